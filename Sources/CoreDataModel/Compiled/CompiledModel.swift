@@ -1,0 +1,247 @@
+import CoreDataPrimitives
+import Foundation
+
+/// A model that has been checked and frozen: immutable, everything looked up by ordinal and slot.
+///
+/// An *ordinal* is an entity's position in ``entities``; a *slot* is a property's position in an entity.
+/// Entities stand in the order in which Apple numbers them: root entities by name without regard to case, each
+/// followed by its subentities, depth first. A fresh store of the whole model gives the entity `ordinal + 1` as
+/// its number (`Z_ENT`); other stores have their own numbers.
+package final class CompiledModel: Sendable {
+    package let entities: [CompiledEntity]
+    package let ordinalByName: [String: Int]
+    /// Ordinals of the entities of each named configuration, ascending. The default configuration is not in it.
+    package let configurations: [String: [Int]]
+    package let versionIdentifiers: [String]
+
+    package init(
+        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String]
+    ) {
+        self.entities = entities
+        self.configurations = configurations
+        self.versionIdentifiers = versionIdentifiers
+        ordinalByName = Dictionary(
+            entities.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    package func entity(named name: String) -> CompiledEntity? {
+        ordinalByName[name].map { entities[$0] }
+    }
+
+    /// The entities of a configuration, or all for `nil`; `nil` where there is no such configuration.
+    package func entities(inConfiguration name: String?) -> [CompiledEntity]? {
+        guard let name else { return entities }
+        return configurations[name]?.map { entities[$0] }
+    }
+}
+
+/// An entity of a ``CompiledModel``.
+package final class CompiledEntity: Sendable {
+    package let ordinal: Int
+    package let name: String
+    package let className: String?
+    package let isAbstract: Bool
+    package let parent: Int?
+    /// The topmost ancestor, or the entity itself: rows of one root share a table and a range of keys.
+    package let root: Int
+    /// This entity and all below it, ascending.
+    package let subtree: [Int]
+    /// Every property by slot: the parent's first, in the parent's order, then the entity's own by name
+    /// (code-unit order). A slot therefore means the same in every subentity.
+    package let properties: [CompiledProperty]
+    package let slotByName: [String: Int]
+    /// Each constraint as slots, in the order of the model; own ones only.
+    package let uniquenessConstraints: [[Int]]
+    package let fetchIndexes: [CompiledFetchIndex]
+    /// 32 bytes, equal to Apple's; see store-format §10.
+    package let versionHash: Data
+    package let rowLayout: RowLayout
+
+    package init(
+        ordinal: Int, name: String, className: String?, isAbstract: Bool, parent: Int?, root: Int,
+        subtree: [Int], properties: [CompiledProperty], uniquenessConstraints: [[Int]],
+        fetchIndexes: [CompiledFetchIndex], versionHash: Data, rowLayout: RowLayout
+    ) {
+        self.ordinal = ordinal
+        self.name = name
+        self.className = className
+        self.isAbstract = isAbstract
+        self.parent = parent
+        self.root = root
+        self.subtree = subtree
+        self.properties = properties
+        self.uniquenessConstraints = uniquenessConstraints
+        self.fetchIndexes = fetchIndexes
+        self.versionHash = versionHash
+        self.rowLayout = rowLayout
+        slotByName = Dictionary(
+            properties.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    package func property(named name: String) -> CompiledProperty? {
+        slotByName[name].map { properties[$0] }
+    }
+}
+
+package struct CompiledProperty: Sendable {
+    package enum Kind: Sendable {
+        case attribute(CompiledAttribute)
+        case relationship(CompiledRelationship)
+        /// A fetched property: never stored, answered by a request.
+        case fetched
+    }
+
+    package var name: String
+    package var slot: Int
+    /// The ordinal of the entity that declares it; inherited properties keep their ancestor's.
+    package var declaringEntity: Int
+    package var isOptional: Bool
+    package var isTransient: Bool
+    package var kind: Kind
+
+    package init(
+        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, kind: Kind
+    ) {
+        self.name = name
+        self.slot = slot
+        self.declaringEntity = declaringEntity
+        self.isOptional = isOptional
+        self.isTransient = isTransient
+        self.kind = kind
+    }
+
+    package var attribute: CompiledAttribute? {
+        if case .attribute(let attribute) = kind { return attribute }
+        return nil
+    }
+
+    package var relationship: CompiledRelationship? {
+        if case .relationship(let relationship) = kind { return relationship }
+        return nil
+    }
+}
+
+/// An attribute's type, by the codes of Apple's model files.
+package enum AttributeType: Int32, Sendable, CaseIterable {
+    case undefined = 0
+    case integer16 = 100
+    case integer32 = 200
+    case integer64 = 300
+    case decimal = 400
+    case double = 500
+    case float = 600
+    case string = 700
+    case boolean = 800
+    case date = 900
+    case binaryData = 1000
+    case uuid = 1100
+    case uri = 1200
+    case transformable = 1800
+    case objectID = 2000
+    case composite = 2100
+
+    /// How a value of this type is kept in a row.
+    package var columnKind: ColumnKind {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean, .objectID: .integer
+        case .double, .float, .date: .real
+        case .decimal, .string, .uri: .text
+        case .undefined, .binaryData, .uuid, .transformable, .composite: .blob
+        }
+    }
+}
+
+package struct CompiledAttribute: Sendable {
+    package var type: AttributeType
+    package var defaultValue: Value
+    package var valueTransformerName: String?
+    /// The class of a transformable attribute's values, where the model names one.
+    package var valueClassName: String?
+    package var allowsExternalBinaryDataStorage: Bool
+    package var preservesValueInHistoryOnDeletion: Bool
+    /// The text of a derived attribute's expression, in the predicate language: `pages.@count`.
+    package var derivationExpression: String?
+    package var derivationFilter: String?
+    /// A composite attribute's elements, in order; their slots are their positions here.
+    package var elements: [CompiledProperty]
+
+    package init(
+        type: AttributeType, defaultValue: Value = .null, valueTransformerName: String? = nil,
+        valueClassName: String? = nil, allowsExternalBinaryDataStorage: Bool = false,
+        preservesValueInHistoryOnDeletion: Bool = false, derivationExpression: String? = nil,
+        derivationFilter: String? = nil, elements: [CompiledProperty] = []
+    ) {
+        self.type = type
+        self.defaultValue = defaultValue
+        self.valueTransformerName = valueTransformerName
+        self.valueClassName = valueClassName
+        self.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        self.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        self.derivationExpression = derivationExpression
+        self.derivationFilter = derivationFilter
+        self.elements = elements
+    }
+
+    package var isDerived: Bool { derivationExpression != nil }
+}
+
+package enum DeleteRule: Int, Sendable {
+    case noAction = 0
+    case nullify = 1
+    case cascade = 2
+    case deny = 3
+}
+
+package struct CompiledRelationship: Sendable {
+    /// The ordinal of the destination entity.
+    package var destination: Int
+    /// The slot of the inverse in the destination entity (and so in all its subentities); `nil` without inverse.
+    package var inverseSlot: Int?
+    package var minCount: Int
+    /// 0 = unbounded; 1 = to-one.
+    package var maxCount: Int
+    package var deleteRule: DeleteRule
+    package var isOrdered: Bool
+
+    package init(
+        destination: Int, inverseSlot: Int?, minCount: Int, maxCount: Int, deleteRule: DeleteRule,
+        isOrdered: Bool
+    ) {
+        self.destination = destination
+        self.inverseSlot = inverseSlot
+        self.minCount = minCount
+        self.maxCount = maxCount
+        self.deleteRule = deleteRule
+        self.isOrdered = isOrdered
+    }
+
+    package var isToMany: Bool { maxCount != 1 }
+}
+
+package struct CompiledFetchIndex: Sendable {
+    package struct Element: Sendable {
+        /// The property's slot in the entity that owns the index; `nil` for an expression.
+        package var slot: Int?
+        package var expression: String?
+        package var isAscending: Bool
+        package var isRTree: Bool
+
+        package init(slot: Int?, expression: String? = nil, isAscending: Bool = true, isRTree: Bool = false) {
+            self.slot = slot
+            self.expression = expression
+            self.isAscending = isAscending
+            self.isRTree = isRTree
+        }
+    }
+
+    package var name: String
+    package var elements: [Element]
+    /// The text of the partial-index predicate.
+    package var predicate: String?
+
+    package init(name: String, elements: [Element], predicate: String? = nil) {
+        self.name = name
+        self.elements = elements
+        self.predicate = predicate
+    }
+}

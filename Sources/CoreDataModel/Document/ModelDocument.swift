@@ -1,0 +1,186 @@
+import CoreDataPrimitives
+import Foundation
+
+/// A model as written down: what a `.xcdatamodel`, a compiled model or code says, before anything is checked.
+///
+/// Names refer to names; nothing is resolved. ``ModelCompiler`` makes a ``CompiledModel`` of it or says what is
+/// wrong with it.
+package struct ModelDocument: Sendable {
+    package var name: String?
+    package var versionIdentifiers: [String] = []
+    package var entities: [EntityElement] = []
+    package var configurations: [ConfigurationElement] = []
+    package var fetchRequests: [FetchRequestElement] = []
+    package var composites: [CompositeElement] = []
+    /// Attributes of the `model` element that only tools read: `sourceLanguage`, `minimumToolsVersion`, …
+    package var toolAttributes: [String: String] = [:]
+
+    package init() {}
+}
+
+package struct EntityElement: Sendable {
+    package var name: String
+    package var className: String?
+    package var parentName: String?
+    package var isAbstract = false
+    package var properties: [PropertyElement] = []
+    package var fetchIndexes: [FetchIndexElement] = []
+    /// Property names of each constraint, in order.
+    package var uniquenessConstraints: [[String]] = []
+    package var userInfo: [String: String] = [:]
+    package var versionHashModifier: String?
+    package var renamingIdentifier: String?
+    package var codeGenerationType: String?
+    package var isSyncable: Bool?
+    package var coreSpotlightDisplayNameExpression: String?
+    package var location: SourceLocation?
+
+    package init(name: String) { self.name = name }
+}
+
+/// What attributes, relationships and fetched properties share, and what each has of its own.
+package struct PropertyElement: Sendable {
+    package enum Kind: Sendable {
+        case attribute(AttributeElement)
+        case relationship(RelationshipElement)
+        case fetched(FetchRequestElement)
+    }
+
+    package var name: String
+    package var isOptional = false
+    package var isTransient = false
+    package var isIndexed = false
+    package var isIndexedBySpotlight = false
+    package var isStoredInTruthFile = false
+    package var isSyncable: Bool?
+    package var userInfo: [String: String] = [:]
+    package var versionHashModifier: String?
+    package var renamingIdentifier: String?
+    package var kind: Kind
+    package var location: SourceLocation?
+
+    package init(name: String, kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+}
+
+package struct AttributeElement: Sendable {
+    package var type: AttributeType
+    package var defaultValue: Value = .null
+    /// The default as the file spells it, for diagnostics and for writing it back.
+    package var defaultValueText: String?
+    package var usesScalarValueType: Bool?
+    /// Each predicate in the predicate language with the error code that its violation has, e.g.
+    /// `("SELF >= 1", 1620)`; from minimum, maximum and regular expression, or as a compiled model has them.
+    package var validations: [ValidationElement] = []
+    package var valueTransformerName: String?
+    package var customClassName: String?
+    package var allowsExternalBinaryDataStorage = false
+    package var preservesValueInHistoryOnDeletion = false
+    package var allowsCloudEncryption = false
+    package var derivationExpression: String?
+    package var derivationFilter: String?
+    /// The name of a top-level composite (source models).
+    package var compositeName: String?
+    /// The elements themselves (models in code and compiled models), where there is no name.
+    package var elements: [PropertyElement] = []
+
+    package init(type: AttributeType) { self.type = type }
+}
+
+package struct ValidationElement: Hashable, Sendable {
+    package var predicate: String
+    /// One of Apple's validation codes, 1550 where it is not derived, or a warning text of the model's own.
+    package var warning: String
+
+    package init(predicate: String, warning: String) {
+        self.predicate = predicate
+        self.warning = warning
+    }
+}
+
+package struct RelationshipElement: Sendable {
+    package var destinationName: String?
+    package var inverseName: String?
+    package var inverseEntityName: String?
+    package var minCount = 0
+    /// 0 = unbounded, 1 = to-one.
+    package var maxCount = 0
+    package var deleteRule = DeleteRule.nullify
+    package var isOrdered = false
+    package var validations: [ValidationElement] = []
+
+    package init() {}
+}
+
+package struct FetchIndexElement: Sendable {
+    package struct Element: Sendable {
+        package var propertyName: String?
+        package var expression: String?
+        package var expressionType: String?
+        package var isRTree = false
+        package var isAscending = true
+
+        package init(propertyName: String? = nil, expression: String? = nil) {
+            self.propertyName = propertyName
+            self.expression = expression
+        }
+    }
+
+    package var name: String
+    package var elements: [Element] = []
+    package var predicate: String?
+    package var location: SourceLocation?
+
+    package init(name: String) { self.name = name }
+}
+
+package struct FetchRequestElement: Sendable {
+    package struct Sort: Sendable {
+        package var key: String
+        package var isAscending: Bool
+        package var selector: String?
+
+        package init(key: String, isAscending: Bool, selector: String? = nil) {
+            self.key = key
+            self.isAscending = isAscending
+            self.selector = selector
+        }
+    }
+
+    package var name: String
+    package var entityName: String?
+    package var predicate: String?
+    package var sorts: [Sort] = []
+    package var fetchLimit = 0
+    package var fetchOffset = 0
+    package var fetchBatchSize = 0
+    /// 0 objects, 1 object IDs, 2 dictionaries, 4 count.
+    package var resultType = 0
+    package var includesSubentities = true
+    package var includesPropertyValues = true
+    package var includesPendingChanges = true
+    package var returnsObjectsAsFaults = true
+    package var returnsDistinctResults = false
+    package var location: SourceLocation?
+
+    package init(name: String) { self.name = name }
+}
+
+package struct ConfigurationElement: Sendable {
+    package var name: String
+    package var entityNames: [String] = []
+    package var usedWithCloudKit = false
+    package var location: SourceLocation?
+
+    package init(name: String) { self.name = name }
+}
+
+package struct CompositeElement: Sendable {
+    package var name: String
+    package var properties: [PropertyElement] = []
+    package var location: SourceLocation?
+
+    package init(name: String) { self.name = name }
+}

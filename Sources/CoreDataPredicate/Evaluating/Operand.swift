@@ -1,0 +1,54 @@
+import CoreDataPrimitives
+
+/// What an expression evaluates to.
+package indirect enum Operand {
+    case value(Value)
+    case object(any PredicateObject)
+    /// A to-many's members, an array or a set; `isOrdered` decides equality and `[FIRST]`.
+    case collection([Operand], isOrdered: Bool)
+    case dictionary([(key: Operand, value: Operand)])
+
+    package static var null: Operand { .value(.null) }
+}
+
+/// Something that a predicate can look into: a managed object, an object ID, a value of the user's.
+package protocol PredicateObject: AnyObject {
+    /// The value of a property by name; nil values are `.value(.null)`.
+    ///
+    /// - Throws: ``PredicateFailure`` for an unknown key, naming the entity and the key.
+    func predicateOperand(forKey key: String) throws -> Operand
+
+    /// Whether both are the same object or an object and its ID.
+    func isSamePredicateObject(as other: any PredicateObject) -> Bool
+
+    var predicateHash: Int { get }
+
+    /// How the object prints in a predicate's text.
+    var predicateDescription: String { get }
+
+    /// The row that holds the object in that store, `nil` when it is in none (temporary, or of another store).
+    func predicateRowKey(inStore identifier: String) -> RowKey?
+}
+
+/// A predicate that cannot be parsed, evaluated or translated, told with the sub-expression at fault.
+package struct PredicateFailure: Error, Sendable {
+    package enum Kind: Sendable {
+        /// The format string is wrong; the location has its column.
+        case syntax
+        /// The predicate is fine but not for this object: unknown key, wrong operand type.
+        case evaluation
+        /// A store cannot express it.
+        case unsupported
+    }
+
+    package var kind: Kind
+    package var diagnostic: Diagnostic
+    /// The predicate language's text of the part at fault.
+    package var subexpression: String?
+
+    package init(_ kind: Kind, _ diagnostic: Diagnostic, subexpression: String? = nil) {
+        self.kind = kind
+        self.diagnostic = diagnostic
+        self.subexpression = subexpression
+    }
+}

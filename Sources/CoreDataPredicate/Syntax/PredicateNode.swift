@@ -1,0 +1,129 @@
+import CoreDataPrimitives
+
+/// A predicate as a tree of values.
+///
+/// The tree holds no managed objects of Apple's classes: an object constant is a ``PredicateObject``, and whoever
+/// hands a tree to the engine first replaces those by ``Constant/key(_:)``.
+package indirect enum PredicateNode {
+    case constant(Bool)
+    case comparison(Comparison)
+    case and([PredicateNode])
+    case or([PredicateNode])
+    case not(PredicateNode)
+    /// Code: evaluated in memory, never translated.
+    case block(PredicateBlock)
+
+    package struct Comparison {
+        package var left: ExpressionNode
+        package var right: ExpressionNode
+        package var comparator: Comparator
+        package var modifier: Modifier
+        package var options: TextOptions
+
+        package init(
+            _ left: ExpressionNode, _ comparator: Comparator, _ right: ExpressionNode,
+            modifier: Modifier = .direct, options: TextOptions = []
+        ) {
+            self.left = left
+            self.right = right
+            self.comparator = comparator
+            self.modifier = modifier
+            self.options = options
+        }
+    }
+
+    /// Apple's comparison operators, with Apple's raw values.
+    package enum Comparator: UInt, Sendable {
+        case lessThan = 0
+        case lessThanOrEqualTo = 1
+        case greaterThan = 2
+        case greaterThanOrEqualTo = 3
+        case equalTo = 4
+        case notEqualTo = 5
+        case matches = 6
+        case like = 7
+        case beginsWith = 8
+        case endsWith = 9
+        case `in` = 10
+        case customSelector = 11
+        case contains = 99
+        case between = 100
+    }
+
+    package enum Modifier: UInt, Sendable {
+        case direct = 0
+        case all = 1
+        case any = 2
+    }
+}
+
+/// A block and the identity by which its predicate equals another.
+package final class PredicateBlock {
+    package let body: (Operand, [String: Operand]) throws -> Bool
+
+    package init(_ body: @escaping (Operand, [String: Operand]) throws -> Bool) { self.body = body }
+}
+
+/// An expression as a tree of values.
+package indirect enum ExpressionNode {
+    case constant(Constant)
+    /// `SELF`.
+    case evaluatedObject
+    /// `$name`.
+    case variable(String)
+    /// A key path on an operand: `name`, `unit.name`, `items.@count`, `$x.price`, `@sum` elements included.
+    case keyPath(operand: ExpressionNode, [String])
+    /// `ANYKEY`.
+    case anyKey
+    /// One of the language's functions by Apple's selector name: `add:to:`, `uppercase:`, `now`, `sum:`,
+    /// `castObject:toType:`, `objectFrom:withIndex:` (whose index is an expression or a constant
+    /// `.symbol("FIRST" | "LAST" | "SIZE")`).
+    case function(String, [ExpressionNode])
+    /// `FUNCTION(target, "selector:", …)`.
+    case message(target: ExpressionNode, selector: String, [ExpressionNode])
+    case aggregate([ExpressionNode])
+    case union(ExpressionNode, ExpressionNode)
+    case intersection(ExpressionNode, ExpressionNode)
+    case difference(ExpressionNode, ExpressionNode)
+    case subquery(ExpressionNode, variable: String, PredicateNode)
+    case conditional(PredicateNode, ExpressionNode, ExpressionNode)
+    case assignment(variable: String, ExpressionNode)
+    case fetch(request: ExpressionNode, context: ExpressionNode, countOnly: Bool)
+    case block(ExpressionBlock)
+}
+
+package final class ExpressionBlock {
+    package let arguments: [ExpressionNode]
+    package let body: (Operand, [Operand]) throws -> Operand
+
+    package init(arguments: [ExpressionNode], _ body: @escaping (Operand, [Operand]) throws -> Operand) {
+        self.arguments = arguments
+        self.body = body
+    }
+}
+
+/// A constant of a predicate.
+package indirect enum Constant {
+    case value(Value)
+    /// A managed object or object ID, as the caller gave it.
+    case object(any PredicateObject)
+    /// A row of the store that the predicate is translated for; `nil` for an object that is in none of its rows.
+    case key(RowKey?)
+    /// An array, set or ordered set; sets print and compare without order.
+    case collection([Constant], isOrdered: Bool)
+    case dictionary([(key: Constant, value: Constant)])
+    /// `FIRST`, `LAST`, `SIZE` in an index.
+    case symbol(String)
+}
+
+/// How text is compared: `[c]`, `[d]`, `[n]`, `[l]`; raw values are Apple's.
+package struct TextOptions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt
+
+    package init(rawValue: UInt) { self.rawValue = rawValue }
+
+    package static let caseInsensitive = TextOptions(rawValue: 1)
+    package static let diacriticInsensitive = TextOptions(rawValue: 2)
+    package static let normalized = TextOptions(rawValue: 4)
+    package static let localeSensitive = TextOptions(rawValue: 8)
+}

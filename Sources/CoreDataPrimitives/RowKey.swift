@@ -1,0 +1,13 @@
+/// Identity of a row without its store: the entity's ordinal in the model and the primary key.
+///
+/// The entity is the row's own (leaf) entity. Keys are unique within an inheritance tree, so two keys of one
+/// tree with equal primary keys name the same row.
+package struct RowKey: Hashable, Sendable {
+    package var entity: Int
+    package var primaryKey: Int64
+
+    package init(entity: Int, primaryKey: Int64) {
+        self.entity = entity
+        self.primaryKey = primaryKey
+    }
+}

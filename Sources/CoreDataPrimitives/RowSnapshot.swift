@@ -1,0 +1,213 @@
+/// How one column of a row is kept in memory and bound to a statement.
+package enum ColumnKind: UInt8, Sendable {
+    /// A signed 64-bit integer: integers, booleans, primary keys, entity numbers, order values.
+    case integer
+    /// A double: floats, doubles, dates.
+    case real
+    /// UTF-8 text: strings, URIs, decimals.
+    case text
+    /// Bytes: data, UUIDs, transformed values.
+    case blob
+}
+
+/// The facts of a row that are not columns.
+package struct RowHeader: Sendable {
+    package var primaryKey: Int64
+    /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
+    package var version: Int32
+    /// The ordinal of the row's own entity in the model.
+    package var entity: Int32
+    package var columnCount: Int32
+    package var byteCount: Int32
+}
+
+/// The values of one row at one version: immutable, shared between contexts, one allocation.
+///
+/// ```
+///  object header | RowHeader | null words | column words      | bytes
+///  16 bytes      | 24 bytes  | ⌈n/64⌉ × 8 | n × 8             | text and blobs, back to back
+/// ```
+/// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
+/// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
+/// Columns are those of the entity's ``RowLayout``, in its order.
+package struct RowSnapshot: @unchecked Sendable {
+    // Safe because only RowBuilder writes, before the row is published.
+
+    /// The one allocation; a class of the standard library's because only that can be followed by elements.
+    final class Storage: ManagedBuffer<RowHeader, UInt64> {}
+
+    let storage: Storage
+
+    package var primaryKey: Int64 { storage.header.primaryKey }
+    package var version: Int32 { storage.header.version }
+    package var entity: Int { Int(storage.header.entity) }
+    package var key: RowKey { RowKey(entity: entity, primaryKey: primaryKey) }
+    package var columnCount: Int { Int(storage.header.columnCount) }
+
+    /// Whether both are the same allocation, not only equal.
+    package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
+
+    package func isNull(_ column: Int) -> Bool {
+        storage.withUnsafeMutablePointers { header, words in
+            assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")
+            return words[column >> 6] & (1 << UInt64(column & 63)) != 0
+        }
+    }
+
+    /// The column's word, whatever its kind; 0 when it is NULL.
+    package func word(_ column: Int) -> UInt64 {
+        storage.withUnsafeMutablePointers { header, words in
+            assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")
+            return words[Self.nullWords(Int(header.pointee.columnCount)) + column]
+        }
+    }
+
+    /// The integer, 0 when NULL.
+    package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
+
+    /// The double, 0 when NULL.
+    package func real(_ column: Int) -> Double { Double(bitPattern: word(column)) }
+
+    /// Calls `body` with the bytes of a text or blob column; empty when NULL.
+    package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try storage.withUnsafeMutablePointers { header, words in
+            let count = Int(header.pointee.columnCount)
+            assert(column >= 0 && column < count, "column out of range")
+            let nullWords = Self.nullWords(count)
+            let word = words[nullWords + column]
+            let start = UnsafeRawPointer(words + nullWords + count) + Int(word >> 32)
+            return try body(UnsafeRawBufferPointer(start: start, count: Int(word & 0xFFFF_FFFF)))
+        }
+    }
+
+    /// The text, empty when NULL.
+    package func text(_ column: Int) -> String {
+        withBytes(column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether the column holds the same in both rows; the rows must be of one layout.
+    package func isEqual(to other: RowSnapshot, at column: Int, kind: ColumnKind) -> Bool {
+        if isNull(column) != other.isNull(column) { return false }
+        switch kind {
+        case .integer, .real: return word(column) == other.word(column)
+        case .text, .blob:
+            return withBytes(column) { a in
+                other.withBytes(column) { b in
+                    a.count == b.count && (a.count == 0 || a.elementsEqual(b))
+                }
+            }
+        }
+    }
+
+    static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
+}
+
+/// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
+///
+/// One builder serves a whole result: its buffers are reused. Columns that are not set are NULL.
+///
+///     let builder = RowBuilder(columnCount: layout.columns.count)
+///     builder.setInteger(1, at: 0)
+///     builder.setText("Milk", at: 1)
+///     let row = builder.finish(primaryKey: 7, version: 1, entity: 3)   // the builder is empty again
+package final class RowBuilder {
+    private let columnCount: Int
+    private let nullWords: Int
+    private let words: UnsafeMutablePointer<UInt64>
+    private var bytes: UnsafeMutableRawPointer
+    private var byteCount = 0
+    private var byteCapacity = 256
+
+    package init(columnCount: Int) {
+        self.columnCount = columnCount
+        nullWords = RowSnapshot.nullWords(columnCount)
+        words = .allocate(capacity: max(1, nullWords + columnCount))
+        bytes = .allocate(byteCount: byteCapacity, alignment: 8)
+        reset()
+    }
+
+    deinit {
+        words.deallocate()
+        bytes.deallocate()
+    }
+
+    package func setNull(at column: Int) {
+        words[column >> 6] |= 1 << UInt64(column & 63)
+        words[nullWords + column] = 0
+    }
+
+    package func setInteger(_ value: Int64, at column: Int) {
+        set(word: UInt64(bitPattern: value), at: column)
+    }
+
+    package func setReal(_ value: Double, at column: Int) {
+        set(word: value.bitPattern, at: column)
+    }
+
+    package func setText(_ value: String, at column: Int) {
+        var value = value
+        value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), at: column) }
+    }
+
+    package func setBytes(_ source: UnsafeRawBufferPointer, at column: Int) {
+        let end = byteCount + source.count
+        precondition(end < Int(Int32.max), "a row's text and blobs exceed 2 GiB")
+        if end > byteCapacity { grow(to: end) }
+        if let base = source.baseAddress, source.count > 0 {
+            (bytes + byteCount).copyMemory(from: base, byteCount: source.count)
+        }
+        set(word: UInt64(byteCount) << 32 | UInt64(source.count), at: column)
+        byteCount = end
+    }
+
+    /// Copies a column of another row of the same layout.
+    package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
+        if row.isNull(column) {
+            setNull(at: column)
+        } else if kind == .integer || kind == .real {
+            set(word: row.word(column), at: column)
+        } else {
+            row.withBytes(column) { setBytes($0, at: column) }
+        }
+    }
+
+    /// Makes the row and empties the builder.
+    package func finish(primaryKey: Int64, version: Int32, entity: Int) -> RowSnapshot {
+        let wordCount = nullWords + columnCount
+        let storage = unsafeDowncast(
+            RowSnapshot.Storage.create(minimumCapacity: wordCount + (byteCount + 7) >> 3) { _ in
+                RowHeader(
+                    primaryKey: primaryKey, version: version, entity: Int32(truncatingIfNeeded: entity),
+                    columnCount: Int32(truncatingIfNeeded: columnCount),
+                    byteCount: Int32(truncatingIfNeeded: byteCount))
+            }, to: RowSnapshot.Storage.self)
+        storage.withUnsafeMutablePointerToElements { target in
+            target.update(from: words, count: wordCount)
+            if byteCount > 0 {
+                UnsafeMutableRawPointer(target + wordCount).copyMemory(from: bytes, byteCount: byteCount)
+            }
+        }
+        reset()
+        return RowSnapshot(storage: storage)
+    }
+
+    private func set(word: UInt64, at column: Int) {
+        assert(column >= 0 && column < columnCount, "column out of range")
+        words[column >> 6] &= ~(1 << UInt64(column & 63))
+        words[nullWords + column] = word
+    }
+
+    private func reset() {
+        for index in 0..<nullWords { words[index] = ~0 }
+        for index in nullWords..<(nullWords + columnCount) { words[index] = 0 }
+        byteCount = 0
+    }
+
+    private func grow(to needed: Int) {
+        byteCapacity = max(needed, byteCapacity * 2)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
+        larger.copyMemory(from: bytes, byteCount: byteCount)
+        bytes.deallocate()
+        bytes = larger
+    }
+}

@@ -1,0 +1,106 @@
+import CoreDataPrimitives
+import Foundation
+
+/// A database that is open: a pool of readers beside one writer.
+///
+/// Both calls block until a connection is free and run `body` on the calling thread. A reader sees the last
+/// committed state and does not wait for the writer. Nested calls from inside `body` are a programmer's error.
+package protocol SQLDatabase: AnyObject, Sendable {
+    var capabilities: SQLCapabilities { get }
+
+    func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R
+
+    /// Runs `body` on the writing connection in one transaction that begins by taking the write lock: committed
+    /// when `body` returns, rolled back when it throws.
+    func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R
+
+    /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
+    func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R
+
+    /// Closes every connection; the database is unusable afterwards.
+    func close()
+}
+
+/// What a dialect can do; ask for a capability, never for a product.
+package struct SQLCapabilities: Sendable {
+    /// The most `?` one statement may have.
+    package var maximumBindings: Int
+
+    package init(maximumBindings: Int) { self.maximumBindings = maximumBindings }
+}
+
+/// One connection, used by one thread at a time.
+package protocol SQLConnection: AnyObject {
+    /// The statement of that text, prepared once and kept; it is reset and has no bindings.
+    ///
+    /// A statement that is still in use is never handed out twice: a second call with its text prepares another.
+    func statement(_ sql: String) throws -> any SQLStatement
+
+    /// Runs statements that return nothing.
+    func execute(_ sql: String) throws
+}
+
+/// A prepared statement. Parameters and columns count from 0.
+package protocol SQLStatement: AnyObject {
+    /// Binds the values to the parameters from `first` on.
+    func bind(_ values: [SQLValue], at first: Int) throws
+
+    func bind(_ value: Int64, at parameter: Int) throws
+
+    /// Binds columns of a row to the parameters from `first` on: one call for a whole row.
+    ///
+    /// `columns[i]` is the row's column for parameter `first + i`; `kinds` are those of the row's layout.
+    func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws
+
+    /// Moves to the next row; false when there is none. Afterwards the statement must be reset to run again.
+    func step() throws -> Bool
+
+    /// Steps to the end and returns the number of rows that the statement changed; the statement is reset.
+    @discardableResult
+    func run() throws -> Int
+
+    var columnCount: Int { get }
+    func columnName(_ column: Int) -> String
+    func value(_ column: Int) -> SQLValue
+    /// The integer, 0 for NULL.
+    func integer(_ column: Int) -> Int64
+    func isNull(_ column: Int) -> Bool
+
+    /// Reads the columns from `first` on into the builder's columns, in order: one call for a whole row.
+    ///
+    /// A value of another storage class than the kind's is converted as the database converts it: a date that
+    /// was stored as an integer reads as a double.
+    func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int)
+
+    /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
+    func reset()
+}
+
+/// A problem that the database reported: code and message, the statement without its values.
+package struct SQLFailure: Error, Sendable {
+    package enum Kind: Sendable {
+        case busy
+        case constraint
+        case corrupt
+        case notADatabase
+        case readOnly
+        case full
+        case cannotOpen
+        case interrupted
+        case missingTable
+        case other
+    }
+
+    package var kind: Kind
+    /// The driver's own code, e.g. SQLite's extended result code.
+    package var code: Int
+    package var message: String
+    package var sql: String?
+
+    package init(kind: Kind, code: Int, message: String, sql: String? = nil) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+}

@@ -1,0 +1,73 @@
+/// An expression of SQL as a value; nothing in it is text that could be mistaken for SQL.
+///
+///     .comparison(.equal, .column("t0", "ZNAME"), .bind(.text("Milk")))     // t0.ZNAME = ?
+package indirect enum SQLExpression: Hashable, Sendable {
+    /// A bound value: `?`.
+    case bind(SQLValue)
+    /// A small integer or NULL written into the text, where a bound value would hide an index or a shape.
+    case integer(Int64)
+    case null
+    /// A column; the first is the table's alias, or nil where only one table is in scope.
+    case column(String?, String)
+    /// `COUNT(*)`.
+    case countAll
+    case comparison(Comparison, SQLExpression, SQLExpression)
+    case arithmetic(Arithmetic, SQLExpression, SQLExpression)
+    case negation(SQLExpression)
+    /// `~ e`.
+    case onesComplement(SQLExpression)
+    /// `e1 AND e2 …`; empty is true.
+    case and([SQLExpression])
+    /// `e1 OR e2 …`; empty is false.
+    case or([SQLExpression])
+    case not(SQLExpression)
+    case isNull(SQLExpression)
+    case isNotNull(SQLExpression)
+    case between(SQLExpression, SQLExpression, SQLExpression)
+    case inList(SQLExpression, [SQLExpression])
+    case inSelect(SQLExpression, SelectStatement)
+    case exists(SelectStatement)
+    case scalar(SelectStatement)
+    case function(String, [SQLExpression])
+    /// An aggregate over rows; `distinct` counts each value once: `COUNT(DISTINCT e)`.
+    case aggregate(String, SQLExpression, distinct: Bool)
+    case cast(SQLExpression, to: String)
+    case collate(SQLExpression, String)
+    /// `CASE WHEN c THEN v … ELSE e END`.
+    case caseWhen([When], otherwise: SQLExpression)
+
+    package struct When: Hashable, Sendable {
+        package var condition: SQLExpression
+        package var value: SQLExpression
+
+        package init(_ condition: SQLExpression, _ value: SQLExpression) {
+            self.condition = condition
+            self.value = value
+        }
+    }
+
+    package enum Comparison: String, Sendable {
+        case equal = "="
+        case notEqual = "<>"
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        /// Equality in which NULL equals NULL.
+        case identical = "IS"
+        case notIdentical = "IS NOT"
+    }
+
+    package enum Arithmetic: String, Sendable {
+        case add = "+"
+        case subtract = "-"
+        case multiply = "*"
+        case divide = "/"
+        case remainder = "%"
+        case bitAnd = "&"
+        case bitOr = "|"
+        case shiftLeft = "<<"
+        case shiftRight = ">>"
+        case concatenate = "||"
+    }
+}

@@ -1,0 +1,67 @@
+/// A SELECT as a value.
+///
+///     SELECT [DISTINCT] columns FROM source joins WHERE … GROUP BY … HAVING … ORDER BY … LIMIT … OFFSET …
+package struct SelectStatement: Hashable, Sendable {
+    package struct ResultColumn: Hashable, Sendable {
+        package var expression: SQLExpression
+        package var alias: String?
+
+        package init(_ expression: SQLExpression, as alias: String? = nil) {
+            self.expression = expression
+            self.alias = alias
+        }
+    }
+
+    package struct Source: Hashable, Sendable {
+        package var table: String
+        package var alias: String
+
+        package init(_ table: String, as alias: String) {
+            self.table = table
+            self.alias = alias
+        }
+    }
+
+    package struct Join: Hashable, Sendable {
+        package enum Kind: String, Sendable {
+            case inner = "JOIN"
+            case leftOuter = "LEFT OUTER JOIN"
+        }
+
+        package var kind: Kind
+        package var source: Source
+        package var condition: SQLExpression
+
+        package init(_ kind: Kind, _ source: Source, on condition: SQLExpression) {
+            self.kind = kind
+            self.source = source
+            self.condition = condition
+        }
+    }
+
+    package struct Order: Hashable, Sendable {
+        package var expression: SQLExpression
+        package var isAscending: Bool
+
+        package init(_ expression: SQLExpression, isAscending: Bool = true) {
+            self.expression = expression
+            self.isAscending = isAscending
+        }
+    }
+
+    package var isDistinct = false
+    package var columns: [ResultColumn]
+    package var source: Source
+    package var joins: [Join] = []
+    package var condition: SQLExpression?
+    package var groups: [SQLExpression] = []
+    package var having: SQLExpression?
+    package var orders: [Order] = []
+    package var limit: Int?
+    package var offset: Int?
+
+    package init(_ columns: [ResultColumn], from source: Source) {
+        self.columns = columns
+        self.source = source
+    }
+}

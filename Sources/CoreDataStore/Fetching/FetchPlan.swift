@@ -1,0 +1,50 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+
+/// What to fetch from one store: a fetch request in the engine's words.
+package struct FetchPlan {
+    package struct Sort {
+        package enum Comparison: Sendable {
+            /// Numbers, dates and text by code units.
+            case literal
+            case caseInsensitive
+            case localized
+            case localizedCaseInsensitive
+            /// As a person sorts file names.
+            case localizedStandard
+        }
+
+        /// Property names: `["name"]`, `["locationAtShop", "aisle"]`.
+        package var keyPath: [String]
+        package var isAscending: Bool
+        package var comparison: Comparison
+
+        package init(keyPath: [String], isAscending: Bool, comparison: Comparison = .literal) {
+            self.keyPath = keyPath
+            self.isAscending = isAscending
+            self.comparison = comparison
+        }
+    }
+
+    package var entity: Int
+    package var includesSubentities = true
+    /// Without object constants: they are rows of this store by now.
+    package var predicate: PredicateNode?
+    package var sorts: [Sort] = []
+    /// 0 = no limit.
+    package var limit = 0
+    package var offset = 0
+
+    package init(entity: Int) { self.entity = entity }
+}
+
+/// One column of a dictionary result.
+package struct FetchColumn {
+    package var name: String
+    package var expression: ExpressionNode
+
+    package init(name: String, expression: ExpressionNode) {
+        self.name = name
+        self.expression = expression
+    }
+}

@@ -1,0 +1,70 @@
+import CoreDataModel
+import CoreDataPrimitives
+
+/// Where entities and properties lie in one store: tables, columns, entity numbers.
+///
+/// A fresh store's layout follows from the model; an existing store's numbers and columns are read from it, since
+/// migrated and old stores differ. ``RowLayout/Column`` *i* of an entity lies in the table column
+/// `columnNames[i]`, or nowhere (`nil`: an old store without that companion column).
+package struct StoreLayout: Sendable {
+    package struct Entity: Sendable {
+        package var table: String
+        /// `Z_ENT`.
+        package var number: Int64
+        /// The table's column for each column of the entity's ``RowLayout``.
+        package var columnNames: [String?]
+
+        package init(table: String, number: Int64, columnNames: [String?]) {
+            self.table = table
+            self.number = number
+            self.columnNames = columnNames
+        }
+    }
+
+    /// A many-to-many relationship's table, seen from one of its sides.
+    package struct JoinTable: Hashable, Sendable {
+        package var name: String
+        /// The column with the primary key of the relationship's owner.
+        package var ownerColumn: String
+        package var destinationColumn: String
+        /// The position of the destination in the owner's ordered relationship.
+        package var orderColumn: String?
+        /// The position of the owner in the destination's ordered inverse.
+        package var inverseOrderColumn: String?
+
+        package init(
+            name: String, ownerColumn: String, destinationColumn: String, orderColumn: String? = nil,
+            inverseOrderColumn: String? = nil
+        ) {
+            self.name = name
+            self.ownerColumn = ownerColumn
+            self.destinationColumn = destinationColumn
+            self.orderColumn = orderColumn
+            self.inverseOrderColumn = inverseOrderColumn
+        }
+    }
+
+    package struct Relationship: Hashable, Sendable {
+        package var entity: Int
+        package var slot: Int
+
+        package init(entity: Int, slot: Int) {
+            self.entity = entity
+            self.slot = slot
+        }
+    }
+
+    /// By ordinal; `nil` for entities that are not in the store's configuration.
+    package var entities: [Entity?]
+    package var ordinalByNumber: [Int64: Int]
+    /// By declaring entity and slot, both sides of each pair.
+    package var joinTables: [Relationship: JoinTable]
+
+    package init(
+        entities: [Entity?], ordinalByNumber: [Int64: Int], joinTables: [Relationship: JoinTable]
+    ) {
+        self.entities = entities
+        self.ordinalByNumber = ordinalByNumber
+        self.joinTables = joinTables
+    }
+}
