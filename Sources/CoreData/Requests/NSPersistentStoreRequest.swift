@@ -1,0 +1,32 @@
+import Foundation
+
+/// What kind of work a ``NSPersistentStoreRequest`` asks a store for.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    case fetchRequestType = 1
+    case saveRequestType = 2
+    case batchInsertRequestType = 5
+    case batchUpdateRequestType = 6
+    case batchDeleteRequestType = 7
+}
+
+/// Something that a context or coordinator asks of its stores: a fetch, a save, a batch operation.
+///
+/// Use one of its subclasses; a custom store tells them apart by ``requestType``.
+open class NSPersistentStoreRequest: NSObject, NSCopying {
+    /// The stores that the request goes to, typed by the extension that declares `affectedStores`; `nil` for all.
+    package var affectedStoreObjects: [AnyObject]?
+
+    public override init() {}
+
+    /// Which kind of request this is; each subclass says.
+    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// A request with the same settings, which can be changed without changing this one.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSPersistentStoreRequest()
+        copy.affectedStoreObjects = affectedStoreObjects
+        return copy
+    }
+
+    open override func copy() -> Any { copy(with: nil) }
+}
