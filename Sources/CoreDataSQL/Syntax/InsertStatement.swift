@@ -1,0 +1,89 @@
+/// An INSERT as a value.
+///
+///     InsertStatement(into: "ZUNIT", columns: ["Z_PK", "ZNAME"], rows: [[.parameter, .parameter]])
+///     // INSERT INTO ZUNIT (Z_PK, ZNAME) VALUES (?, ?)
+package struct InsertStatement: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
+        case rows([[SQLExpression]])
+        case select(SelectStatement)
+    }
+
+    /// What happens where a row violates a constraint.
+    package enum Conflict: Hashable, Sendable {
+        case fail
+        /// `ON CONFLICT DO NOTHING`.
+        case ignore
+        /// `ON CONFLICT (target) DO UPDATE SET c = excluded.c, …`.
+        case update(target: [String], columns: [String])
+    }
+
+    package var table: String
+    package var columns: [String]
+    package var source: Source
+    package var conflict = Conflict.fail
+    /// `RETURNING …`; empty returns nothing.
+    package var returning: [SelectStatement.ResultColumn] = []
+
+    package init(into table: String, columns: [String], rows: [[SQLExpression]]) {
+        self.table = table
+        self.columns = columns
+        source = .rows(rows)
+    }
+
+    package init(into table: String, columns: [String], from select: SelectStatement) {
+        self.table = table
+        self.columns = columns
+        source = .select(select)
+    }
+}
+
+extension InsertStatement {
+    package var text: SQLText {
+        var renderer = SQLRenderer()
+        renderer.insert(self)
+        return renderer.text
+    }
+}
+
+extension SQLRenderer {
+    mutating func insert(_ statement: InsertStatement) {
+        text.append("INSERT INTO ")
+        text.append(identifier: statement.table)
+        if !statement.columns.isEmpty {
+            text.append(" (")
+            text.append(identifiers: statement.columns)
+            text.append(")")
+        }
+        switch statement.source {
+        case .rows(let rows) where statement.columns.isEmpty && rows.allSatisfy(\.isEmpty):
+            text.append(" DEFAULT VALUES")
+        case .rows(let rows):
+            text.append(" VALUES ")
+            for (index, row) in rows.enumerated() {
+                if index > 0 { text.append(", ") }
+                list(row)
+            }
+        case .select(let select):
+            text.append(" ")
+            var select = select
+            // Without a WHERE the parser would take ON CONFLICT for a join's condition.
+            if statement.conflict != .fail, select.condition == nil { select.condition = .and([]) }
+            self.select(select)
+        }
+        switch statement.conflict {
+        case .fail: break
+        case .ignore: text.append(" ON CONFLICT DO NOTHING")
+        case .update(let target, let columns):
+            text.append(" ON CONFLICT (")
+            text.append(identifiers: target)
+            text.append(") DO UPDATE SET ")
+            for (index, column) in columns.enumerated() {
+                if index > 0 { text.append(", ") }
+                text.append(identifier: column)
+                text.append(" = excluded.")
+                text.append(identifier: column)
+            }
+        }
+        returning(statement.returning)
+    }
+}

@@ -1,0 +1,62 @@
+/// Names in SQL text.
+package enum SQLIdentifier {
+    /// The name as it stands in a statement: as is where it is plain, else in double quotes.
+    ///
+    ///     text("ZITEM")       // ZITEM
+    ///     text("order")       // "order"
+    ///     text("it\"s")       // "it""s"
+    package static func text(_ name: String) -> String {
+        isPlain(name) && !isKeyword(name) ? name : quoted(name)
+    }
+
+    /// Whether the name is `[A-Za-z_][A-Za-z0-9_]*`.
+    package static func isPlain(_ name: String) -> Bool {
+        var isFirst = true
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+                break
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where !isFirst:
+                break
+            default:
+                return false
+            }
+            isFirst = false
+        }
+        return !isFirst
+    }
+
+    /// Whether the plain name is a word of SQL.
+    package static func isKeyword(_ name: String) -> Bool {
+        // Every name of Apple's layout has an underscore or starts with Z; no keyword with Z exists and the two
+        // with an underscore are CURRENT_….
+        guard let first = name.utf8.first, first != UInt8(ascii: "Z") else { return false }
+        return keywords.contains(name.uppercased())
+    }
+
+    /// A NUL ends a statement's text, so it cannot be part of a name.
+    private static func quoted(_ name: String) -> String {
+        var text = "\""
+        for scalar in name.unicodeScalars where scalar != "\0" {
+            if scalar == "\"" { text.unicodeScalars.append(scalar) }
+            text.unicodeScalars.append(scalar)
+        }
+        return text + "\""
+    }
+
+    /// Words of SQLite and of standard SQL that cannot stand as a name.
+    private static let keywords: Set<String> = Set(
+        """
+        ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND ANY ARRAY AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN
+        BOTH BY CASCADE CASE CAST CHECK COLLATE COLUMN COMMIT CONFLICT CONSTRAINT CREATE CROSS CURRENT CURRENT_DATE
+        CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DATABASE DEFAULT DEFERRABLE DEFERRED DELETE DESC DETACH DISTINCT
+        DO DROP EACH ELSE END ESCAPE EXCEPT EXCLUDE EXCLUSIVE EXISTS EXPLAIN FAIL FALSE FETCH FILTER FIRST FOLLOWING
+        FOR FOREIGN FROM FULL GENERATED GLOB GRANT GROUP GROUPS HAVING IF IGNORE IMMEDIATE IN INDEX INDEXED INITIALLY
+        INNER INSERT INSTEAD INTERSECT INTO IS ISNULL JOIN KEY LAST LEADING LEFT LIKE LIMIT MATCH MATERIALIZED NATURAL
+        NO NOT NOTHING NOTNULL NULL NULLS OF OFFSET ON OR ORDER OTHERS OUTER OVER PARTITION PLACING PLAN PRAGMA
+        PRECEDING PRIMARY QUERY RAISE RANGE RECURSIVE REFERENCES REGEXP REINDEX RELEASE RENAME REPLACE RESTRICT
+        RETURNING RIGHT ROLLBACK ROW ROWS SAVEPOINT SELECT SESSION_USER SET SOME SYMMETRIC TABLE TEMP TEMPORARY THEN
+        TIES TO TRAILING TRANSACTION TRIGGER TRUE UNBOUNDED UNION UNIQUE UPDATE USER USING VACUUM VALUES VIEW VIRTUAL
+        WHEN WHERE WINDOW WITH WITHOUT
+        """.split(whereSeparator: { $0 == " " || $0 == "\n" }).map(String.init))
+}
