@@ -13,13 +13,18 @@ package final class CompiledModel: Sendable {
     /// Ordinals of the entities of each named configuration, ascending. The default configuration is not in it.
     package let configurations: [String: [Int]]
     package let versionIdentifiers: [String]
+    /// Whether an attribute that is the only, ascending element of an index has a second index of its own name, as
+    /// it has after a trip through Apple's model compiler; see ``ModelDocument/appliesIndexDecodingQuirk``.
+    package let appliesIndexDecodingQuirk: Bool
 
     package init(
-        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String]
+        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String],
+        appliesIndexDecodingQuirk: Bool = false
     ) {
         self.entities = entities
         self.configurations = configurations
         self.versionIdentifiers = versionIdentifiers
+        self.appliesIndexDecodingQuirk = appliesIndexDecodingQuirk
         ordinalByName = Dictionary(
             entities.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
     }
@@ -97,16 +102,20 @@ package struct CompiledProperty: Sendable {
     package var declaringEntity: Int
     package var isOptional: Bool
     package var isTransient: Bool
+    /// Whether the attribute has an index of its own, by the old flag rather than by a fetch index.
+    package var isIndexed: Bool
     package var kind: Kind
 
     package init(
-        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, kind: Kind
+        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, isIndexed: Bool = false,
+        kind: Kind
     ) {
         self.name = name
         self.slot = slot
         self.declaringEntity = declaringEntity
         self.isOptional = isOptional
         self.isTransient = isTransient
+        self.isIndexed = isIndexed
         self.kind = kind
     }
 
