@@ -20,8 +20,20 @@ package struct ModelDocument: Sendable {
     /// True for documents read from source; false for models made in code and for a store's cached model, which
     /// lists those indexes already. In a compiled model such attributes are marked (`isIndexed`).
     package var appliesIndexDecodingQuirk = false
+    /// The text of each file that locations point into, by path; diagnostics quote its lines.
+    package var sources: [String: String] = [:]
+    /// What the reader could not make sense of; the compiler reports it together with its own findings.
+    package var diagnostics: [Diagnostic] = []
 
     package init() {}
+
+    /// The line of source that `location` points into, where the document has its file's text.
+    package func sourceLine(at location: SourceLocation?) -> String? {
+        guard let location, let text = location.file.flatMap({ sources[$0] }), location.line > 0 else { return nil }
+        let lines = text.split(
+            maxSplits: location.line, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.count >= location.line ? String(lines[location.line - 1]) : nil
+    }
 }
 
 package struct EntityElement: Sendable {
@@ -39,6 +51,11 @@ package struct EntityElement: Sendable {
     package var codeGenerationType: String?
     package var isSyncable: Bool?
     package var coreSpotlightDisplayNameExpression: String?
+    /// Property names of each compound index of a model older than fetch indexes.
+    package var compoundIndexes: [[String]] = []
+    /// The hash that Apple computed, where a store or compiled model tells it. It wins over ours for entities
+    /// with composite attributes, whose hash rule is not known.
+    package var knownVersionHash: Data?
     package var location: SourceLocation?
 
     package init(name: String) { self.name = name }

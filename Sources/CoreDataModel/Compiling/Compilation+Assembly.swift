@@ -1,0 +1,168 @@
+import CoreDataPrimitives
+import Foundation
+
+extension Compilation {
+    /// Builds the model of a document without errors.
+    func assemble() -> CompiledModel {
+        let properties = order.map { index in
+            slots[index].enumerated().map { compiled($1, slot: $0) }
+        }
+        let subtrees = subtreesByOrdinal()
+        var hashes: [Data] = []
+        var result: [CompiledEntity] = []
+        for (ordinal, index) in order.enumerated() {
+            let entity = entities[index]
+            let parent = parents[index].map { ordinals[$0] }
+            let hash = VersionHash.entity(
+                entity,
+                properties: slots[index].map { ($0.element, entities[$0.declarer].name) },
+                superentityHash: parent.map { hashes[$0] }, composites: composites)
+            hashes.append(hash)
+            result.append(
+                CompiledEntity(
+                    ordinal: ordinal, name: entity.name, className: entity.className, isAbstract: entity.isAbstract,
+                    parent: parent, root: parent.map { result[$0].root } ?? ordinal, subtree: subtrees[ordinal],
+                    properties: properties[ordinal],
+                    uniquenessConstraints: entity.uniquenessConstraints.map { names in
+                        names.compactMap { slotByName[index][$0] }
+                    },
+                    fetchIndexes: fetchIndexes(of: index), versionHash: hash,
+                    rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees)))
+        }
+        let configurations = Dictionary(
+            document.configurations.map { configuration in
+                (
+                    configuration.name,
+                    Set(configuration.entityNames).compactMap { indexByName[$0].map { ordinals[$0] } }.sorted()
+                )
+            }, uniquingKeysWith: { first, _ in first })
+        return CompiledModel(
+            entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers,
+            appliesIndexDecodingQuirk: document.appliesIndexDecodingQuirk)
+    }
+
+    private func compiled(_ slot: Slot, slot number: Int) -> CompiledProperty {
+        CompiledProperty(
+            name: slot.element.name, slot: number, declaringEntity: ordinals[slot.declarer],
+            isOptional: slot.element.isOptional, isTransient: slot.element.isTransient || slot.element.isFetched,
+            isIndexed: slot.element.isIndexed, kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)))
+    }
+
+    private func kind(of property: PropertyElement, _ end: End) -> CompiledProperty.Kind {
+        switch property.kind {
+        case .fetched: return .fetched
+        case .attribute(let attribute): return .attribute(compiled(attribute))
+        case .relationship(let relationship):
+            guard let ends = ends[end] else { return .fetched }
+            return .relationship(
+                CompiledRelationship(
+                    destination: ordinals[ends.destination], inverseSlot: ends.inverseSlot,
+                    minCount: max(0, relationship.minCount), maxCount: max(0, relationship.maxCount),
+                    deleteRule: relationship.deleteRule, isOrdered: relationship.isOrdered))
+        }
+    }
+
+    private func compiled(_ attribute: AttributeElement) -> CompiledAttribute {
+        var result = CompiledAttribute(
+            type: attribute.type, defaultValue: (try? DefaultValue.of(attribute).get()) ?? .null,
+            valueTransformerName: attribute.valueTransformerName, valueClassName: attribute.customClassName,
+            allowsExternalBinaryDataStorage: attribute.allowsExternalBinaryDataStorage,
+            preservesValueInHistoryOnDeletion: attribute.preservesValueInHistoryOnDeletion,
+            derivationExpression: attribute.derivationExpression, derivationFilter: attribute.derivationFilter)
+        if attribute.type == .composite {
+            let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
+            result.elements = elements.enumerated().compactMap { position, element in
+                guard case .attribute(let nested) = element.kind else { return nil }
+                return CompiledProperty(
+                    name: element.name, slot: position, declaringEntity: -1, isOptional: element.isOptional,
+                    isTransient: false, kind: .attribute(compiled(nested)))
+            }
+        }
+        return result
+    }
+
+    private func subtreesByOrdinal() -> [[Int]] {
+        var subtrees = order.indices.map { [$0] }
+        // Children stand after their parents, so going backwards each subtree is whole before it is added.
+        for ordinal in order.indices.reversed() {
+            if let parent = parents[order[ordinal]] { subtrees[ordinals[parent]] += subtrees[ordinal] }
+        }
+        return subtrees.map { $0.sorted() }
+    }
+
+    private func fetchIndexes(of index: Int) -> [CompiledFetchIndex] {
+        let declared = entities[index].fetchIndexes.map { fetchIndex in
+            CompiledFetchIndex(
+                name: fetchIndex.name,
+                elements: fetchIndex.elements.map { element in
+                    let slot = element.propertyName.flatMap { slotByName[index][$0] }
+                    return CompiledFetchIndex.Element(
+                        // An element of a composite has no slot of its own: its path stands as the expression.
+                        slot: slot, expression: slot == nil ? element.propertyName ?? element.expression : nil,
+                        isAscending: element.isAscending, isRTree: element.isRTree)
+                },
+                predicate: fetchIndex.predicate)
+        }
+        // store-format §5: what compound indexes of old models are called
+        let compound = entities[index].compoundIndexes.enumerated().map { position, names in
+            CompiledFetchIndex(
+                name: position == 0 ? "compoundIndex" : "compoundIndex\(position)",
+                elements: names.map { name in
+                    let slot = slotByName[index][name]
+                    return CompiledFetchIndex.Element(slot: slot, expression: slot == nil ? name : nil)
+                })
+        }
+        return declared + compound
+    }
+}
+
+extension Compilation {
+    /// The columns of an entity's rows; see ``RowLayout`` for what they are and in which order.
+    private func rowLayout(
+        of ordinal: Int, properties: [[CompiledProperty]], subtrees: [[Int]]
+    ) -> RowLayout {
+        var columns: [RowLayout.Column] = []
+        for property in properties[ordinal] where !property.isTransient {
+            switch property.kind {
+            case .fetched: break
+            case .attribute(let attribute):
+                if attribute.type == .composite { continue }
+                columns.append(.init(role: .attribute(slot: property.slot), kind: attribute.type.columnKind))
+            case .relationship(let relationship):
+                if relationship.isToMany { continue }
+                columns.append(.init(role: .destinationKey(slot: property.slot), kind: .integer))
+                if subtrees[relationship.destination].count > 1 {
+                    columns.append(.init(role: .destinationEntity(slot: property.slot), kind: .integer))
+                }
+                let inverse = relationship.inverseSlot.flatMap { properties[relationship.destination][$0].relationship }
+                if let inverse, inverse.isToMany, inverse.isOrdered {
+                    columns.append(.init(role: .order(slot: property.slot), kind: .integer))
+                }
+            }
+        }
+        for (owner, property, relationship) in oneWayToMany(properties)
+        where subtrees[relationship.destination].contains(ordinal) {
+            columns.append(.init(role: .ownerKey(entity: owner, slot: property.slot), kind: .integer))
+            if relationship.isOrdered {
+                columns.append(.init(role: .ownerOrder(entity: owner, slot: property.slot), kind: .integer))
+            }
+        }
+        return RowLayout(columns: columns, slotCount: properties[ordinal].count)
+    }
+
+    /// Every stored to-many without inverse, by the ordinal of the entity that declares it, then by slot.
+    private func oneWayToMany(
+        _ properties: [[CompiledProperty]]
+    ) -> [(owner: Int, property: CompiledProperty, relationship: CompiledRelationship)] {
+        var result: [(Int, CompiledProperty, CompiledRelationship)] = []
+        for (ordinal, properties) in properties.enumerated() {
+            for property in properties where property.declaringEntity == ordinal && !property.isTransient {
+                guard let relationship = property.relationship, relationship.isToMany,
+                    relationship.inverseSlot == nil
+                else { continue }
+                result.append((ordinal, property, relationship))
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,58 @@
+import CoreDataPrimitives
+
+extension Compilation {
+    /// Checks types, defaults and derivations of every attribute where it is declared.
+    mutating func checkAttributes() {
+        for index in order {
+            for slot in slots[index] where slot.declarer == index {
+                guard case .attribute(let attribute) = slot.element.kind else { continue }
+                let place = location(slot.element, in: index)
+                let name = "attribute '\(path(slot.element, in: index))'"
+                checkValue(of: attribute, named: name, isTransient: slot.element.isTransient, at: place)
+                checkDerivation(of: attribute, slot.element, named: name, at: place)
+                if attribute.type == .composite, !attribute.elements.isEmpty {
+                    checkElements(attribute.elements, of: name, at: place)
+                }
+            }
+        }
+    }
+
+    mutating func checkValue(
+        of attribute: AttributeElement, named name: String, isTransient: Bool, at place: SourceLocation?
+    ) {
+        switch attribute.type {
+        case .undefined where !isTransient:
+            report("\(name) has no type", at: place, hint: "set attributeType, or make it transient")
+        case .objectID where !isTransient:
+            report("\(name) cannot be stored: object IDs exist only in fetch results", at: place)
+        case .composite:
+            if let composite = attribute.compositeName {
+                if composites[composite] == nil {
+                    report(
+                        "\(name) is of composite '\(composite)', which is not in the model", at: place,
+                        hint: nearest(to: composite, among: composites.keys).map { "did you mean '\($0)'?" })
+                }
+            } else if attribute.elements.isEmpty {
+                report("\(name) is composite but names no composite and has no elements", at: place)
+            }
+        default: break
+        }
+        switch DefaultValue.of(attribute) {
+        case .success: break
+        case .failure(let problem):
+            report("\(name) \(problem.message)", at: place, hint: problem.hint, severity: problem.severity)
+        }
+    }
+
+    private mutating func checkDerivation(
+        of attribute: AttributeElement, _ property: PropertyElement, named name: String, at place: SourceLocation?
+    ) {
+        guard let expression = attribute.derivationExpression else { return }
+        if expression.allSatisfy(\.isWhitespace) {
+            report("\(name) is derived but has no expression", at: place, hint: "set derivationExpression")
+        }
+        if property.isTransient {
+            report("\(name) is derived and transient: a derived value must be stored", at: place)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import CoreDataPrimitives
+
+extension Compilation {
+    mutating func checkConstraints() {
+        for index in order {
+            let entity = entities[index]
+            for constraint in entity.uniquenessConstraints {
+                if constraint.isEmpty {
+                    report("entity '\(entity.name)' has a uniqueness constraint on nothing", at: entity.location)
+                }
+                let text = constraint.joined(separator: ", ")
+                for name in constraint {
+                    guard let problem = whyNotStored(name, in: index, asElement: false) else { continue }
+                    report(
+                        "entity '\(entity.name)' must be unique by (\(text)), but \(problem.text)",
+                        at: entity.location, hint: problem.hint)
+                }
+            }
+        }
+    }
+
+    mutating func checkIndexes() {
+        for index in order {
+            let entity = entities[index]
+            var seen: Set<String> = []
+            for fetchIndex in entity.fetchIndexes {
+                let place = fetchIndex.location ?? entity.location
+                if fetchIndex.name.isEmpty {
+                    report("an index of entity '\(entity.name)' has no name", at: place)
+                }
+                if !seen.insert(fetchIndex.name).inserted {
+                    report("entity '\(entity.name)' has two indexes named '\(fetchIndex.name)'", at: place)
+                }
+                if fetchIndex.elements.isEmpty {
+                    report("index '\(fetchIndex.name)' of entity '\(entity.name)' has no elements", at: place)
+                }
+                if Set(fetchIndex.elements.map(\.isRTree)).count > 1 {
+                    report(
+                        "index '\(fetchIndex.name)' of entity '\(entity.name)' mixes binary and R-tree elements",
+                        at: place)
+                }
+                for element in fetchIndex.elements {
+                    checkIndexElement(element, of: fetchIndex, in: index, at: place)
+                }
+            }
+            for names in entity.compoundIndexes {
+                for name in names {
+                    guard let problem = whyNotStored(name, in: index, asElement: true) else { continue }
+                    report(
+                        "entity '\(entity.name)' has a compound index on (\(names.joined(separator: ", "))), but "
+                            + problem.text, at: entity.location, hint: problem.hint)
+                }
+            }
+        }
+    }
+
+    private mutating func checkIndexElement(
+        _ element: FetchIndexElement.Element, of fetchIndex: FetchIndexElement, in index: Int, at place: SourceLocation?
+    ) {
+        let owner = "index '\(fetchIndex.name)' of entity '\(entities[index].name)'"
+        guard let name = element.propertyName else {
+            if element.expression?.isEmpty ?? true {
+                report("an element of \(owner) has neither property nor expression", at: place)
+            }
+            return
+        }
+        if let problem = whyNotStored(name, in: index, asElement: true) {
+            report("\(owner) has '\(name)' as an element, but \(problem.text)", at: place, hint: problem.hint)
+        }
+    }
+
+    /// Why a constraint or index cannot have the property, told to its author; `nil` if it can.
+    private func whyNotStored(_ name: String, in index: Int, asElement: Bool) -> (text: String, hint: String?)? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard let slot = slotByName[index][parts[0]] else {
+            return (
+                "it has no property '\(parts[0])'",
+                nearest(to: parts[0], among: slotByName[index].keys).map { "did you mean '\($0)'?" }
+            )
+        }
+        let property = slots[index][slot].element
+        if property.isTransient { return ("'\(parts[0])' is transient", nil) }
+        switch property.kind {
+        case .fetched: return ("'\(parts[0])' is a fetched property", nil)
+        case .relationship(let relationship):
+            if relationship.maxCount != 1 { return ("'\(parts[0])' is a to-many relationship", nil) }
+            return parts.count == 1 ? nil : ("'\(name)' leads to another entity", nil)
+        case .attribute(let attribute):
+            return whyNotElement(Array(parts.dropFirst()), of: attribute, path: parts[0])
+        }
+    }
+
+    private func whyNotElement(
+        _ parts: [String], of attribute: AttributeElement, path: String
+    ) -> (text: String, hint: String?)? {
+        guard let first = parts.first else {
+            return attribute.type == .composite ? ("'\(path)' is a composite; name one of its elements", nil) : nil
+        }
+        let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
+        guard attribute.type == .composite, let element = elements.first(where: { $0.name == first }),
+            case .attribute(let nested) = element.kind
+        else { return ("'\(path)' has no element '\(first)'", nil) }
+        return whyNotElement(Array(parts.dropFirst()), of: nested, path: "\(path).\(first)")
+    }
+}

@@ -1,0 +1,93 @@
+import CoreDataPrimitives
+
+extension Compilation {
+    mutating func checkNames() {
+        for (index, entity) in entities.enumerated() {
+            if entity.name.isEmpty {
+                report("an entity has no name", at: entity.location)
+                continue
+            }
+            checkIdentifier(entity.name, what: "entity name", at: entity.location)
+            if indexByName[entity.name] != nil {
+                report("two entities are named '\(entity.name)'", at: entity.location, hint: "rename one of them")
+            } else {
+                indexByName[entity.name] = index
+            }
+        }
+        for index in entities.indices { checkPropertyNames(of: index) }
+        for composite in document.composites {
+            if composite.name.isEmpty {
+                report("a composite has no name", at: composite.location)
+                continue
+            }
+            checkIdentifier(composite.name, what: "composite name", at: composite.location)
+            if composites[composite.name] != nil {
+                report("two composites are named '\(composite.name)'", at: composite.location)
+            } else {
+                composites[composite.name] = composite
+            }
+        }
+    }
+
+    private mutating func checkPropertyNames(of index: Int) {
+        let entity = entities[index]
+        var seen: Set<String> = []
+        for property in entity.properties {
+            let place = location(property, in: index)
+            if property.name.isEmpty {
+                report("a property of entity '\(entity.name)' has no name", at: place)
+                continue
+            }
+            checkIdentifier(property.name, what: "property name", of: entity.name, at: place)
+            if ReservedNames.contains(property.name) {
+                report(
+                    "property '\(path(property, in: index))' has the name of a method of NSManagedObject", at: place,
+                    hint: "rename it, for example to '\(ReservedNames.alternative(to: property.name, in: entity.name))'"
+                )
+            }
+            if !seen.insert(property.name).inserted {
+                report("entity '\(entity.name)' has two properties named '\(property.name)'", at: place)
+            }
+        }
+    }
+
+    private mutating func checkIdentifier(
+        _ name: String, what: String, of entity: String? = nil, at location: SourceLocation?
+    ) {
+        if Self.isIdentifier(name) { return }
+        let owner = entity.map { " of entity '\($0)'" } ?? ""
+        report(
+            "\(what) '\(name)'\(owner) is not an identifier", at: location,
+            hint: "use letters, digits and underscores, and start with a letter")
+    }
+
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.first, first.isLetter || first == "_" else { return false }
+        return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+}
+
+/// Names that a property cannot have, because NSObject or NSManagedObject has a method of that name without
+/// arguments: an accessor of the property would replace it.
+package enum ReservedNames {
+    private static let managedObject: Set<String> = [
+        "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated", "isDeleted", "hasChanges",
+        "hasPersistentChangedValues", "isFault", "faultingState", "awakeFromFetch", "awakeFromInsert",
+        "changedValues", "changedValuesForCurrentEvent", "prepareForDeletion", "willSave", "didSave",
+        "willTurnIntoFault", "didTurnIntoFault", "observationInfo",
+    ]
+    private static let object: Set<String> = [
+        "description", "debugDescription", "hash", "superclass", "class", "self", "zone", "copy", "mutableCopy",
+        "init", "dealloc", "finalize", "retain", "release", "autorelease", "retainCount", "isProxy",
+        "classForCoder", "classForKeyedArchiver",
+    ]
+
+    package static func contains(_ name: String) -> Bool {
+        managedObject.contains(name) || object.contains(name)
+    }
+
+    /// A name to suggest instead: `description` of Book → `bookDescription`.
+    static func alternative(to name: String, in entity: String) -> String {
+        entity.prefix(1).lowercased() + entity.dropFirst() + name.prefix(1).uppercased() + name.dropFirst()
+    }
+}

@@ -1,0 +1,107 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Makes an attribute's default of the text that a model file has for it.
+package enum DefaultValue {
+    /// What is wrong with a default; the message continues the attribute's name.
+    struct Problem: Error {
+        var severity = Diagnostic.Severity.error
+        var message: String
+        var hint: String?
+    }
+
+    /// The typed default of an attribute: its value if it has one, else what its text says.
+    static func of(_ attribute: AttributeElement) -> Result<Value, Problem> {
+        if attribute.defaultValue.isNull {
+            guard let text = attribute.defaultValueText else { return .success(.null) }
+            return parse(text, type: attribute.type)
+        }
+        if let converted = convert(attribute.defaultValue, to: attribute.type) { return check(converted, attribute.type) }
+        return .failure(
+            Problem(message: "has a default that is no value of type \(attribute.type.displayName)"))
+    }
+
+    /// The value that `text` means for an attribute of that type; `nil` where it means none.
+    package static func value(_ text: String, type: AttributeType) -> Value? {
+        try? parse(text, type: type).get()
+    }
+
+    static func parse(_ text: String, type: AttributeType) -> Result<Value, Problem> {
+        if text.isEmpty && type != .string { return .success(.null) }
+        switch type {
+        case .integer16, .integer32, .integer64:
+            if let integer = integer(text) { return check(.integer(integer), type) }
+        case .boolean:
+            switch text.lowercased() {
+            case "yes", "true", "1": return .success(.integer(1))
+            case "no", "false", "0": return .success(.integer(0))
+            default: break
+            }
+        case .double, .float:
+            if let number = Double(text) { return check(.double(number), type) }
+        case .decimal:
+            if let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
+                isNumber(text)
+            {
+                return .success(.decimal(decimal))
+            }
+        case .date:
+            if let seconds = Double(text) { return .success(.date(seconds)) }
+        case .string: return .success(.string(text))
+        case .uuid:
+            if let uuid = UUID(uuidString: text) { return .success(.uuid(uuid)) }
+        case .uri: return .success(.uri(text))
+        case .undefined, .binaryData, .transformable, .objectID, .composite:
+            return .failure(
+                Problem(
+                    severity: .warning,
+                    message: "has the default '\(text)', which is ignored: type \(type.displayName) has no text form"))
+        }
+        return .failure(
+            Problem(message: "has the default '\(text)', which is not a value of type \(type.displayName)"))
+    }
+
+    private static func integer(_ text: String) -> Int64? {
+        if let integer = Int64(text) { return integer }
+        // Xcode writes 0.0 for an attribute whose type was changed from Double to Integer.
+        guard let number = Double(text), number.rounded() == number else { return nil }
+        return Int64(exactly: number)
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        text.contains { $0.isNumber } && text.allSatisfy { $0.isNumber || "+-.eE".contains($0) }
+    }
+
+    /// A value of code or of an archive as the type has it: archives do not tell integers from doubles.
+    private static func convert(_ value: Value, to type: AttributeType) -> Value? {
+        switch (type, value) {
+        case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.boolean, .integer),
+            (.double, .double), (.float, .double), (.decimal, .decimal), (.string, .string), (.date, .date),
+            (.binaryData, .data), (.uuid, .uuid), (.uri, .uri):
+            return value
+        case (.transformable, _), (.undefined, _), (.composite, _), (.objectID, _): return value
+        case (.double, .integer(let integer)), (.float, .integer(let integer)): return .double(Double(integer))
+        case (.decimal, .integer(let integer)): return .decimal(Decimal(integer))
+        case (.decimal, .double(let double)): return double.isFinite ? .decimal(Decimal(double)) : nil
+        case (.integer16, .double(let double)), (.integer32, .double(let double)), (.integer64, .double(let double)):
+            return Int64(exactly: double).map { .integer($0) }
+        case (.date, .double(let seconds)): return .date(seconds)
+        case (.date, .integer(let seconds)): return .date(Double(seconds))
+        case (.uri, .string(let text)): return .uri(text)
+        default: return nil
+        }
+    }
+
+    private static func check(_ value: Value, _ type: AttributeType) -> Result<Value, Problem> {
+        switch (type, value) {
+        case (.integer16, .integer(let integer)) where Int16(exactly: integer) == nil,
+            (.integer32, .integer(let integer)) where Int32(exactly: integer) == nil:
+            return .failure(Problem(message: "has the default \(integer), which does not fit \(type.displayName)"))
+        case (.boolean, .integer(let integer)) where integer != 0 && integer != 1:
+            return .success(.integer(1))
+        case (.double, .double(let number)) where !number.isFinite, (.float, .double(let number)) where !number.isFinite:
+            return .failure(Problem(message: "has the default \(number), which is not a finite number"))
+        default: return .success(value)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// The two spellings of a derived attribute's expression.
+///
+/// People write collection operators in the key path, archives hold functions:
+///
+///     pages.@count       // count:(pages)
+///     pages.@sum.words   // sum:(pages.words)
+///     author.name        // author.name
+package enum DerivationText {
+    private static let operators = ["count", "sum", "min", "max", "avg"]
+
+    /// The function form, which goes into the version hash.
+    static func hashed(_ text: String) -> String {
+        let text = text.filter { !$0.isWhitespace }
+        guard let mark = text.range(of: ".@") else { return text }
+        let collection = text[..<mark.lowerBound]
+        let rest = text[mark.upperBound...].split(separator: ".", maxSplits: 1)
+        guard let name = rest.first.map(String.init), operators.contains(name) else { return text }
+        return rest.count == 2 ? "\(name):(\(collection).\(rest[1]))" : "\(name):(\(collection))"
+    }
+
+    /// The key-path form of a function over a collection; other expressions stay as they are.
+    package static func written(_ text: String) -> String {
+        guard let mark = text.range(of: ":("), text.hasSuffix(")") else { return text }
+        let name = String(text[..<mark.lowerBound].drop { $0 == "@" })
+        let argument = text[mark.upperBound...].dropLast()
+        guard operators.contains(name), !argument.contains(where: { "(), ".contains($0) }) else { return text }
+        if name == "count" { return "\(argument).@count" }
+        guard let dot = argument.lastIndex(of: ".") else { return text }
+        return "\(argument[..<dot]).@\(name).\(argument[argument.index(after: dot)...])"
+    }
+}

@@ -1,0 +1,108 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Why a model cannot be used: every problem that was found, not only the first.
+package struct ModelFailure: Error, Hashable, CustomStringConvertible {
+    package var diagnostics: [Diagnostic]
+
+    package init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }
+
+    package var description: String { diagnostics.rendered }
+}
+
+/// Checks a ``ModelDocument`` and freezes it into a ``CompiledModel``.
+///
+///     let model = try ModelCompiler.compile(document)
+///
+/// A pass never stops at the first problem: it reports, repairs what it can for the passes after it, and goes on.
+package enum ModelCompiler {
+    /// The compiled model, or all errors of the document; warnings do not stop it.
+    package static func compile(_ document: ModelDocument) throws(ModelFailure) -> CompiledModel {
+        var compilation = Compilation(document)
+        compilation.run()
+        guard let model = compilation.model, !compilation.diagnostics.hasErrors else {
+            throw ModelFailure(diagnostics: compilation.diagnostics.filter { $0.severity == .error })
+        }
+        return model
+    }
+
+    /// Errors and warnings of the document, the reader's first, in the order of the passes.
+    package static func diagnose(_ document: ModelDocument) -> [Diagnostic] {
+        var compilation = Compilation(document)
+        compilation.run()
+        return compilation.diagnostics
+    }
+}
+
+/// The state that the passes share. Entities are named by their index in the document until ordinals are known.
+struct Compilation {
+    /// A property where it is inherited: the element and the document index of the entity that declares it.
+    struct Slot {
+        var element: PropertyElement
+        var declarer: Int
+    }
+
+    let document: ModelDocument
+    var diagnostics: [Diagnostic]
+
+    // Names
+    /// The entity of each name; of two with one name the first.
+    var indexByName: [String: Int] = [:]
+    var composites: [String: CompositeElement] = [:]
+    // Inheritance
+    /// The parent of each entity; `nil` for roots and where the parent is unknown or the chain is a circle.
+    var parents: [Int?] = []
+    /// Document indices in the order of ordinals, and the ordinal of each document index.
+    var order: [Int] = []
+    var ordinals: [Int] = []
+    // Slots
+    /// The properties of each entity by slot.
+    var slots: [[Slot]] = []
+    var slotByName: [[String: Int]] = []
+    // Relationships
+    /// Of each relationship (entity, slot): destination's index and inverse's slot there.
+    var ends: [End: (destination: Int, inverseSlot: Int?)] = [:]
+    /// What came out, unless names or inheritance are beyond repair.
+    var model: CompiledModel?
+
+    struct End: Hashable {
+        var entity: Int
+        var slot: Int
+    }
+
+    init(_ document: ModelDocument) {
+        self.document = document
+        diagnostics = document.diagnostics
+    }
+
+    var entities: [EntityElement] { document.entities }
+
+    mutating func run() {
+        checkNames()
+        resolveInheritance()
+        resolveComposites()
+        assignSlots()
+        resolveRelationships()
+        checkAttributes()
+        checkConstraints()
+        checkIndexes()
+        checkConfigurations()
+        if !diagnostics.hasErrors { model = assemble() }
+    }
+
+    mutating func report(
+        _ message: String, at location: SourceLocation?, hint: String? = nil, severity: Diagnostic.Severity = .error
+    ) {
+        diagnostics.append(
+            Diagnostic(
+                severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint))
+    }
+
+    /// Where a property stands, or its entity where the property has no place of its own.
+    func location(_ property: PropertyElement, in entity: Int) -> SourceLocation? {
+        property.location ?? entities[entity].location
+    }
+
+    /// How messages name a property: `Book.author`.
+    func path(_ property: PropertyElement, in entity: Int) -> String { "\(entities[entity].name).\(property.name)" }
+}
