@@ -1,0 +1,57 @@
+/// A statement that makes a part of a schema. Nothing in it can be bound: values are written as constants.
+package enum SchemaStatement: Hashable, Sendable {
+    case table(CreateTable)
+    case index(CreateIndex)
+    case trigger(CreateTrigger)
+
+    /// The name of what is made.
+    package var name: String {
+        switch self {
+        case .table(let table): table.name
+        case .index(let index): index.name
+        case .trigger(let trigger): trigger.name
+        }
+    }
+
+    /// The table that it is, or belongs to.
+    package var tableName: String {
+        switch self {
+        case .table(let table): table.name
+        case .index(let index): index.table
+        case .trigger(let trigger): trigger.table
+        }
+    }
+}
+
+/// A CREATE TABLE as a value.
+///
+///     CreateTable("ZITEM", columns: [.init("Z_PK", "INTEGER PRIMARY KEY"), .init("ZNAME", "VARCHAR")])
+///     // CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR )
+package struct CreateTable: Hashable, Sendable {
+    package struct Column: Hashable, Sendable {
+        package var name: String
+        /// The declared type with what follows it: `INTEGER PRIMARY KEY`, `VARCHAR(255)`. Source text, never data.
+        package var type: String
+
+        package init(_ name: String, _ type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    package var name: String
+    package var columns: [Column]
+    /// Columns of a `PRIMARY KEY (…)` behind the columns; empty for none.
+    package var primaryKey: [String]
+    /// Whether a space stands inside the parentheses, as in Apple's tables of rows but not of bookkeeping.
+    package var hasInnerSpaces: Bool
+
+    package init(
+        _ name: String, columns: [Column], primaryKey: [String] = [], hasInnerSpaces: Bool = true
+    ) {
+        self.name = name
+        self.columns = columns
+        self.primaryKey = primaryKey
+        self.hasInnerSpaces = hasInnerSpaces
+    }
+}

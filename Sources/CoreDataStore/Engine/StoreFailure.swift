@@ -1,0 +1,88 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// Why a store could not be opened, made or read.
+package struct StoreFailure: Error, Sendable {
+    package enum Kind: Sendable, Equatable {
+        /// The file is no database, or is damaged.
+        case notADatabase
+        /// The file cannot be opened or made: it does not exist, or permissions forbid it.
+        case cannotOpen
+        /// A database, but not made by Core Data: bookkeeping tables are missing.
+        case notAStore
+        /// The store says that it is of another type.
+        case wrongStoreType
+        /// The store was made with another version of the model.
+        case incompatibleModel
+        /// Hashes fit, but tables or columns are missing.
+        case incompleteSchema
+        /// The store has no cached model.
+        case noCachedModel
+        /// The model has something that no store of this kind can keep.
+        case unsupportedModel
+        /// The model has no configuration of that name.
+        case unknownConfiguration
+        /// The operation needs to write.
+        case readOnly
+    }
+
+    package var kind: Kind
+    /// What happened, to what, and what to do about it.
+    package var message: String
+    package var entity: String?
+    package var property: String?
+    /// For ``Kind/incompatibleModel``: how store and model differ.
+    package var mismatch: ModelMismatch?
+    /// For ``Kind/incompleteSchema``: everything that is missing.
+    package var missing: [MissingPart] = []
+    /// What the database said.
+    package var cause: SQLFailure?
+    /// The store's metadata, where it could be read.
+    package var metadata: StoreMetadata?
+
+    package init(
+        _ kind: Kind, _ message: String, entity: String? = nil, property: String? = nil, cause: SQLFailure? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.entity = entity
+        self.property = property
+        self.cause = cause
+    }
+
+    /// A table or column that the model expects and the store does not have.
+    package struct MissingPart: Hashable, Sendable, CustomStringConvertible {
+        package var entity: String
+        package var property: String?
+        package var table: String
+        /// `nil` when the whole table is missing.
+        package var column: String?
+
+        package var description: String {
+            let subject = property.map { "\(entity).\($0)" } ?? entity
+            return column.map { "\(subject): no column \($0) in table \(table)" } ?? "\(subject): no table \(table)"
+        }
+    }
+}
+
+/// How the entities of a store's metadata differ from those of a model's configuration, by version hash.
+package struct ModelMismatch: Hashable, Sendable {
+    /// In the model only.
+    package var added: [String] = []
+    /// In the store only.
+    package var removed: [String] = []
+    /// In both, with different hashes.
+    package var changed: [String] = []
+    /// What changed in them, one sentence each, where the store's cached model tells.
+    package var details: [String] = []
+
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
+
+    package var description: String {
+        var parts: [String] = []
+        if !added.isEmpty { parts.append("only in the model: \(added.joined(separator: ", "))") }
+        if !removed.isEmpty { parts.append("only in the store: \(removed.joined(separator: ", "))") }
+        if !changed.isEmpty { parts.append("changed: \(changed.joined(separator: ", "))") }
+        return (parts + details).joined(separator: "; ")
+    }
+}

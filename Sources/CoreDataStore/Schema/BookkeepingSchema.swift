@@ -1,0 +1,82 @@
+import CoreDataSQL
+
+/// The tables beside those of rows: numbers of entities, metadata, the cached model, history.
+package enum BookkeepingSchema {
+    package static let primaryKeyTable = "Z_PRIMARYKEY"
+    package static let metadataTable = "Z_METADATA"
+    package static let modelCacheTable = "Z_MODELCACHE"
+
+    /// In the order of a fresh store (store-format §2).
+    package static let tables = [
+        CreateTable(
+            primaryKeyTable,
+            columns: [
+                .init("Z_ENT", "INTEGER PRIMARY KEY"), .init("Z_NAME", "VARCHAR"), .init("Z_SUPER", "INTEGER"),
+                .init("Z_MAX", "INTEGER"),
+            ], hasInnerSpaces: false),
+        CreateTable(
+            metadataTable,
+            columns: [
+                .init("Z_VERSION", "INTEGER PRIMARY KEY"), .init("Z_UUID", "VARCHAR(255)"), .init("Z_PLIST", "BLOB"),
+            ], hasInnerSpaces: false),
+        modelCache,
+    ]
+
+    package static let modelCache = CreateTable(
+        modelCacheTable, columns: [.init("Z_CONTENT", "BLOB")], hasInnerSpaces: false)
+
+    // MARK: - History
+
+    package static let changeTable = "ACHANGE"
+    package static let transactionTable = "ATRANSACTION"
+    package static let transactionStringTable = "ATRANSACTIONSTRING"
+
+    /// Entity numbers from here up are not the model's.
+    package static let firstFrameworkNumber: Int64 = 16000
+
+    /// The rows of `Z_PRIMARYKEY` that come with the history tables.
+    package static let historyEntities: [(number: Int64, name: String)] = [
+        (16001, "CHANGE"), (16002, "TRANSACTION"), (16003, "TRANSACTIONSTRING"),
+    ]
+
+    /// The tables of persistent history (store-format §9); `tombstones` is the largest number of attributes that
+    /// one entity preserves after deletion.
+    package static func history(tombstones: Int) -> [SchemaStatement] {
+        let change = table(
+            changeTable, integers: ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
+            rest: [("ZCOLUMNS", "BLOB")] + (0..<max(0, tombstones)).map { ("ZTOMBSTONE\($0)", "BLOB") })
+        let stringKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
+        let transaction = table(
+            transactionTable, integers: stringKeys,
+            rest: [
+                ("ZTIMESTAMP", "FLOAT"), ("ZAUTHOR", "VARCHAR"), ("ZBUNDLEID", "VARCHAR"),
+                ("ZCONTEXTNAME", "VARCHAR"), ("ZPROCESSID", "VARCHAR"), ("ZQUERYGEN", "BLOB"),
+            ])
+        let string = table(transactionStringTable, integers: [], rest: [("ZNAME", "VARCHAR")])
+        let indexes =
+            [CreateIndex("ACHANGE_ZTRANSACTIONID_INDEX", on: changeTable, [.init("ZTRANSACTIONID")])]
+            + stringKeys.map { CreateIndex("ATRANSACTION_\($0)_INDEX", on: transactionTable, [.init($0)]) }
+            + [
+                CreateIndex(
+                    "Z_TRANSACTION_TransactionAuthorIndex", on: transactionTable,
+                    [.init("ZAUTHOR", isAscending: true)]),
+                CreateIndex(
+                    "Z_TRANSACTION_TransactionTimestampIndex", on: transactionTable,
+                    [.init("ZTIMESTAMP", isAscending: true)]),
+                CreateIndex(
+                    "Z_TRANSACTIONSTRING_UNIQUE_NAME", on: transactionStringTable,
+                    [.init("ZNAME", isAscending: true)], isUnique: true),
+            ]
+        return [.table(change), .table(transaction), .table(string)] + indexes.map(SchemaStatement.index)
+    }
+
+    private static func table(
+        _ name: String, integers: [String], rest: [(String, String)]
+    ) -> CreateTable {
+        CreateTable(
+            name,
+            columns: [
+                .init("Z_PK", "INTEGER PRIMARY KEY"), .init("Z_ENT", "INTEGER"), .init("Z_OPT", "INTEGER"),
+            ] + integers.map { .init($0, "INTEGER") } + rest.map { .init($0.0, $0.1) })
+    }
+}

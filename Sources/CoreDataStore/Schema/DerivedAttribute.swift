@@ -1,0 +1,197 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// A derived attribute and the triggers that keep it (store-format §6).
+///
+/// The triggers of a count and of a to-one key path are Apple's to the letter; those of the other derivations are
+/// ours, in the same style, since none of Apple's were to be had.
+///
+///     pages.@count       // in Book: 4 triggers on ZPAGE, 1 on ZBOOK
+///     unit.name          // in Item: 2 triggers on ZITEM, 2 on ZUNIT
+///     canonical:(name)   // in Item: 2 triggers on ZITEM
+struct DerivedAttribute {
+    /// How the value comes about.
+    enum Source {
+        /// The moment of the save.
+        case now
+        /// A column of the row itself.
+        case own(column: String)
+        /// A column of the row that a to-one points to.
+        case destination(table: String, column: String, key: String)
+        /// The number of rows whose key points here.
+        case count(table: String, key: String)
+        /// The number of rows of a join table.
+        case linkCount(table: String, owner: String)
+        /// An aggregate of a column of the rows whose key points here.
+        case aggregate(String, table: String, column: String, key: String)
+    }
+
+    let entity: CompiledEntity
+    let property: CompiledProperty
+    let table: String
+    let column: String
+    let source: Source
+    /// The SQL function around the value, if any.
+    let function: String?
+    /// The ordinal of the entity that the value is read from.
+    let sourceEntity: Int
+
+    init(
+        schema: SchemaLayout, entity: CompiledEntity, property: CompiledProperty, expression: String
+    ) throws {
+        let parser = DerivationParser(schema: schema, entity: entity, property: property, text: expression)
+        guard property.attribute?.derivationFilter == nil else {
+            throw parser.failure("a derivation with a filter predicate is not supported")
+        }
+        guard let table = schema.table(ofRoot: entity.root)?.name,
+            let column = schema.columnName(entity: entity.ordinal, role: .attribute(slot: property.slot))
+        else { throw parser.failure("it has no column") }
+        self.entity = entity
+        self.property = property
+        self.table = table
+        self.column = column
+        (source, function, sourceEntity) = try parser.parse()
+    }
+
+    func triggers() -> [CreateTrigger] {
+        switch source {
+        case .now: ownTriggers(value: .function(SQLFunctionName.now, []), updatedBy: "Z_OPT")
+        case .own(let column): ownTriggers(value: wrapped(.column("NEW", column)), updatedBy: column)
+        case .destination(let table, let column, let key): keyPathTriggers(table, column, key)
+        case .count(let table, let key): countTriggers(table, key)
+        case .linkCount(let table, let owner): linkCountTriggers(table, owner)
+        case .aggregate(let name, let table, let column, let key): aggregateTriggers(name, table, column, key)
+        }
+    }
+
+    // MARK: - Apple's
+
+    private func countTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
+        let target = SQLExpression.column(nil, column)
+        let counted = SQLExpression.function("IFNULL", [target, .integer(0)])
+        func trigger(
+            _ kind: String, _ event: CreateTrigger.Event, _ row: String, _ value: SQLExpression
+        ) -> CreateTrigger {
+            parameter(kind, event, on: other, requiring: .column(row, key), value, matching: "Z_PK", .column(row, key))
+        }
+        return [
+            trigger("INSERT", .insert, "NEW", .arithmetic(.add, counted, .integer(1))),
+            trigger("UPDATE_INCREMENT", .update(of: [key]), "NEW", .arithmetic(.add, target, .integer(1))),
+            trigger("UPDATE_DECREMENT", .update(of: [key]), "OLD", .arithmetic(.subtract, target, .integer(1))),
+            trigger("DELETE", .delete, "OLD", .arithmetic(.subtract, target, .integer(1))),
+            sourceInsert(
+                select(
+                    .function("IFNULL", [.aggregate("COUNT", .column(nil, key), distinct: false), .integer(0)]),
+                    from: other, where: key, .column("NEW", "Z_PK"))),
+        ]
+    }
+
+    private func keyPathTriggers(_ other: String, _ copied: String, _ key: String) -> [CreateTrigger] {
+        let value = select(wrapped(.column(nil, copied)), from: other, where: "Z_PK", .column("NEW", key))
+        let pushed = wrapped(.column("NEW", copied))
+        return [
+            sourceInsert(value),
+            source("UPDATE", .update(of: [key]), value),
+            parameter("INSERT", .insert, on: other, pushed, matching: key, .column("NEW", "Z_PK"), isInsert: true),
+            parameter("UPDATE", .update(of: [copied]), on: other, pushed, matching: key, .column("NEW", "Z_PK")),
+        ]
+    }
+
+    // MARK: - Ours
+
+    private func ownTriggers(value: SQLExpression, updatedBy cause: String) -> [CreateTrigger] {
+        [sourceInsert(value), source("UPDATE", .update(of: [cause]), value)]
+    }
+
+    private func linkCountTriggers(_ join: String, _ owner: String) -> [CreateTrigger] {
+        func count(_ row: String, _ ownerColumn: String) -> SQLExpression {
+            select(.countAll, from: join, where: owner, .column(row, ownerColumn))
+        }
+        return [
+            parameter("INSERT", .insert, on: join, count("NEW", owner), matching: "Z_PK", .column("NEW", owner)),
+            parameter("DELETE", .delete, on: join, count("OLD", owner), matching: "Z_PK", .column("OLD", owner)),
+            sourceInsert(count("NEW", "Z_PK")),
+        ]
+    }
+
+    private func aggregateTriggers(
+        _ name: String, _ other: String, _ read: String, _ key: String
+    ) -> [CreateTrigger] {
+        func value(_ row: String, _ rowColumn: String) -> SQLExpression {
+            let aggregate = SQLExpression.aggregate(name, .column(nil, read), distinct: false)
+            // The sum of nothing is 0, as in memory; the smallest of nothing is nil.
+            let total = name == "SUM" ? .function("IFNULL", [aggregate, .integer(0)]) : aggregate
+            return select(total, from: other, where: key, .column(row, rowColumn))
+        }
+        func trigger(_ kind: String, _ event: CreateTrigger.Event, _ row: String) -> CreateTrigger {
+            parameter(
+                kind, event, on: other, requiring: .column(row, key), value(row, key), matching: "Z_PK",
+                .column(row, key))
+        }
+        return [
+            trigger("INSERT", .insert, "NEW"),
+            trigger("UPDATE_NEW", .update(of: [key, read]), "NEW"),
+            trigger("UPDATE_OLD", .update(of: [key]), "OLD"),
+            trigger("DELETE", .delete, "OLD"),
+            sourceInsert(value("NEW", "Z_PK")),
+        ]
+    }
+
+    // MARK: - Pieces
+
+    private func sourceInsert(_ value: SQLExpression) -> CreateTrigger {
+        source("INSERT", .insert, value, isInsert: true)
+    }
+
+    /// A trigger on the attribute's own table.
+    private func source(
+        _ kind: String, _ event: CreateTrigger.Event, _ value: SQLExpression, isInsert: Bool = false
+    ) -> CreateTrigger {
+        CreateTrigger(
+            name(on: table, "SOURCE_" + kind), after: event, on: table,
+            steps(value, matching: "Z_PK", .column("NEW", "Z_PK"), isInsert: isInsert))
+    }
+
+    /// A trigger on the table that the value is read from.
+    private func parameter(
+        _ kind: String, _ event: CreateTrigger.Event, on other: String, requiring required: SQLExpression? = nil,
+        _ value: SQLExpression, matching key: String, _ match: SQLExpression, isInsert: Bool = false
+    ) -> CreateTrigger {
+        CreateTrigger(
+            name(on: other, "PARAMETER_" + kind), after: event, on: other, requiring: required,
+            steps(value, matching: key, match, isInsert: isInsert))
+    }
+
+    /// Sets the column, then tells the framework which rows changed.
+    private func steps(
+        _ value: SQLExpression, matching key: String, _ match: SQLExpression, isInsert: Bool
+    ) -> [CreateTrigger.Step] {
+        let condition = SQLExpression.comparison(.equal, .column(nil, key), match)
+        let report = SQLExpression.function(
+            isInsert ? SQLFunctionName.derivedAttributeInserted : SQLFunctionName.derivedAttributeUpdated,
+            [
+                .bind(.text(table)), .column(nil, "Z_ENT"), .column(nil, "Z_PK"), .bind(.text(property.name)),
+                .column(nil, column),
+            ])
+        return [
+            .update(table, set: column, to: value, where: condition),
+            .select(report, from: table, where: condition),
+        ]
+    }
+
+    private func select(
+        _ value: SQLExpression, from other: String, where key: String, _ match: SQLExpression
+    ) -> SQLExpression {
+        var statement = SelectStatement([.init(value)], from: .init(other, as: other))
+        statement.condition = .comparison(.equal, .column(nil, key), match)
+        return .scalar(statement)
+    }
+
+    private func wrapped(_ value: SQLExpression) -> SQLExpression {
+        function.map { .function($0, [value]) } ?? value
+    }
+
+    private func name(on triggerTable: String, _ kind: String) -> String {
+        "Z_DA_\(triggerTable)_\(entity.name)_\(property.name)_\(kind)"
+    }
+}

@@ -1,0 +1,43 @@
+import CoreDataStore
+import Testing
+
+@Suite struct DictionaryOrderTests {
+    // "a": r = 1·257 + 97 = 354; 354 + (354 << 1) = 1062.
+    @Test(arguments: [("", 0), ("a", 1062)] as [(String, UInt64)])
+    func hashOfShortNames(name: String, hash: UInt64) {
+        #expect(DictionaryOrder.hash(name) == hash)
+    }
+
+    /// The favorites of a browser's bookmarks name their join table, their inverse does not (store-format §4.2).
+    @Test func leopardOrderPutsFavoritesFirst() {
+        let names = [
+            "children", "favoriteFolders", "favorites", "isFolder", "isPendingDeletion", "modifiedAt", "parent",
+            "title", "url", "uuid",
+        ]
+        #expect(
+            DictionaryOrder.leopard(names) == [
+                "title", "favorites", "url", "isPendingDeletion", "modifiedAt", "parent", "children", "isFolder",
+                "uuid", "favoriteFolders",
+            ])
+        #expect(
+            DictionaryOrder.current(names) == [
+                "isPendingDeletion", "uuid", "favorites", "parent", "isFolder", "modifiedAt", "url", "favoriteFolders",
+                "title", "children",
+            ])
+    }
+
+    @Test func orderDoesNotDependOnTheOrderGiven() {
+        let names = (0..<50).map { "property\($0)" }
+        #expect(DictionaryOrder.current(names.reversed()) == DictionaryOrder.current(names))
+        #expect(Set(DictionaryOrder.leopard(names)) == Set(names))
+    }
+
+    @Test(arguments: [96, 97, 200])
+    func longNamesAreHashedInPart(length: Int) {
+        let name = String(repeating: "x", count: length)
+        var changed = Array(name)
+        changed[length * 3 / 5 + 10] = "y"
+        // Only beyond 96 units is there a part that the hash does not see.
+        #expect((DictionaryOrder.hash(name) == DictionaryOrder.hash(String(changed))) == (length == 200))
+    }
+}
