@@ -8,17 +8,29 @@ import Foundation
 package protocol SQLDatabase: AnyObject, Sendable {
     var capabilities: SQLCapabilities { get }
 
+    @discardableResult
     func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
     /// Runs `body` on the writing connection in one transaction that begins by taking the write lock: committed
     /// when `body` returns, rolled back when it throws.
+    @discardableResult
     func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
     /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
+    @discardableResult
     func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
-    /// Closes every connection; the database is unusable afterwards.
+    /// Closes every connection, waiting for those in use; the database is unusable afterwards.
     func close()
+
+    /// Makes the statements that run now, on any connection, fail with ``SQLFailure/Kind/interrupted``.
+    func interrupt()
+
+    /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
+    func setObserver(_ observer: (any SQLObserver)?)
+
+    /// Checks the whole file; the problems found, empty where there are none.
+    func integrityProblems() throws -> [String]
 }
 
 /// What a dialect can do; ask for a capability, never for a product.
@@ -38,6 +50,35 @@ package protocol SQLConnection: AnyObject {
 
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
+
+    /// The derived attributes that triggers have set since the current write began, in order.
+    var derivedAttributeReports: [DerivedAttributeReport] { get }
+}
+
+extension SQLConnection {
+    /// The statement of that text with its values bound; whoever gets it resets it.
+    package func statement(_ text: SQLText) throws -> any SQLStatement {
+        let statement = try statement(text.sql)
+        if !text.bindings.isEmpty { try statement.bind(text.bindings, at: 0) }
+        return statement
+    }
+
+    /// Runs one statement and returns the number of rows that it changed.
+    @discardableResult
+    package func run(_ text: SQLText) throws -> Int {
+        let statement = try statement(text)
+        defer { statement.reset() }
+        return try statement.run()
+    }
+
+    /// Every row of a query; for the few that are read as values.
+    package func rows(_ text: SQLText) throws -> [[SQLValue]] {
+        let statement = try statement(text)
+        defer { statement.reset() }
+        var rows: [[SQLValue]] = []
+        while try statement.step() { rows.append((0..<statement.columnCount).map(statement.value)) }
+        return rows
+    }
 }
 
 /// A prepared statement. Parameters and columns count from 0.

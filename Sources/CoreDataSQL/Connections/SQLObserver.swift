@@ -1,0 +1,91 @@
+import Synchronization
+
+/// Sees every statement that a database runs, transactions included: for logging, and for tests that assert
+/// which statements an operation takes.
+///
+/// Called on the thread that runs the statement, which waits.
+package protocol SQLObserver: AnyObject, Sendable {
+    /// Called before a statement's first step; throwing makes the statement fail with that error instead.
+    func willRun(_ sql: String, bindings: [SQLValue]) throws
+
+    /// Called when the run has ended; `rows` were returned or changed.
+    func didRun(_ sql: String, duration: Duration, rows: Int)
+}
+
+extension SQLObserver {
+    package func willRun(_ sql: String, bindings: [SQLValue]) throws {}
+    package func didRun(_ sql: String, duration: Duration, rows: Int) {}
+}
+
+/// Keeps the statements that a database ran.
+///
+///     let recorder = SQLRecorder()
+///     database.setObserver(recorder)
+///     …
+///     recorder.statements      // ["BEGIN IMMEDIATE", "UPDATE …", "COMMIT"]
+package final class SQLRecorder: SQLObserver {
+    package struct Run: Hashable, Sendable {
+        package var sql: String
+        package var bindings: [SQLValue]
+
+        package init(sql: String, bindings: [SQLValue]) {
+            self.sql = sql
+            self.bindings = bindings
+        }
+    }
+
+    /// Guards the list.
+    private let list = Mutex<[Run]>([])
+
+    package init() {}
+
+    package var runs: [Run] { list.withLock { $0 } }
+
+    package var statements: [String] { runs.map(\.sql) }
+
+    /// The statements that are not about transactions.
+    package var work: [String] {
+        statements.filter { !$0.hasPrefix("BEGIN") && $0 != "COMMIT" && $0 != "ROLLBACK" }
+    }
+
+    package func removeAll() { list.withLock { $0.removeAll() } }
+
+    package func willRun(_ sql: String, bindings: [SQLValue]) throws {
+        list.withLock { $0.append(Run(sql: sql, bindings: bindings)) }
+    }
+}
+
+/// Makes the nth statement from now on fail, counting from 1: to prove that a failure at any statement leaves
+/// everything as it was.
+package final class SQLFaultInjector: SQLObserver {
+    private struct State {
+        var remaining: Int
+        var hasFailed = false
+    }
+
+    private let failure: SQLFailure
+    /// Guards the count.
+    private let state: Mutex<State>
+
+    package init(failingStatement number: Int, with failure: SQLFailure? = nil) {
+        state = Mutex(State(remaining: number))
+        self.failure = failure ?? SQLFailure(kind: .full, code: 13, message: "injected failure")
+    }
+
+    /// Whether that many statements were run.
+    package var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+    package func willRun(_ sql: String, bindings: [SQLValue]) throws {
+        let fails = state.withLock { state in
+            state.remaining -= 1
+            guard state.remaining == 0 else { return false }
+            state.hasFailed = true
+            return true
+        }
+        if fails {
+            var failure = failure
+            failure.sql = sql
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import CSQLite
+import CoreDataSQL
+
+/// What a connection and its statements share; they are used by one thread at a time.
+final class ConnectionState {
+    let database: OpaquePointer
+    var observer: (any SQLObserver)?
+    /// Statements that have been stepped and not been reset.
+    var runningCount = 0
+    /// Counts how often every statement was ended at once; runs of earlier epochs are over.
+    var epoch = 0
+    /// Whether the driver has begun a transaction that it will end.
+    var isInTransaction = false
+    /// Whether SQLite has rolled that transaction back by itself; what came after would be on its own.
+    var isDoomed = false
+    var reports: [DerivedAttributeReport] = []
+
+    init(database: OpaquePointer) { self.database = database }
+
+    func failure(_ code: Int32, sql: String? = nil) -> SQLFailure {
+        if isInTransaction, sqlite3_get_autocommit(database) != 0 { isDoomed = true }
+        return .last(of: database, code: code, sql: sql)
+    }
+
+    func checkTransaction(_ sql: String) throws {
+        guard isDoomed else { return }
+        throw SQLFailure.misuse("the transaction was rolled back after an earlier failure", sql: sql)
+    }
+}

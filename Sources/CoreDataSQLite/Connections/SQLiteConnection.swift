@@ -1,0 +1,289 @@
+import CSQLite
+import CoreDataSQL
+import Foundation
+
+/// One connection to a database file.
+final class SQLiteConnection: SQLConnection, @unchecked Sendable {
+    // Safe because SQLiteDatabase lends a connection to one thread at a time; only `interrupt` may be called by
+    // others, which SQLite allows.
+
+    enum Role {
+        case writer
+        case reader
+        /// The only connection of its database.
+        case both
+    }
+
+    let state: ConnectionState
+    private var cache: StatementCache
+    private var transactions: [Transaction: SQLiteStatement] = [:]
+
+    private enum Transaction: String {
+        case beginDeferred = "BEGIN"
+        case beginImmediate = "BEGIN IMMEDIATE"
+        case commit = "COMMIT"
+    }
+
+    var handle: OpaquePointer { state.database }
+
+    /// Opens the connection, sets it up and reads the file's header, so that a file which is no database fails here.
+    init(_ options: SQLiteOptions, role: Role) throws {
+        let database = try Self.open(options)
+        state = ConnectionState(database: database)
+        cache = StatementCache(capacity: options.statementCacheSize)
+        do {
+            try configure(options, role: role)
+        } catch {
+            close()
+            throw Self.explained(error, options)
+        }
+    }
+
+    func close() {
+        cache.removeAll()
+        transactions.removeAll()
+        // Statements that somebody still holds keep the memory alive, no more.
+        sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    func statement(_ sql: String) throws -> any SQLStatement {
+        if let cached = cache.statement(sql) { return cached }
+        let statement = try SQLiteStatement(sql, state: state)
+        cache.insert(statement, for: sql)
+        return statement
+    }
+
+    func execute(_ sql: String) throws {
+        let utf8 = sql.utf8CString
+        try utf8.withUnsafeBufferPointer { buffer in
+            var next = buffer.baseAddress
+            while let text = next, text.pointee != 0 {
+                var pointer: OpaquePointer?
+                var tail: UnsafePointer<CChar>?
+                let code = sqlite3_prepare_v2(handle, text, -1, &pointer, &tail)
+                guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+                next = tail
+                // White space and comments make no statement.
+                guard let pointer else { continue }
+                let ends = CharacterSet.whitespacesAndNewlines.union([";"])
+                let part = String(cString: sqlite3_sql(pointer)).trimmingCharacters(in: ends)
+                try SQLiteStatement(part, prepared: pointer, state: state).run()
+            }
+        }
+    }
+
+    var derivedAttributeReports: [DerivedAttributeReport] { state.reports }
+
+    // MARK: Transactions
+
+    /// Runs `body` on one state of the database.
+    func readTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try begin(.beginDeferred)
+        defer { endReading() }
+        return try body(self)
+    }
+
+    func writeTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        state.reports.removeAll(keepingCapacity: true)
+        try begin(.beginImmediate)
+        do {
+            let result = try body(self)
+            resetStatements()
+            try state.checkTransaction(Transaction.commit.rawValue)
+            try transaction(.commit)
+            state.isInTransaction = false
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    func withoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        state.reports.removeAll(keepingCapacity: true)
+        defer { resetStatements() }
+        return try body(self)
+    }
+
+    private func begin(_ kind: Transaction) throws {
+        state.isDoomed = false
+        try transaction(kind)
+        state.isInTransaction = true
+    }
+
+    /// A transaction that only read has nothing to lose: however it ends, it ends.
+    private func endReading() {
+        resetStatements()
+        state.isInTransaction = false
+        state.isDoomed = false
+        if (try? transaction(.commit)) == nil { rollBack() }
+    }
+
+    private func rollBack() {
+        state.isInTransaction = false
+        state.isDoomed = false
+        resetStatements()
+        if sqlite3_get_autocommit(handle) == 0 {
+            sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+        }
+    }
+
+    private func transaction(_ kind: Transaction) throws {
+        let statement: SQLiteStatement
+        if let kept = transactions[kind] {
+            statement = kept
+        } else {
+            statement = try SQLiteStatement(kind.rawValue, state: state)
+            transactions[kind] = statement
+        }
+        defer { statement.reset() }
+        try statement.run()
+    }
+
+    /// Ends what a caller has left running: an open statement would hold on to its state of the database.
+    private func resetStatements() {
+        guard state.runningCount > 0 else { return }
+        var next = sqlite3_next_stmt(handle, nil)
+        while let statement = next {
+            sqlite3_reset(statement)
+            next = sqlite3_next_stmt(handle, statement)
+        }
+        state.runningCount = 0
+        state.epoch += 1
+    }
+}
+
+// MARK: - Opening
+
+extension SQLiteConnection {
+    private static func open(_ options: SQLiteOptions) throws -> OpaquePointer {
+        guard let path = options.path else {
+            return try open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY)
+        }
+        guard !path.utf8.contains(0), !path.isEmpty else {
+            throw SQLFailure(
+                kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "'\(path)' is no path of a file")
+        }
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+        if exists, isDirectory.boolValue {
+            throw SQLFailure(
+                kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "'\(path)' is a directory")
+        }
+        if !exists, options.isReadOnly || !options.createsFile {
+            throw SQLFailure(
+                kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "there is no file at '\(path)'")
+        }
+        if options.isReadOnly { return try openReadOnly(path) }
+        let database = try open(path, SQLITE_OPEN_READWRITE | (options.createsFile ? SQLITE_OPEN_CREATE : 0))
+        // SQLite opens what it may not write for reading.
+        if sqlite3_db_readonly(database, "main") == 1 {
+            sqlite3_close_v2(database)
+            throw SQLFailure(
+                kind: .readOnly, code: Int(SQLITE_READONLY), message: "no permission to write '\(path)'")
+        }
+        return database
+    }
+
+    /// Opens a file for reading; one whose folder cannot be written, as a file that nobody changes.
+    private static func openReadOnly(_ path: String) throws -> OpaquePointer {
+        let database = try open(path, SQLITE_OPEN_READONLY)
+        let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
+        guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
+        let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        guard (log ?? 0) == 0 else {
+            let failure = SQLFailure.last(of: database, code: code)
+            sqlite3_close_v2(database)
+            throw SQLFailure(
+                kind: failure.kind, code: failure.code,
+                message: "'\(path)' has changes in its '-wal' file, which cannot be read without write permission "
+                    + "for the folder: \(failure.message)")
+        }
+        sqlite3_close_v2(database)
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+        return try open("file://\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+        var database: OpaquePointer?
+        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let database else {
+            var failure = SQLFailure.last(of: database, code: code)
+            failure.message = "cannot open '\(name)': \(failure.message)"
+            sqlite3_close_v2(database)
+            throw failure
+        }
+        return database
+    }
+
+    private func configure(_ options: SQLiteOptions, role: Role) throws {
+        let timeout = options.busyTimeout.components
+        let milliseconds = timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000
+        sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
+        try SQLiteFunctions.register(on: self)
+        try execute("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
+        let schemaVersion = try integer("PRAGMA schema_version")
+        if role != .reader, !options.isReadOnly {
+            try prepareFile(options, isNew: schemaVersion == 0)
+        }
+        for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
+            try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
+        }
+        if role == .reader { try execute("PRAGMA query_only = 1") }
+    }
+
+    /// What is written into the file's header; page size and vacuum have an effect only before the first table.
+    private func prepareFile(_ options: SQLiteOptions, isNew: Bool) throws {
+        if isNew {
+            // In this order: setting the vacuum writes the header.
+            for (name, standard) in [("page_size", "4096"), ("encoding", "UTF-8"), ("auto_vacuum", "2")] {
+                try setPragma(name, options.pragma(name) ?? standard, role: .writer, isReadOnly: false)
+            }
+        }
+        guard options.path != nil else { return }
+        if let mode = options.pragma("locking_mode") {
+            try setPragma("locking_mode", mode, role: .writer, isReadOnly: false)
+        }
+        let wanted = options.pragma("journal_mode") ?? "WAL"
+        try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
+        if options.pragma("synchronous") == nil {
+            try execute("PRAGMA synchronous = \(wanted.uppercased() == "WAL" ? "NORMAL" : "FULL")")
+        }
+    }
+
+    private func setPragma(_ name: String, _ value: String, role: Role, isReadOnly: Bool) throws {
+        guard SQLIdentifier.isPlain(name) else {
+            throw SQLFailure.misuse("'\(name)' is no name of a pragma")
+        }
+        let changesFile = ["journal_mode", "page_size", "auto_vacuum", "encoding", "application_id", "user_version"]
+        if role == .reader || isReadOnly, changesFile.contains(name.lowercased()) { return }
+        let text = value.utf8.first == UInt8(ascii: "-") ? value.dropFirst() : Substring(value)
+        let isWord = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        var sql: SQLText = "PRAGMA \(identifier: name) = "
+        if isWord {
+            try execute(sql.sql + value)
+        } else {
+            sql.append(quoted: value)
+            try execute(sql.sql)
+        }
+    }
+
+    func integer(_ sql: String) throws -> Int64 {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    /// Names the file in a failure that SQLite tells without it.
+    private static func explained(_ error: any Error, _ options: SQLiteOptions) -> any Error {
+        guard var failure = error as? SQLFailure, let path = options.path else { return error }
+        failure.message =
+            switch failure.kind {
+            case .notADatabase: "'\(path)' is not a SQLite database"
+            default: "cannot open '\(path)': \(failure.message)"
+            }
+        return failure
+    }
+}

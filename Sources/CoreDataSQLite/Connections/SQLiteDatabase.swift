@@ -1,0 +1,241 @@
+import CSQLite
+import CoreDataSQL
+import Foundation
+
+/// A SQLite file, or a database in memory, that is open.
+///
+/// A file has one connection that writes and a few that read, each in a transaction of its own: readers see the last
+/// committed state and do not wait for the writer. A database in memory (and a file with `locking_mode`
+/// EXCLUSIVE) has one connection, which readers and the writer take in turns.
+///
+///     let database = try SQLiteDatabase(SQLiteOptions(path: "/data/Shop.sqlite"))
+///     try database.write { try $0.execute("CREATE TABLE …") }
+///
+/// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write of a file
+/// sees the last committed state; a write in a write fails.
+package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
+    // Safe because `condition` guards every variable below; connections are lent to one thread at a time.
+
+    package let options: SQLiteOptions
+    package let capabilities: SQLCapabilities
+
+    private let condition = NSCondition()
+    /// The connections that were opened to read, and those of them that nobody uses.
+    private var readers: [SQLiteConnection] = []
+    private var idleReaders: [SQLiteConnection] = []
+    /// Places taken by connections that are being opened.
+    private var openingCount = 0
+    private let writer: SQLiteConnection
+    private var isWriting = false
+    private var writingThread: pthread_t?
+    /// How deeply the writing thread has entered the only connection.
+    private var depth = 0
+    private var loans: [Loan] = []
+    private var observer: (any SQLObserver)?
+    private var isClosed = false
+
+    /// A connection in the hands of a reading thread.
+    private struct Loan {
+        var thread: pthread_t
+        var connection: SQLiteConnection
+    }
+
+    /// Opens the database, and creates the file if it is missing and the options allow it.
+    ///
+    /// - Throws: ``SQLFailure`` that names the file, for one that is missing, no database, or may not be opened.
+    package init(_ options: SQLiteOptions) throws {
+        self.options = options
+        writer = try SQLiteConnection(options, role: options.usesOneConnection ? .both : .writer)
+        let limit = sqlite3_limit(writer.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
+        capabilities = SQLCapabilities(maximumBindings: Int(limit))
+    }
+
+    deinit { closeConnections() }
+
+    @discardableResult
+    package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        if options.usesOneConnection {
+            try enterWriter(nesting: true)
+            defer { leaveWriter() }
+            return try body(writer)
+        }
+        if let connection = try connectionInHand() { return try body(connection) }
+        let connection = try borrowReader()
+        defer { giveBack(connection) }
+        return try connection.readTransaction(body)
+    }
+
+    @discardableResult
+    package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try enterWriter(nesting: false)
+        defer { leaveWriter() }
+        return try writer.writeTransaction(body)
+    }
+
+    @discardableResult
+    package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try enterWriter(nesting: false)
+        defer { leaveWriter() }
+        return try writer.withoutTransaction(body)
+    }
+
+    package func integrityProblems() throws -> [String] {
+        try read { connection in
+            let rows = try connection.rows("PRAGMA integrity_check")
+            return rows.compactMap { row in
+                guard case .text(let problem)? = row.first, problem != "ok" else { return nil }
+                return problem
+            }
+        }
+    }
+
+    package func setObserver(_ observer: (any SQLObserver)?) {
+        condition.withLock { self.observer = observer }
+    }
+
+    package func interrupt() {
+        condition.withLock {
+            guard !isClosed else { return }
+            for reader in readers { sqlite3_interrupt(reader.handle) }
+            sqlite3_interrupt(writer.handle)
+        }
+    }
+
+    package func close() {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !isClosed else { return }
+        isClosed = true
+        condition.broadcast()
+        // Whoever closes from inside a call would wait for itself.
+        let thread = pthread_self()
+        while loans.contains(where: { pthread_equal($0.thread, thread) == 0 }) || openingCount > 0
+            || (isWriting && !isWriter(thread))
+        {
+            condition.wait()
+        }
+        closeConnections()
+    }
+
+    /// The writer goes last: the last connection to close empties the log into the file.
+    private func closeConnections() {
+        for reader in readers { reader.close() }
+        readers.removeAll()
+        idleReaders.removeAll()
+        if !isWriterClosed { writer.close() }
+        isWriterClosed = true
+    }
+
+    private var isWriterClosed = false
+
+    // MARK: The writer
+
+    private func isWriter(_ thread: pthread_t) -> Bool {
+        guard let writingThread else { return false }
+        return pthread_equal(writingThread, thread) != 0
+    }
+
+    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again.
+    private func enterWriter(nesting: Bool) throws {
+        condition.lock()
+        defer { condition.unlock() }
+        try checkOpen()
+        let thread = pthread_self()
+        if isWriting, isWriter(thread) {
+            guard nesting || (options.usesOneConnection && !isInWrite) else {
+                throw SQLFailure.misuse("a write was begun inside a write")
+            }
+            depth += 1
+            if !nesting { isInWrite = true }
+            return
+        }
+        while isWriting {
+            condition.wait()
+            try checkOpen()
+        }
+        isWriting = true
+        isInWrite = !nesting
+        depth = 1
+        writingThread = thread
+        writer.state.observer = observer
+    }
+
+    /// Whether a write is among the calls that the writing thread is in.
+    private var isInWrite = false
+
+    private func leaveWriter() {
+        condition.lock()
+        defer { condition.unlock() }
+        depth -= 1
+        guard depth == 0 else { return }
+        isWriting = false
+        isInWrite = false
+        writingThread = nil
+        condition.broadcast()
+    }
+
+    // MARK: Readers
+
+    private func connectionInHand() throws -> SQLiteConnection? {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !loans.isEmpty else { return nil }
+        let thread = pthread_self()
+        return loans.first { pthread_equal($0.thread, thread) != 0 }?.connection
+    }
+
+    private func borrowReader() throws -> SQLiteConnection {
+        condition.lock()
+        try waitForReader()
+        if let connection = idleReaders.popLast() {
+            lend(connection)
+            condition.unlock()
+            return connection
+        }
+        openingCount += 1
+        condition.unlock()
+        // Opening takes a while: the others go on.
+        let opened = Result { try SQLiteConnection(options, role: .reader) }
+        condition.lock()
+        defer { condition.unlock() }
+        openingCount -= 1
+        guard case .success(let connection) = opened else {
+            condition.broadcast()
+            return try opened.get()
+        }
+        readers.append(connection)
+        lend(connection)
+        return connection
+    }
+
+    /// Waits, with the lock held, for a connection or a place for one; unlocks when it throws.
+    private func waitForReader() throws {
+        do {
+            try checkOpen()
+            while idleReaders.isEmpty, readers.count + openingCount >= max(1, options.readerCount) {
+                condition.wait()
+                try checkOpen()
+            }
+        } catch {
+            condition.unlock()
+            throw error
+        }
+    }
+
+    private func lend(_ connection: SQLiteConnection) {
+        connection.state.observer = observer
+        loans.append(Loan(thread: pthread_self(), connection: connection))
+    }
+
+    private func giveBack(_ connection: SQLiteConnection) {
+        condition.lock()
+        defer { condition.unlock() }
+        loans.removeAll { $0.connection === connection }
+        idleReaders.append(connection)
+        condition.broadcast()
+    }
+
+    private func checkOpen() throws {
+        if isClosed { throw SQLFailure.misuse("the database is closed") }
+    }
+}

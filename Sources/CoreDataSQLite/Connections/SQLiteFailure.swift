@@ -1,0 +1,35 @@
+import CSQLite
+import CoreDataSQL
+
+extension SQLFailure {
+    /// The failure that a connection reports for its last call.
+    static func last(of database: OpaquePointer?, code: Int32, sql: String? = nil) -> SQLFailure {
+        let message: String
+        if let database, sqlite3_errcode(database) & 0xFF == code & 0xFF {
+            message = String(cString: sqlite3_errmsg(database))
+        } else {
+            message = String(cString: sqlite3_errstr(code))
+        }
+        return SQLFailure(kind: kind(of: code, message), code: Int(code), message: message, sql: sql)
+    }
+
+    private static func kind(of code: Int32, _ message: String) -> Kind {
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        case SQLITE_CONSTRAINT: .constraint
+        case SQLITE_CORRUPT: .corrupt
+        case SQLITE_NOTADB: .notADatabase
+        case SQLITE_READONLY: .readOnly
+        case SQLITE_FULL: .full
+        case SQLITE_CANTOPEN, SQLITE_PERM: .cannotOpen
+        case SQLITE_INTERRUPT: .interrupted
+        case SQLITE_ERROR where message.hasPrefix("no such table"): .missingTable
+        default: .other
+        }
+    }
+
+    /// A misuse of the driver by the program.
+    static func misuse(_ message: String, sql: String? = nil) -> SQLFailure {
+        SQLFailure(kind: .other, code: Int(SQLITE_MISUSE), message: message, sql: sql)
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// How a database is opened.
+package struct SQLiteOptions: Sendable {
+    package enum Location: Hashable, Sendable {
+        case file(path: String)
+        /// A database of this object alone, gone when it is closed.
+        case memory
+    }
+
+    package var location: Location
+    package var isReadOnly = false
+    /// Whether a missing file is created: with 4096-byte pages, incremental vacuum and a write-ahead log.
+    package var createsFile = true
+    /// Set on every connection after the driver's own, which they override: `["synchronous": "FULL"]`.
+    ///
+    /// Without an entry `journal_mode` is WAL, `synchronous` NORMAL under WAL and FULL else. With `locking_mode`
+    /// EXCLUSIVE one connection does everything.
+    package var pragmas: [String: String] = [:]
+    /// How long a statement waits for another process's or database's lock before it fails as busy.
+    package var busyTimeout: Duration = .seconds(10)
+    /// The most connections that read at once; they are opened when they are first needed.
+    ///
+    /// As many as there are processors, within 4 and 8: more readers only compete for processors, while each may
+    /// fill a page cache of its own.
+    package var readerCount = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
+    /// The most memory that one connection's page cache takes.
+    package var cacheByteCount = 64 << 20
+    /// The most statements that one connection keeps prepared.
+    package var statementCacheSize = 256
+
+    package init(_ location: Location) { self.location = location }
+
+    package init(path: String) { location = .file(path: path) }
+
+    var path: String? {
+        if case .file(let path) = location { return path }
+        return nil
+    }
+
+    func pragma(_ name: String) -> String? {
+        pragmas.first { $0.key.lowercased() == name }?.value
+    }
+
+    /// Whether one connection both reads and writes.
+    var usesOneConnection: Bool {
+        path == nil || pragma("locking_mode")?.uppercased() == "EXCLUSIVE"
+    }
+}

@@ -1,0 +1,89 @@
+import CSQLite
+import CoreDataSQL
+import Foundation
+
+extension SQLiteFunctions {
+    static let arithmetic: [(String, Int32, Function)] = [
+        (SQLFunctionName.power, 2, { context, _, arguments in reals(context, arguments, Foundation.pow) }),
+        (SQLFunctionName.squareRoot, 1, { context, _, arguments in real(context, arguments) { $0.squareRoot() } }),
+        (
+            SQLFunctionName.naturalLogarithm, 1,
+            { context, _, arguments in real(context, arguments) { Foundation.log($0) } }
+        ),
+        (SQLFunctionName.logarithm, 1, { context, _, arguments in real(context, arguments) { Foundation.log10($0) } }),
+        (SQLFunctionName.exponential, 1, { context, _, arguments in real(context, arguments) { Foundation.exp($0) } }),
+        (SQLFunctionName.floor, 1, { context, _, arguments in rounded(context, arguments, .down) }),
+        (SQLFunctionName.ceiling, 1, { context, _, arguments in rounded(context, arguments, .up) }),
+        (SQLFunctionName.truncate, 1, { context, _, arguments in rounded(context, arguments, .towardZero) }),
+        (SQLFunctionName.bitwiseXor, 2, { context, _, arguments in integers(context, arguments) { $0 ^ $1 } }),
+        (SQLFunctionName.divide, 2, { context, _, arguments in divide(context, arguments) }),
+        (
+            SQLFunctionName.modulus, 2,
+            { context, _, arguments in
+                integers(context, arguments) {
+                    $1 == 0 ? nil : $0.remainderReportingOverflow(dividingBy: $1).partialValue
+                }
+            }
+        ),
+        // The smart shifts give 0 or the sign where the hardware's would wrap around.
+        (SQLFunctionName.leftShift, 2, { context, _, arguments in integers(context, arguments) { $0 << $1 } }),
+        (SQLFunctionName.rightShift, 2, { context, _, arguments in integers(context, arguments) { $0 >> $1 } }),
+        (SQLFunctionName.random, 0, { context, _, _ in sqlite3_result_double(context, .random(in: 0..<1)) }),
+        (
+            SQLFunctionName.random, 1,
+            { context, _, arguments in
+                let limit = sqlite3_value_int64(arguments?[0])
+                guard limit > 0 else { return sqlite3_result_null(context) }
+                sqlite3_result_int64(context, .random(in: 0..<limit))
+            }
+        ),
+        (
+            SQLFunctionName.now, 0,
+            { context, _, _ in sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate) }
+        ),
+    ]
+
+    private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?
+
+    private static func isNumber(_ value: OpaquePointer?) -> Bool {
+        let type = sqlite3_value_numeric_type(value)
+        return type == SQLITE_INTEGER || type == SQLITE_FLOAT
+    }
+
+    /// Not-a-number is bound as NULL, so it is NULL as a result too.
+    private static func real(_ context: OpaquePointer?, _ arguments: Arguments, _ body: (Double) -> Double) {
+        guard isNumber(arguments?[0]) else { return sqlite3_result_null(context) }
+        sqlite3_result_double(context, body(sqlite3_value_double(arguments?[0])))
+    }
+
+    private static func reals(_ context: OpaquePointer?, _ arguments: Arguments, _ body: (Double, Double) -> Double) {
+        guard isNumber(arguments?[0]), isNumber(arguments?[1]) else { return sqlite3_result_null(context) }
+        sqlite3_result_double(context, body(sqlite3_value_double(arguments?[0]), sqlite3_value_double(arguments?[1])))
+    }
+
+    private static func integers(_ context: OpaquePointer?, _ arguments: Arguments, _ body: (Int64, Int64) -> Int64?) {
+        guard isNumber(arguments?[0]), isNumber(arguments?[1]),
+            let result = body(sqlite3_value_int64(arguments?[0]), sqlite3_value_int64(arguments?[1]))
+        else { return sqlite3_result_null(context) }
+        sqlite3_result_int64(context, result)
+    }
+
+    private static func rounded(
+        _ context: OpaquePointer?, _ arguments: Arguments, _ rule: FloatingPointRoundingRule
+    ) {
+        switch sqlite3_value_numeric_type(arguments?[0]) {
+        case SQLITE_INTEGER: sqlite3_result_int64(context, sqlite3_value_int64(arguments?[0]))
+        case SQLITE_FLOAT: sqlite3_result_double(context, sqlite3_value_double(arguments?[0]).rounded(rule))
+        default: sqlite3_result_null(context)
+        }
+    }
+
+    private static func divide(_ context: OpaquePointer?, _ arguments: Arguments) {
+        let types = (sqlite3_value_numeric_type(arguments?[0]), sqlite3_value_numeric_type(arguments?[1]))
+        if types == (SQLITE_INTEGER, SQLITE_INTEGER) {
+            integers(context, arguments) { $1 == 0 ? nil : $0.dividedReportingOverflow(by: $1).partialValue }
+        } else {
+            reals(context, arguments) { $1 == 0 ? .nan : $0 / $1 }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import CSQLite
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// The functions of ``SQLFunctionName`` and the collations of ``SQLCollationName``, as SQLite calls them.
+enum SQLiteFunctions {
+    typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+    static func register(on connection: SQLiteConnection) throws {
+        for (name, count, function) in text + arithmetic {
+            let isDeterministic = name != SQLFunctionName.random
+            try register(name, count, function, isDeterministic: isDeterministic, on: connection)
+        }
+        try registerAggregates(on: connection)
+        try registerReports(on: connection)
+        try registerCollations(on: connection)
+    }
+
+    private static func register(
+        _ name: String, _ argumentCount: Int32, _ function: Function, isDeterministic: Bool,
+        context: UnsafeMutableRawPointer? = nil, on connection: SQLiteConnection
+    ) throws {
+        // Harmless functions may be called by triggers and indexes even where the schema is not trusted.
+        let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+        let code = sqlite3_create_function_v2(
+            connection.handle, name, argumentCount, flags, context, function, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+    }
+
+    // MARK: Text
+
+    private static let text: [(String, Int32, Function)] = [
+        (
+            SQLFunctionName.textEqual, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.equal($0, $1, options: $2) ? 1 : 0 }
+            }
+        ),
+        (
+            SQLFunctionName.textBeginsWith, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.beginsWith($0, $1, options: $2) ? 1 : 0 }
+            }
+        ),
+        (
+            SQLFunctionName.textEndsWith, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.endsWith($0, $1, options: $2) ? 1 : 0 }
+            }
+        ),
+        (
+            SQLFunctionName.textContains, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.contains($0, $1, options: $2) ? 1 : 0 }
+            }
+        ),
+        (
+            SQLFunctionName.textLike, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.like($0, $1, options: $2) ? 1 : 0 }
+            }
+        ),
+        (
+            SQLFunctionName.textCompare, 3,
+            { context, _, arguments in
+                compareTexts(context, arguments) { TextComparison.compare($0, $1, options: $2).signum() }
+            }
+        ),
+        (
+            SQLFunctionName.textMatches, 3,
+            { context, _, arguments in
+                do {
+                    try compareTexts(context, arguments) {
+                        try TextComparison.matches(
+                            String(decoding: $0, as: UTF8.self), String(decoding: $1, as: UTF8.self), options: $2)
+                            ? 1 : 0
+                    }
+                } catch {
+                    let message = (error as? TextComparison.InvalidPattern)?.message ?? "\(error)"
+                    sqlite3_result_error(context, message, -1)
+                }
+            }
+        ),
+        (SQLFunctionName.uppercase, 1, { context, _, arguments in changeText(context, arguments) { $0.uppercased() } }),
+        (SQLFunctionName.lowercase, 1, { context, _, arguments in changeText(context, arguments) { $0.lowercased() } }),
+        (
+            SQLFunctionName.canonical, 1,
+            { context, _, arguments in changeText(context, arguments) { TextComparison.fold($0, options: 3) } }
+        ),
+        (
+            SQLFunctionName.textLength, 1,
+            { context, _, arguments in
+                guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
+                var units: Int64 = 0
+                // A sequence of four bytes is a surrogate pair; bytes that go on with one count nothing.
+                for byte in bytes where byte & 0xC0 != 0x80 { units += byte >= 0xF0 ? 2 : 1 }
+                sqlite3_result_int64(context, units)
+            }
+        ),
+    ]
+
+    /// The argument's bytes; `nil` for NULL.
+    static func textArgument(
+        _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ index: Int
+    ) -> UnsafeBufferPointer<UInt8>? {
+        guard let value = arguments?[index], let text = sqlite3_value_text(value) else { return nil }
+        return UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
+    }
+
+    private static func compareTexts(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?,
+        _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, UInt) throws -> Int
+    ) rethrows {
+        guard let left = textArgument(arguments, 0), let right = textArgument(arguments, 1) else {
+            return sqlite3_result_null(context)
+        }
+        let options = UInt(truncatingIfNeeded: sqlite3_value_int64(arguments?[2]))
+        sqlite3_result_int64(context, Int64(try body(left, right, options)))
+    }
+
+    private static func changeText(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ body: (String) -> String
+    ) {
+        guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
+        var result = body(String(decoding: bytes, as: UTF8.self))
+        result.withUTF8 { buffer in
+            let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            buffer.withMemoryRebound(to: CChar.self) {
+                sqlite3_result_text64(
+                    context, $0.baseAddress, UInt64($0.count), transient, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
+    // MARK: Collations
+
+    private static func registerCollations(on connection: SQLiteConnection) throws {
+        try registerCollation(SQLCollationName.caseInsensitive, on: connection) { _, countA, a, countB, b in
+            SQLiteFunctions.compare(a, countA, b, countB, by: .caseInsensitive)
+        }
+        try registerCollation(SQLCollationName.localized, on: connection) { _, countA, a, countB, b in
+            SQLiteFunctions.compare(a, countA, b, countB, by: .localized)
+        }
+        try registerCollation(SQLCollationName.localizedCaseInsensitive, on: connection) { _, countA, a, countB, b in
+            SQLiteFunctions.compare(a, countA, b, countB, by: .localizedCaseInsensitive)
+        }
+        try registerCollation(SQLCollationName.localizedStandard, on: connection) { _, countA, a, countB, b in
+            SQLiteFunctions.compare(a, countA, b, countB, by: .localizedStandard)
+        }
+    }
+
+    private static func registerCollation(
+        _ name: String, on connection: SQLiteConnection,
+        _ compare: @convention(c) (
+            UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+        ) -> Int32
+    ) throws {
+        let code = sqlite3_create_collation_v2(connection.handle, name, SQLITE_UTF8, nil, compare, nil)
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+    }
+
+    private static func compare(
+        _ a: UnsafeRawPointer?, _ countA: Int32, _ b: UnsafeRawPointer?, _ countB: Int32,
+        by order: TextComparison.SortOrder
+    ) -> Int32 {
+        let first = UnsafeRawBufferPointer(start: a, count: Int(countA)).assumingMemoryBound(to: UInt8.self)
+        let second = UnsafeRawBufferPointer(start: b, count: Int(countB)).assumingMemoryBound(to: UInt8.self)
+        return Int32(TextComparison.compare(first, second, by: order).signum())
+    }
+
+    // MARK: Reports of Apple's triggers
+
+    private static func registerReports(on connection: SQLiteConnection) throws {
+        // The connection closes the functions with itself, so the state outlives them.
+        let state = Unmanaged.passUnretained(connection.state).toOpaque()
+        try register(
+            SQLFunctionName.derivedAttributeUpdated, 5,
+            { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: false) },
+            isDeterministic: false, context: state, on: connection)
+        try register(
+            SQLFunctionName.derivedAttributeInserted, 5,
+            { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: true) },
+            isDeterministic: false, context: state, on: connection)
+    }
+
+    private static func report(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, isInsertion: Bool
+    ) {
+        sqlite3_result_null(context)
+        guard let pointer = sqlite3_user_data(context), let arguments,
+            let table = textArgument(arguments, 0), let attribute = textArgument(arguments, 3)
+        else { return }
+        Unmanaged<ConnectionState>.fromOpaque(pointer).takeUnretainedValue().reports.append(
+            DerivedAttributeReport(
+                table: String(decoding: table, as: UTF8.self), entityNumber: sqlite3_value_int64(arguments[1]),
+                primaryKey: sqlite3_value_int64(arguments[2]), attribute: String(decoding: attribute, as: UTF8.self),
+                value: SQLValue(arguments[4]), isInsertion: isInsertion))
+    }
+}

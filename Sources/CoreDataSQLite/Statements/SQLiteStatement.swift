@@ -1,0 +1,243 @@
+import CSQLite
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// A prepared statement of SQLite.
+///
+/// ```
+///            bind             step → true
+///  ready ───────────▶ ready ───────────────▶ running ──┐ step → true
+///    ▲                  │ step → false           │  ▲──┘
+///    │                  ▼                        ▼ step → false
+///    └──── reset ──── ended ◀────────────────────┘
+/// ```
+/// `run` goes from ready to ended and back to ready, bindings kept.
+final class SQLiteStatement: SQLStatement {
+    let sql: String
+    let pointer: OpaquePointer
+    private let state: ConnectionState
+    /// Whether SQLite has stepped it since the last reset.
+    private var isRunning = false
+    private var epoch = 0
+    /// Rows whose bytes are bound where they lie, by the parameters that they are bound to.
+    private var boundRows: [BoundRow] = []
+    private var hasBindings = false
+    /// Only while somebody observes.
+    private var observed: Observation?
+
+    struct BoundRow {
+        var first: Int
+        var count: Int
+        var row: RowSnapshot
+    }
+
+    private struct Observation {
+        var bindings: [Int: SQLValue] = [:]
+        var start: ContinuousClock.Instant?
+        var rows = 0
+    }
+
+    convenience init(_ sql: String, state: ConnectionState) throws {
+        var pointer: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            state.database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+        guard let pointer else { throw SQLFailure.misuse("the statement is empty", sql: sql) }
+        self.init(sql, prepared: pointer, state: state)
+    }
+
+    init(_ sql: String, prepared pointer: OpaquePointer, state: ConnectionState) {
+        self.sql = sql
+        self.pointer = pointer
+        self.state = state
+    }
+
+    deinit {
+        if isRunning { endRun() }
+        sqlite3_finalize(pointer)
+    }
+
+    // MARK: Running
+
+    func step() throws -> Bool {
+        if !isRunning { try beginRun() }
+        let code = sqlite3_step(pointer)
+        switch code {
+        case SQLITE_ROW:
+            observed?.rows += 1
+            return true
+        case SQLITE_DONE:
+            return false
+        default:
+            throw state.failure(code, sql: sql)
+        }
+    }
+
+    @discardableResult
+    func run() throws -> Int {
+        if isRunning { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        defer { if isRunning { endRun() } }
+        try beginRun()
+        let before = sqlite3_total_changes(state.database)
+        var code = sqlite3_step(pointer)
+        while code == SQLITE_ROW { code = sqlite3_step(pointer) }
+        guard code == SQLITE_DONE else { throw state.failure(code, sql: sql) }
+        // What a statement that is no INSERT, UPDATE or DELETE leaves there is the count of an earlier one.
+        let changes = sqlite3_total_changes(state.database) == before ? 0 : Int(sqlite3_changes(state.database))
+        observed?.rows = changes
+        return changes
+    }
+
+    func reset() {
+        if isRunning { endRun() }
+        guard hasBindings else { return }
+        sqlite3_clear_bindings(pointer)
+        hasBindings = false
+        boundRows.removeAll()
+        observed = nil
+    }
+
+    private func beginRun() throws {
+        if state.isInTransaction { try state.checkTransaction(sql) }
+        if let observer = state.observer {
+            var observation = observed ?? Observation()
+            let count = Int(sqlite3_bind_parameter_count(pointer))
+            try observer.willRun(sql, bindings: (0..<count).map { observation.bindings[$0] ?? .null })
+            observation.start = .now
+            observation.rows = 0
+            observed = observation
+        }
+        isRunning = true
+        epoch = state.epoch
+        state.runningCount += 1
+    }
+
+    private func endRun() {
+        sqlite3_reset(pointer)
+        isRunning = false
+        // The connection ends what is still running at the end of a transaction.
+        if epoch == state.epoch { state.runningCount -= 1 }
+        if let observation = observed, let start = observation.start {
+            observed?.start = nil
+            state.observer?.didRun(sql, duration: start.duration(to: .now), rows: observation.rows)
+        }
+    }
+
+    // MARK: Binding
+
+    func bind(_ values: [SQLValue], at first: Int) throws {
+        try prepareToBind()
+        for (index, value) in values.enumerated() {
+            let parameter = Int32(truncatingIfNeeded: first + index + 1)
+            let code: Int32
+            switch value {
+            case .null: code = sqlite3_bind_null(pointer, parameter)
+            case .integer(let integer): code = sqlite3_bind_int64(pointer, parameter, integer)
+            case .real(let real): code = sqlite3_bind_double(pointer, parameter, real)
+            case .text(var text):
+                code = text.withUTF8 { bindText(UnsafeRawBufferPointer($0), parameter, Self.transient) }
+            case .blob(let data):
+                code = data.withUnsafeBytes { bindBlob($0, parameter, Self.transient) }
+            }
+            guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+            if state.observer != nil { observe(value, at: first + index) }
+        }
+    }
+
+    func bind(_ value: Int64, at parameter: Int) throws {
+        try prepareToBind()
+        let code = sqlite3_bind_int64(pointer, Int32(truncatingIfNeeded: parameter + 1), value)
+        guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+        if state.observer != nil { observe(.integer(value), at: parameter) }
+    }
+
+    func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
+        try prepareToBind()
+        // Text and blobs are not copied: the row stays until its parameters are bound again or forgotten.
+        keep(row, first: first, count: columns.count)
+        var parameter = Int32(truncatingIfNeeded: first)
+        for column in columns {
+            parameter += 1
+            let code: Int32
+            switch kinds[column] {
+            case .integer:
+                let value = row.integer(column)
+                code =
+                    value == 0 && row.isNull(column)
+                    ? sqlite3_bind_null(pointer, parameter) : sqlite3_bind_int64(pointer, parameter, value)
+            case .real:
+                let word = row.word(column)
+                code =
+                    word == 0 && row.isNull(column)
+                    ? sqlite3_bind_null(pointer, parameter)
+                    : sqlite3_bind_double(pointer, parameter, Double(bitPattern: word))
+            case .text:
+                code =
+                    row.isNull(column)
+                    ? sqlite3_bind_null(pointer, parameter)
+                    : row.withBytes(column) { bindText($0, parameter, nil) }
+            case .blob:
+                code =
+                    row.isNull(column)
+                    ? sqlite3_bind_null(pointer, parameter)
+                    : row.withBytes(column) { bindBlob($0, parameter, nil) }
+            }
+            guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+            if state.observer != nil { observe(row, column, kinds[column], at: Int(parameter) - 1) }
+        }
+    }
+
+    /// Tells SQLite to copy what is bound.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    private func prepareToBind() throws {
+        if isRunning { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        hasBindings = true
+    }
+
+    private func keep(_ row: RowSnapshot, first: Int, count: Int) {
+        if let index = boundRows.firstIndex(where: { $0.first == first && $0.count == count }) {
+            boundRows[index].row = row
+        } else {
+            boundRows.append(BoundRow(first: first, count: count, row: row))
+        }
+    }
+
+    private func bindText(
+        _ bytes: UnsafeRawBufferPointer, _ parameter: Int32, _ destructor: sqlite3_destructor_type?
+    ) -> Int32 {
+        guard let base = bytes.baseAddress else { return sqlite3_bind_text(pointer, parameter, "", 0, Self.transient) }
+        return sqlite3_bind_text64(
+            pointer, parameter, base.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), destructor,
+            UInt8(SQLITE_UTF8))
+    }
+
+    private func bindBlob(
+        _ bytes: UnsafeRawBufferPointer, _ parameter: Int32, _ destructor: sqlite3_destructor_type?
+    ) -> Int32 {
+        // A blob without an address would be NULL.
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, parameter, 0) }
+        return sqlite3_bind_blob64(pointer, parameter, base, UInt64(bytes.count), destructor)
+    }
+
+    private func observe(_ value: SQLValue, at parameter: Int) {
+        if observed == nil { observed = Observation() }
+        observed?.bindings[parameter] = value
+    }
+
+    private func observe(_ row: RowSnapshot, _ column: Int, _ kind: ColumnKind, at parameter: Int) {
+        let value: SQLValue
+        if row.isNull(column) {
+            value = .null
+        } else {
+            switch kind {
+            case .integer: value = .integer(row.integer(column))
+            case .real: value = .real(row.real(column))
+            case .text: value = .text(row.text(column))
+            case .blob: value = .blob(row.withBytes(column) { Data($0) })
+            }
+        }
+        observe(value, at: parameter)
+    }
+}

@@ -1,0 +1,114 @@
+import CoreDataSQL
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreDataSQLite
+
+@Suite struct SQLiteOpeningTests {
+    private func file(_ name: String, _ content: Data?) throws -> String {
+        let path = try Fixtures.temporaryFolder().appendingPathComponent(name).path
+        if let content { try content.write(to: URL(fileURLWithPath: path)) }
+        return path
+    }
+
+    private func opening(_ path: String, _ change: (inout SQLiteOptions) -> Void = { _ in }) -> SQLFailure? {
+        var options = SQLiteOptions(path: path)
+        change(&options)
+        return failure { _ = try SQLiteDatabase(options) }
+    }
+
+    @Test func aFileThatIsNoDatabaseIsNamed() throws {
+        for content in [Data("no database".utf8), Data(repeating: 0x41, count: 10_000)] {
+            let path = try file("Notes.txt", content)
+            let failure = opening(path)
+            #expect(failure?.kind == .notADatabase)
+            #expect(failure?.message == "'\(path)' is not a SQLite database")
+            #expect(opening(path) { $0.isReadOnly = true }?.kind == .notADatabase)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content, "the file is as it was")
+        }
+    }
+
+    @Test func aMissingFileIsCreatedOnlyOnDemand() throws {
+        let path = try file("Books.sqlite", nil)
+        #expect(opening(path) { $0.createsFile = false }?.message == "there is no file at '\(path)'")
+        #expect(opening(path) { $0.isReadOnly = true }?.kind == .cannotOpen)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(opening(path) == nil)
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aDirectoryIsNoFile() throws {
+        let path = try Fixtures.temporaryFolder().path
+        #expect(opening(path)?.message == "'\(path)' is a directory")
+    }
+
+    @Test func aFileThatCannotBeCreatedIsNamed() throws {
+        let missing = try Fixtures.temporaryFolder().appendingPathComponent("none/Books.sqlite").path
+        for path in [missing, "/proc/Books.sqlite", "", "/tmp/a\0b"] {
+            let failure = opening(path)
+            #expect(failure?.kind == .cannotOpen, "\(path)")
+            #expect(failure?.message.contains("'\(path)'") == true, "\(path)")
+        }
+    }
+
+    @Test(.enabled(if: getuid() != 0, "the superuser may write everything"))
+    func aFileThatMayNotBeWrittenOpensForReadingOnly() throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        database.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+        #expect(opening(path)?.kind == .readOnly)
+        #expect(opening(path) { $0.isReadOnly = true } == nil)
+    }
+
+    @Test func aReadOnlyDatabaseRefusesToWriteAndLeavesTheFileAlone() throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        try database.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')") }
+        database.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        var options = SQLiteOptions(path: path)
+        options.isReadOnly = true
+        let readOnly = try SQLiteDatabase(options)
+        #expect(try readOnly.value("SELECT ZTITLE FROM ZBOOK") == .text("A"))
+        #expect(failure { try readOnly.write { try $0.execute("DELETE FROM ZBOOK") } }?.kind == .readOnly)
+        readOnly.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func aDamagedFileIsReportedAndNotRead() throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        try database.write { connection in
+            for key in 1...500 {
+                try connection.run("INSERT INTO ZBOOK VALUES (\(integer: Int64(key)), 1, 'Some title of a book')")
+            }
+        }
+        database.close()
+        var content = try Data(contentsOf: URL(fileURLWithPath: path))
+        for index in 8192..<content.count { content[index] = 0xEE }
+        try content.write(to: URL(fileURLWithPath: path))
+        let damaged = try SQLiteDatabase(SQLiteOptions(path: path))
+        #expect(failure { _ = try damaged.rows("SELECT ZTITLE FROM ZBOOK") }?.kind == .corrupt)
+        let problems = (try? damaged.integrityProblems()) ?? ["unreadable"]
+        #expect(!problems.isEmpty)
+    }
+
+    @Test func aTruncatedFileIsReported() throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        database.close()
+        let content = try Data(contentsOf: URL(fileURLWithPath: path))
+        try content.prefix(50).write(to: URL(fileURLWithPath: path))
+        let failure = opening(path)
+        #expect(failure?.kind == .corrupt)
+        #expect(failure?.message.contains(path) == true)
+    }
+
+    @Test func exclusiveLockingUsesOneConnection() throws {
+        let database = try makeDatabase(inFile: true) { $0.pragmas = ["locking_mode": "EXCLUSIVE"] }
+        try database.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')") }
+        #expect(try database.value("SELECT COUNT(*) FROM ZBOOK") == .integer(1))
+    }
+}

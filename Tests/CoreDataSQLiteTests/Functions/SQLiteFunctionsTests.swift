@@ -1,0 +1,131 @@
+import CoreDataSQL
+import Foundation
+import Testing
+
+@testable import CoreDataSQLite
+
+private typealias F = SQLFunctionName
+
+private func text(_ value: String) -> SQLExpression { .bind(.text(value)) }
+private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .function(name, values.map { .bind($0) }) }
+
+@Suite struct SQLiteFunctionsTests {
+    @Test(arguments: [
+        (call(F.textEqual, .text("Café"), .text("cafe"), .integer(3)), .integer(1)),
+        (call(F.textEqual, .text("Café"), .text("cafe"), .integer(1)), .integer(0)),
+        (call(F.textEqual, .null, .text("a"), .integer(0)), .null),
+        (call(F.textEqual, .text("a"), .null, .integer(0)), .null),
+        (call(F.textBeginsWith, .text("Große"), .text("GR"), .integer(1)), .integer(1)),
+        (call(F.textEndsWith, .text("Milk"), .text("ilk"), .integer(0)), .integer(1)),
+        (call(F.textContains, .text("Große"), .text("SS"), .integer(1)), .integer(1)),
+        (call(F.textContains, .text("Milk"), .text(""), .integer(0)), .integer(1)),
+        (call(F.textLike, .text("Anna"), .text("A*n?"), .integer(0)), .integer(1)),
+        (call(F.textLike, .integer(1234), .text("1*"), .integer(0)), .integer(1)),
+        (call(F.textMatches, .text("b12"), .text("[A-C]\\d+"), .integer(1)), .integer(1)),
+        (call(F.textMatches, .text("b12x"), .text("[a-c]\\d+"), .integer(0)), .integer(0)),
+        (call(F.textMatches, .null, .text("("), .integer(0)), .null),
+        (call(F.textCompare, .text("a"), .text("B"), .integer(1)), .integer(-1)),
+        (call(F.textCompare, .text("a"), .text("B"), .integer(0)), .integer(1)),
+        (call(F.uppercase, .text("straße")), .text("STRASSE")),
+        (call(F.lowercase, .text("ÄÖÜ")), .text("äöü")),
+        (call(F.uppercase, .null), .null),
+        (call(F.uppercase, .text("")), .text("")),
+        (call(F.canonical, .text("Éclair")), .text("eclair")),
+        (call(F.textLength, .text("aé🥛")), .integer(4)),
+        (call(F.textLength, .text("")), .integer(0)),
+        (call(F.textLength, .null), .null),
+        (call(F.power, .integer(2), .integer(10)), .real(1024)),
+        (call(F.power, .null, .integer(10)), .null),
+        (call(F.squareRoot, .real(6.25)), .real(2.5)),
+        (call(F.squareRoot, .integer(-1)), .null),
+        (call(F.naturalLogarithm, .integer(1)), .real(0)),
+        (call(F.logarithm, .integer(1000)), .real(3)),
+        (call(F.exponential, .integer(0)), .real(1)),
+        (call(F.floor, .real(-1.5)), .real(-2)),
+        (call(F.ceiling, .real(-1.5)), .real(-1)),
+        (call(F.truncate, .real(-1.5)), .real(-1)),
+        (call(F.floor, .integer(.max)), .integer(.max)),
+        (call(F.floor, .text("milk")), .null),
+        (call(F.bitwiseXor, .integer(6), .integer(3)), .integer(5)),
+        (call(F.divide, .integer(7), .integer(2)), .integer(3)),
+        (call(F.divide, .integer(7), .real(2)), .real(3.5)),
+        (call(F.divide, .integer(7), .integer(0)), .null),
+        (call(F.divide, .real(7), .integer(0)), .null),
+        (call(F.divide, .integer(.min), .integer(-1)), .integer(.min)),
+        (call(F.modulus, .integer(-7), .integer(2)), .integer(-1)),
+        (call(F.modulus, .integer(7), .integer(0)), .null),
+        (call(F.modulus, .integer(.min), .integer(-1)), .integer(0)),
+        (call(F.leftShift, .integer(1), .integer(70)), .integer(0)),
+        (call(F.rightShift, .integer(-8), .integer(1)), .integer(-4)),
+        (call(F.random, .integer(1)), .integer(0)),
+        (call(F.random, .integer(0)), .null),
+    ] as [(SQLExpression, SQLValue)])
+    func computes(expression: SQLExpression, expected: SQLValue) throws {
+        #expect(try makeDatabase().value("SELECT \(expression)") == expected)
+    }
+
+    @Test func aPatternThatIsNoneIsAnError() throws {
+        let database = try makeDatabase()
+        let failed = failure {
+            _ = try database.value("SELECT \(call(F.textMatches, .text("a"), .text("("), .integer(0)))")
+        }
+        #expect(failed?.message == "\"(\" is not a regular expression")
+    }
+
+    @Test func randomIsNewForEveryRow() throws {
+        let rows = try makeDatabase().rows(
+            "WITH c(x) AS (VALUES (1), (2), (3), (4)) SELECT \(SQLExpression.function(F.random, [])) FROM c")
+        #expect(Set(rows).count > 1)
+    }
+
+    @Test func nowCountsFrom2001() throws {
+        let value = try makeDatabase().value("SELECT \(SQLExpression.function(F.now, [])) > 800000000")
+        #expect(value == .integer(1))
+    }
+
+    @Test(arguments: [
+        ([1, 3, 2], .real(2), .real((2.0 / 3).squareRoot()), .real(1)),
+        ([4, 1, 4, 1], .real(2.5), .real(1.5), .real(1)),
+        ([7], .real(7), .real(0), .real(7)),
+        ([], .null, .null, .null),
+    ] as [([Int64], SQLValue, SQLValue, SQLValue)])
+    func aggregates(numbers: [Int64], median: SQLValue, deviation: SQLValue, mode: SQLValue) throws {
+        let database = try makeDatabase()
+        try database.write { connection in
+            // NULL is no number.
+            try connection.execute("CREATE TABLE ZN ( N ); INSERT INTO ZN VALUES (NULL)")
+            for number in numbers { try connection.run("INSERT INTO ZN VALUES (\(bind: .integer(number)))") }
+        }
+        let columns = [F.median, F.standardDeviation, F.mode].map {
+            SelectStatement.ResultColumn(.aggregate($0, .column(nil, "N"), distinct: false))
+        }
+        let select = SelectStatement(columns, from: .init("ZN", as: "t0"))
+        #expect(try database.rows(select.text) == [[median, deviation, mode]])
+    }
+
+    @Test(arguments: [
+        (SQLCollationName.caseInsensitive, ["a", "B", "c"]),
+        (SQLCollationName.localized, ["a", "B", "c"]),
+        (SQLCollationName.localizedCaseInsensitive, ["a", "B", "c"]),
+        (SQLCollationName.localizedStandard, ["item 9", "Item 10"]),
+    ])
+    func collations(name: String, expected: [String]) throws {
+        let database = try makeDatabase()
+        try database.write { connection in
+            for (key, title) in expected.reversed().enumerated() {
+                try connection.run("INSERT INTO ZBOOK VALUES (\(integer: Int64(key)), 1, \(bind: .text(title)))")
+            }
+        }
+        var select = SelectStatement([.init(.column(nil, "ZTITLE"))], from: .init("ZBOOK", as: ""))
+        select.orders = [.init(.collate(.column(nil, "ZTITLE"), name))]
+        #expect(try database.rows(select.text) == expected.map { [.text($0)] })
+    }
+
+    @Test func functionsMayBeUsedInAnIndex() throws {
+        let database = try makeDatabase()
+        let canonical = SQLExpression.function(F.canonical, [.column(nil, "ZTITLE")])
+        try database.write { try $0.run("CREATE INDEX i ON ZBOOK (\(canonical))") }
+        let plan = try database.rows("EXPLAIN QUERY PLAN SELECT Z_PK FROM ZBOOK WHERE \(canonical) = 'x'")
+        #expect("\(plan)".contains("USING COVERING INDEX i") || "\(plan)".contains("USING INDEX i"))
+    }
+}
