@@ -20,7 +20,8 @@ extension Compilation {
             hashes.append(hash)
             result.append(
                 CompiledEntity(
-                    ordinal: ordinal, name: entity.name, className: entity.className, isAbstract: entity.isAbstract,
+                    ordinal: ordinal, name: entity.name,
+                    className: entity.className == "NSManagedObject" ? nil : entity.className, isAbstract: entity.isAbstract,
                     parent: parent, root: parent.map { result[$0].root } ?? ordinal, subtree: subtrees[ordinal],
                     properties: properties[ordinal],
                     uniquenessConstraints: entity.uniquenessConstraints.map { names in
@@ -68,7 +69,8 @@ extension Compilation {
             valueTransformerName: attribute.valueTransformerName, valueClassName: attribute.customClassName,
             allowsExternalBinaryDataStorage: attribute.allowsExternalBinaryDataStorage,
             preservesValueInHistoryOnDeletion: attribute.preservesValueInHistoryOnDeletion,
-            derivationExpression: attribute.derivationExpression, derivationFilter: attribute.derivationFilter)
+            derivationExpression: attribute.derivationExpression.map(DerivationText.written),
+            derivationFilter: attribute.derivationFilter)
         if attribute.type == .composite {
             let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
             result.elements = elements.enumerated().compactMap { position, element in

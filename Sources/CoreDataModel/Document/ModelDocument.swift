@@ -12,6 +12,8 @@ package struct ModelDocument: Sendable {
     package var configurations: [ConfigurationElement] = []
     package var fetchRequests: [FetchRequestElement] = []
     package var composites: [CompositeElement] = []
+    /// Where Xcode draws each entity; of no meaning to anything else.
+    package var diagram: [DiagramElement] = []
     /// Attributes of the `model` element that only tools read: `sourceLanguage`, `minimumToolsVersion`, …
     package var toolAttributes: [String: String] = [:]
     /// Whether the document is the source of a compiled model, so that Apple's stores of it have the index that
@@ -56,6 +58,8 @@ package struct EntityElement: Sendable {
     /// The hash that Apple computed, where a store or compiled model tells it. It wins over ours for entities
     /// with composite attributes, whose hash rule is not known.
     package var knownVersionHash: Data?
+    /// Attributes of the XML element that have no field here, kept for writing the file back.
+    package var toolAttributes: [String: String] = [:]
     package var location: SourceLocation?
 
     package init(name: String) { self.name = name }
@@ -79,6 +83,8 @@ package struct PropertyElement: Sendable {
     package var userInfo: [String: String] = [:]
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
+    /// Attributes of the XML element that have no field here, kept for writing the file back.
+    package var toolAttributes: [String: String] = [:]
     package var kind: Kind
     package var location: SourceLocation?
 
@@ -206,4 +212,15 @@ package struct CompositeElement: Sendable {
     package var location: SourceLocation?
 
     package init(name: String) { self.name = name }
+}
+
+package struct DiagramElement: Hashable, Sendable {
+    package var name: String
+    /// `positionX`, `positionY`, `width`, `height`.
+    package var attributes: [String: String]
+
+    package init(name: String, attributes: [String: String]) {
+        self.name = name
+        self.attributes = attributes
+    }
 }

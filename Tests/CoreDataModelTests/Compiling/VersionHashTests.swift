@@ -1,6 +1,7 @@
 @testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
+import TestSupport
 import Testing
 
 private func hash(_ name: String, _ document: ModelDocument) throws -> String {
@@ -101,5 +102,46 @@ private func hash(_ name: String, _ document: ModelDocument) throws -> String {
         #expect(checksum != CompiledModel.versionChecksum(entities: [entities[0]]))
         #expect(Data(base64Encoded: checksum)?.count == 32)
         #expect(Data(base64Encoded: CompiledModel.versionHashesDigest(entities: entities))?.count == 64)
+    }
+}
+
+/// Entities and the hashes that Apple computed for them, one pair a line.
+@Suite(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+struct AppleVersionHashTests {
+    struct Line: Decodable {
+        var entity: String
+        var hash: String
+        var xml: String
+        /// The ancestors, nearest first.
+        var super_xml: [String]
+    }
+
+    static let lines: [Line] = {
+        guard Fixtures.isAvailable, let text = try? String(contentsOf: Fixtures.url("version-hashes.jsonl"), encoding: .utf8)
+        else { return [] }
+        return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    }()
+
+    @Test func everyLineIsReproduced() throws {
+        #expect(Self.lines.count == 72)
+        for line in Self.lines {
+            let xml = "<model>" + line.xml + line.super_xml.joined() + "</model>"
+            let document = ContentsReader.document(from: Data(xml.utf8), file: nil)
+            #expect(document.diagnostics.isEmpty)
+            #expect(try Self.hash(document.entities[...]).hex == line.hash, "\(line.entity)")
+        }
+    }
+
+    /// The hash of the first of a chain of entities. Code may declare in an entity what its parent has too, which
+    /// ``ModelCompiler`` refuses; so the chain is put together here.
+    private static func hash(_ chain: ArraySlice<EntityElement>) throws -> Data {
+        let entity = try #require(chain.first)
+        var properties: [String: (property: PropertyElement, declaredIn: String)] = [:]
+        for entity in chain.reversed() {
+            for property in entity.properties { properties[property.name] = (property, entity.name) }
+        }
+        return VersionHash.entity(
+            entity, properties: Array(properties.values),
+            superentityHash: chain.count > 1 ? try hash(chain.dropFirst()) : nil)
     }
 }

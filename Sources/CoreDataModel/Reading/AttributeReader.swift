@@ -1,0 +1,103 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Makes an ``AttributeElement`` of the XML attributes of an `attribute` element.
+enum AttributeReader {
+    static func attribute(_ taker: inout AttributeTaker) -> AttributeElement {
+        let types = AttributeType.allCases.compactMap { type in type.fileName.map { ($0, type) } }
+        let hasKnownType = taker.element.attributes["attributeType"].map { AttributeType(fileName: $0) != nil } ?? true
+        let type = taker.choice("attributeType", types) ?? (hasKnownType ? .undefined : .string)
+        var attribute = AttributeElement(type: type)
+        attribute.defaultValueText = taker.text(type == .date ? "defaultDateTimeInterval" : "defaultValueString")
+        // With a type that is not known nothing can be said about the default.
+        if !hasKnownType { attribute.defaultValueText = nil }
+        if let text = attribute.defaultValueText {
+            attribute.defaultValue = DefaultValue.value(text, type: type) ?? .null
+        }
+        attribute.usesScalarValueType = taker.optionalFlag("usesScalarValueType")
+        attribute.valueTransformerName = taker.text("valueTransformerName")
+        attribute.customClassName = taker.text("customClassName")
+        attribute.allowsExternalBinaryDataStorage = taker.flag("allowsExternalBinaryDataStorage")
+        attribute.preservesValueInHistoryOnDeletion = taker.flag("preserveAfterDeletion")
+        attribute.allowsCloudEncryption = taker.flag("allowsCloudEncryption")
+        attribute.compositeName = taker.text("composite")
+        if taker.flag("derived") { attribute.derivationExpression = taker.text("derivationExpression") ?? "" }
+        attribute.validations = validations(&taker, type: type)
+        return attribute
+    }
+
+    /// Minimum, maximum and pattern as predicates with Apple's error codes (store-format §13.2).
+    private static func validations(_ taker: inout AttributeTaker, type: AttributeType) -> [ValidationElement] {
+        var result: [ValidationElement] = []
+        switch type {
+        case .string:
+            if let length = bound("minValueString", &taker) { result.append(.init("length >= \(length)", .stringTooShort)) }
+            if let length = bound("maxValueString", &taker) { result.append(.init("length <= \(length)", .stringTooLong)) }
+            if let pattern = taker.text("regularExpressionString") {
+                result.append(.init("SELF MATCHES \(PredicateText.quoted(pattern))", .stringPattern))
+            }
+        case .date:
+            let key = "timeIntervalSinceReferenceDate"
+            // The text forms beside the intervals stay in the file's other attributes.
+            if let time = bound("minDateTimeInterval", &taker) { result.append(.init("\(key) >= \(time)", .dateTooSoon)) }
+            if let time = bound("maxDateTimeInterval", &taker) { result.append(.init("\(key) <= \(time)", .dateTooLate)) }
+        case .integer16, .integer32, .integer64, .decimal, .double, .float:
+            if let number = bound("minValueString", &taker) { result.append(.init("SELF >= \(number)", .numberTooSmall)) }
+            if let number = bound("maxValueString", &taker) { result.append(.init("SELF <= \(number)", .numberTooLarge)) }
+        default: break
+        }
+        return result
+    }
+
+    /// A number as a predicate spells it.
+    private static func bound(_ name: String, _ taker: inout AttributeTaker) -> String? {
+        guard let text = taker.text(name), !text.isEmpty else { return nil }
+        if let integer = Int64(text) { return String(integer) }
+        if let number = Double(text), number.isFinite { return PredicateText.number(number) }
+        taker.report("\(name) is '\(text)', which is not a number", at: name)
+        return nil
+    }
+}
+
+/// Apple's validation codes, as warnings of validation predicates hold them.
+package enum ValidationCode: String, Sendable {
+    case numberTooLarge = "1610"
+    case numberTooSmall = "1620"
+    case dateTooLate = "1630"
+    case dateTooSoon = "1640"
+    case stringTooLong = "1660"
+    case stringTooShort = "1670"
+    case stringPattern = "1680"
+    case predicate = "1550"
+}
+
+extension ValidationElement {
+    init(_ predicate: String, _ code: ValidationCode) {
+        self.init(predicate: predicate, warning: code.rawValue)
+    }
+}
+
+/// Spells values in the predicate language.
+enum PredicateText {
+    /// A string literal.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text.unicodeScalars {
+            switch character {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default: result.unicodeScalars.append(character)
+            }
+        }
+        return result + "\""
+    }
+
+    /// A number without a fraction that says nothing: `1`, `0.5`.
+    static func number(_ number: Double) -> String {
+        if let integer = Int64(exactly: number) { return String(integer) }
+        return "\(number)"
+    }
+}

@@ -1,0 +1,115 @@
+import CoreDataPrimitives
+import Foundation
+
+/// The versions of a model, as a `.xcdatamodeld` or `.momd` holds them; one for a file without versions.
+package struct ModelVersions: Sendable {
+    package struct Version: Sendable {
+        /// The version's file name without extension, which the document's name repeats.
+        package var name: String
+        package var document: ModelDocument
+    }
+
+    /// The model's file name without extension.
+    package var name: String
+    /// By name, numbers in it as numbers: `Model`, `Model 2`, `Model 10`.
+    package var versions: [Version]
+    /// The name of the version that applications use.
+    package var currentName: String
+
+    package var current: ModelDocument? { self[currentName] }
+
+    package subscript(name: String) -> ModelDocument? { versions.first { $0.name == name }?.document }
+}
+
+/// Reads models from files, whatever their form.
+///
+/// | File | What it is |
+/// | --- | --- |
+/// | `.xcdatamodeld` | versions as Xcode keeps them, `.xccurrentversion` names the current one |
+/// | `.xcdatamodel` | one version: `contents` (XML) or, before Xcode 4, `elements` (archive) |
+/// | `.momd`, `.mom` | the same compiled by Apple's or our compiler |
+package enum ModelReader {
+    /// Reads every version. What is wrong inside a version is in its document's diagnostics.
+    ///
+    /// Throws if the file is not there, cannot be read or is no model at all.
+    package static func read(contentsOf url: URL) throws(ModelFailure) -> ModelVersions {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            throw failure("there is no file at '\(url.relativePath)'")
+        }
+        switch url.pathExtension {
+        case "xcdatamodeld": return try readSourceVersions(url)
+        case "xcdatamodel": return single(try readSource(url))
+        default:
+            if url.lastPathComponent == "contents" { return single(try readSource(url.deletingLastPathComponent())) }
+            throw failure(
+                "'\(url.relativePath)' is not a model",
+                hint: "a model is a .xcdatamodeld, .xcdatamodel, .momd or .mom")
+        }
+    }
+
+    private static func single(_ version: ModelVersions.Version) -> ModelVersions {
+        ModelVersions(name: version.name, versions: [version], currentName: version.name)
+    }
+
+    // MARK: Source
+
+    private static func readSourceVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
+        let folders = try contents(of: url, extension: "xcdatamodel")
+        if folders.isEmpty { throw failure("'\(url.relativePath)' has no versions: no .xcdatamodel is in it") }
+        var versions: [ModelVersions.Version] = []
+        for folder in folders { versions.append(try readSource(folder)) }
+        let name = url.deletingPathExtension().lastPathComponent
+        var result = ModelVersions(name: name, versions: versions, currentName: versions[0].name)
+        let marker = url.appendingPathComponent(".xccurrentversion")
+        if let data = try? Data(contentsOf: marker) {
+            guard let current = currentVersionName(data) else {
+                throw failure("'\(marker.relativePath)' names no current version")
+            }
+            guard result[current] != nil else {
+                throw failure("'\(marker.relativePath)' names '\(current)' as current, which is not there")
+            }
+            result.currentName = current
+        } else if versions.count > 1, result[name] != nil {
+            result.currentName = name
+        }
+        return result
+    }
+
+    private static func currentVersionName(_ data: Data) -> String? {
+        let plist = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+        guard let name = (plist as? [String: Any])?["_XCCurrentVersionName"] as? String else { return nil }
+        return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    }
+
+    private static func readSource(_ folder: URL) throws(ModelFailure) -> ModelVersions.Version {
+        let name = folder.deletingPathExtension().lastPathComponent
+        let contents = folder.appendingPathComponent("contents")
+        guard let data = try? Data(contentsOf: contents) else {
+            throw failure("'\(folder.relativePath)' has no file named contents or elements")
+        }
+        var document = ContentsReader.document(from: data, file: contents.relativePath)
+        document.name = name
+        return ModelVersions.Version(name: name, document: document)
+    }
+
+    // MARK: Files
+
+    /// The files in a folder that have the extension, numbers in their names sorted as numbers.
+    private static func contents(of folder: URL, extension: String) throws(ModelFailure) -> [URL] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        } catch {
+            throw failure("'\(folder.relativePath)' cannot be read: \(error.localizedDescription)")
+        }
+        let matching = names.filter { ($0 as NSString).pathExtension == `extension` }
+            .map { ($0 as NSString).deletingPathExtension }
+            .sorted { $0.compare($1, options: [.numeric, .caseInsensitive]) == .orderedAscending }
+        return matching.map { folder.appendingPathComponent($0 + "." + `extension`) }
+    }
+
+    private static func failure(_ message: String, hint: String? = nil) -> ModelFailure {
+        ModelFailure(diagnostics: [Diagnostic(.error, message, hint: hint)])
+    }
+}
