@@ -1,0 +1,46 @@
+# Everything a contributor runs. `make run` and `make test` install what is missing where they can.
+
+SWIFT ?= swift
+# Extra flags for building our own code, e.g. SWIFT_FLAGS='-Xswiftc -warnings-as-errors'.
+SWIFT_FLAGS ?=
+# Where `make run` leaves the store that it builds.
+RUN_FOLDER ?= .build/grocery-dude
+
+SOURCES := $(wildcard Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift)
+
+.PHONY: run test build lint format bench docs ci dependencies
+
+## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
+run: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) --product coredata
+	COREDATA="$$($(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)/coredata" Examples/GroceryDude/run.sh "$(RUN_FOLDER)"
+
+## Runs every test.
+test: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
+	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
+
+build: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS)
+
+## Checks the formatting; `make format` mends what can be mended.
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+
+format:
+	$(SWIFT) format format --in-place --parallel --recursive $(SOURCES)
+
+## Measures against raw SQLite; see Benchmarks/.
+bench: dependencies
+	$(SWIFT) run --package-path Benchmarks -c release
+
+## Writes the reference of module CoreData as a website to .build/docs.
+docs: dependencies
+	Scripts/docs.sh .build/docs
+
+## What CI does, with what this machine has.
+ci:
+	.ci/run
+
+dependencies:
+	@Scripts/dependencies.sh

@@ -1,0 +1,98 @@
+import Testing
+
+/// The plan of docs/architecture.md, so that it cannot rot: who imports whom, and what is public.
+@Suite struct LayeringTests {
+    /// What each target may import beside ``everywhere``. A target that is not here has no rule and fails.
+    private static let mayImport: [String: Set<String>] = [
+        "CSQLite": [],
+        "CZlib": [],
+        "CObjectRuntime": [],
+        "CoreDataPrimitives": [],
+        "CoreDataModel": ["CoreDataPrimitives", "CZlib", "Crypto", "FoundationXML"],
+        "CoreDataPredicate": ["CoreDataPrimitives"],
+        "CoreDataSQL": ["CoreDataPrimitives"],
+        "CoreDataSQLite": ["CoreDataPrimitives", "CoreDataSQL", "CSQLite"],
+        "CoreDataStore": ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL"],
+        "CoreData": [
+            "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite",
+            "CoreDataStore", "CObjectRuntime", "Logging",
+        ],
+        "CoreDataCLI": ["CoreData", "ArgumentParser"],
+    ]
+
+    private static let everywhere: Set<String> = ["Swift", "Foundation", "Dispatch", "Synchronization"]
+
+    /// The C library of the platform, where Foundation does not have what is needed.
+    private static let platform: Set<String> = ["Glibc", "Musl", "Android", "WinSDK", "ucrt", "CRT", "Darwin"]
+
+    /// The only files that may know the platform, so that another one is a matter of its toolchain.
+    private static let platformFiles: Set<String> = ["Sources/CoreDataCLI/Output/Terminal.swift"]
+
+    /// Targets whose declarations a user of the package sees.
+    private static let publicTargets: Set<String> = ["CoreData"]
+
+    @Test func everyTargetHasARule() throws {
+        #expect(try Set(Repository.targets()) == Set(Self.mayImport.keys))
+    }
+
+    @Test(arguments: mayImport.keys.sorted())
+    func targetImportsOnlyWhatItsRoomMay(target: String) throws {
+        let allowed = (Self.mayImport[target] ?? []).union(Self.everywhere)
+        for (path, text) in try Repository.sources(of: target) {
+            let here = Self.platformFiles.contains(path) ? allowed.union(Self.platform) : allowed
+            for (module, line) in text.imports where !here.contains(module) {
+                Issue.record("\(path):\(line): \(target) may not import \(module) here")
+            }
+        }
+    }
+
+    /// Invariant 5, and the driver's one door into `CoreData`.
+    @Test(arguments: ["FoundationXML": "CoreDataModel", "CoreDataSQLite": "CoreData"])
+    func moduleIsImportedInOneFile(module: String, target: String) throws {
+        let importers = try Repository.targets().flatMap { try Repository.sources(of: $0) }
+            .filter { $0.text.imports.contains { $0.module == module } }.map(\.path)
+        #expect(importers.count <= 1, "\(importers)")
+        #expect(importers.allSatisfy { $0.hasPrefix("Sources/\(target)/") })
+    }
+
+    /// Invariant 5.
+    @Test(arguments: ["CSQLite", "CZlib", "CObjectRuntime"])
+    func libraryIsImportedInOneTarget(library: String) throws {
+        let importers = try Repository.targets().filter { target in
+            try Repository.sources(of: target).contains { $0.text.imports.contains { $0.module == library } }
+        }
+        #expect(importers.count <= 1, "\(importers)")
+    }
+
+    /// Invariant 1.
+    @Test(arguments: mayImport.keys.filter { !publicTargets.contains($0) }.sorted())
+    func nothingIsPublicBelowCoreData(target: String) throws {
+        for (path, text) in try Repository.sources(of: target) {
+            for line in text.publicDeclarations {
+                Issue.record("\(path):\(line): use 'package' instead of 'public' or 'open'")
+            }
+        }
+    }
+
+    /// Invariant 2.
+    @Test(arguments: mayImport.keys.filter { !["CoreData", "CoreDataCLI"].contains($0) }.sorted())
+    func engineHasNotHeardOfApplesClasses(target: String) throws {
+        let names = [
+            "NSManagedObject", "NSEntityDescription", "NSPropertyDescription", "NSAttributeDescription",
+            "NSRelationshipDescription", "NSFetchRequest", "NSPersistentStore", "NSPersistentContainer",
+        ]
+        for (path, text) in try Repository.sources(of: target) {
+            for line in text.lines(mentioning: names) {
+                Issue.record("\(path):\(line): one of Apple's classes is named in the engine")
+            }
+        }
+    }
+
+    @Test func noTwoPathsDifferOnlyInCase() throws {
+        let files = try Repository.files()
+        let folders = Set(files.map { $0.split(separator: "/").dropLast().joined(separator: "/") })
+        for (_, paths) in Dictionary(grouping: files + folders, by: { $0.lowercased() }) where paths.count > 1 {
+            Issue.record("\(paths) are one path on many disks")
+        }
+    }
+}
