@@ -1,5 +1,5 @@
 /// A place in a text or file, as a person counts: lines and columns from 1.
-package struct SourceLocation: Hashable, Sendable {
+package struct SourceLocation: Hashable, Codable, Sendable {
     /// The path as the user gave it; `nil` for text that is in no file, such as a predicate's format.
     package var file: String?
     package var line: Int

@@ -27,6 +27,4 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
         copy.affectedStoreObjects = affectedStoreObjects
         return copy
     }
-
-    open override func copy() -> Any { copy(with: nil) }
 }

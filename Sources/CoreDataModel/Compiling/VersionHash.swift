@@ -91,6 +91,13 @@ package enum VersionHash {
         return sha256(input)
     }
 
+    /// The version checksum of entities with these names and hashes.
+    package static func checksum(_ hashes: [String: Data]) -> String {
+        var input = Data()
+        for (_, hash) in hashes.sorted(by: { NameOrder.byCodeUnits($0.key, $1.key) }) { input.append(hash) }
+        return sha256(input).base64EncodedString()
+    }
+
     static func sha256(_ input: Data) -> Data { Data(SHA256.hash(data: input)) }
     static func sha512(_ input: Data) -> Data { Data(SHA512.hash(data: input)) }
 }
@@ -99,11 +106,8 @@ extension CompiledModel {
     /// What `NSManagedObjectModel.versionChecksum` and a store's `NSStoreModelVersionChecksumKey` say about these
     /// entities, which are those of the store's configuration.
     package static func versionChecksum(entities: [CompiledEntity]) -> String {
-        var input = Data()
-        for entity in entities.sorted(by: { NameOrder.byCodeUnits($0.name, $1.name) }) {
-            input.append(entity.versionHash)
-        }
-        return VersionHash.sha256(input).base64EncodedString()
+        VersionHash.checksum(
+            Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first }))
     }
 
     /// A store's `NSStoreModelVersionHashesDigest` for these entities, which are those of its configuration.

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Names refer to names; nothing is resolved. ``ModelCompiler`` makes a ``CompiledModel`` of it or says what is
 /// wrong with it.
-package struct ModelDocument: Sendable {
+package struct ModelDocument: Codable, Sendable {
     package var name: String?
     package var versionIdentifiers: [String] = []
     package var entities: [EntityElement] = []
@@ -27,6 +27,12 @@ package struct ModelDocument: Sendable {
     /// What the reader could not make sense of; the compiler reports it together with its own findings.
     package var diagnostics: [Diagnostic] = []
 
+    // A place in a file means nothing elsewhere, so archives have neither the text nor what was found in it.
+    private enum CodingKeys: String, CodingKey {
+        case name, versionIdentifiers, entities, configurations, fetchRequests, composites, toolAttributes
+        case appliesIndexDecodingQuirk
+    }
+
     package init() {}
 
     /// The line of source that `location` points into, where the document has its file's text.
@@ -38,7 +44,7 @@ package struct ModelDocument: Sendable {
     }
 }
 
-package struct EntityElement: Sendable {
+package struct EntityElement: Codable, Sendable {
     package var name: String
     package var className: String?
     package var parentName: String?
@@ -66,8 +72,8 @@ package struct EntityElement: Sendable {
 }
 
 /// What attributes, relationships and fetched properties share, and what each has of its own.
-package struct PropertyElement: Sendable {
-    package enum Kind: Sendable {
+package struct PropertyElement: Codable, Sendable {
+    package enum Kind: Codable, Sendable {
         case attribute(AttributeElement)
         case relationship(RelationshipElement)
         case fetched(FetchRequestElement)
@@ -94,7 +100,7 @@ package struct PropertyElement: Sendable {
     }
 }
 
-package struct AttributeElement: Sendable {
+package struct AttributeElement: Codable, Sendable {
     package var type: AttributeType
     package var defaultValue: Value = .null
     /// The default as the file spells it, for diagnostics and for writing it back.
@@ -118,7 +124,7 @@ package struct AttributeElement: Sendable {
     package init(type: AttributeType) { self.type = type }
 }
 
-package struct ValidationElement: Hashable, Sendable {
+package struct ValidationElement: Hashable, Codable, Sendable {
     package var predicate: String
     /// One of Apple's validation codes, 1550 where it is not derived, or a warning text of the model's own.
     package var warning: String
@@ -129,7 +135,7 @@ package struct ValidationElement: Hashable, Sendable {
     }
 }
 
-package struct RelationshipElement: Sendable {
+package struct RelationshipElement: Codable, Sendable {
     package var destinationName: String?
     package var inverseName: String?
     package var inverseEntityName: String?
@@ -143,8 +149,8 @@ package struct RelationshipElement: Sendable {
     package init() {}
 }
 
-package struct FetchIndexElement: Sendable {
-    package struct Element: Sendable {
+package struct FetchIndexElement: Codable, Sendable {
+    package struct Element: Codable, Sendable {
         package var propertyName: String?
         package var expression: String?
         package var expressionType: String?
@@ -165,8 +171,8 @@ package struct FetchIndexElement: Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct FetchRequestElement: Sendable {
-    package struct Sort: Sendable {
+package struct FetchRequestElement: Codable, Sendable {
+    package struct Sort: Codable, Sendable {
         package var key: String
         package var isAscending: Bool
         package var selector: String?
@@ -197,7 +203,7 @@ package struct FetchRequestElement: Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct ConfigurationElement: Sendable {
+package struct ConfigurationElement: Codable, Sendable {
     package var name: String
     package var entityNames: [String] = []
     package var usedWithCloudKit = false
@@ -206,7 +212,7 @@ package struct ConfigurationElement: Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct CompositeElement: Sendable {
+package struct CompositeElement: Codable, Sendable {
     package var name: String
     package var properties: [PropertyElement] = []
     package var location: SourceLocation?

@@ -1,0 +1,20 @@
+import Foundation
+
+/// Something whose members can be walked without knowing their type, as Objective-C's `for … in` does.
+///
+/// A model gives its entities, an entity its properties; in Swift both are sequences of those.
+public protocol NSFastEnumeration {
+    /// The members, in order.
+    var enumeratedObjects: [Any] { get }
+}
+
+/// An iterator over the members of anything that can be enumerated.
+///
+///     for entity in NSFastEnumerationIterator(model) { print(entity) }
+public struct NSFastEnumerationIterator: Sequence, IteratorProtocol {
+    private var members: IndexingIterator<[Any]>
+
+    public init(_ enumerable: any NSFastEnumeration) { members = enumerable.enumeratedObjects.makeIterator() }
+
+    public mutating func next() -> Any? { members.next() }
+}

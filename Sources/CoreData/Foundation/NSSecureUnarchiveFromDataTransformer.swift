@@ -1,0 +1,35 @@
+import Foundation
+
+/// Turns archived data into the object in it, and back, letting only the allowed classes through.
+///
+///     final class ColorTransformer: NSSecureUnarchiveFromDataTransformer {
+///         override class var allowedTopLevelClasses: [AnyClass] { super.allowedTopLevelClasses + [Color.self] }
+///     }
+///
+/// Core Data uses it the other way round than other transformers: the attribute's value is the transformed one, the
+/// stored data the original.
+open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
+    /// The classes that the outermost object may have; those of property lists, URLs, UUIDs and null at first.
+    open class var allowedTopLevelClasses: [AnyClass] {
+        [
+            NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
+            NSURL.self, NSUUID.self, NSNull.self,
+        ]
+    }
+
+    open override class func transformedValueClass() -> AnyClass { NSObject.self }
+
+    open override class func allowsReverseTransformation() -> Bool { true }
+
+    /// The object in archived data; `nil` where the data is no archive or has an object of another class.
+    open override func transformedValue(_ value: Any?) -> Any? {
+        guard let data = value as? Data else { return nil }
+        return SecureUnarchiver.object(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+    }
+
+    /// The object as archived data; `nil` where it or something in it cannot be archived securely.
+    open override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// Unarchives objects of given classes and answers `nil` to an archive that has others in it.
+///
+/// Foundation stops the program at an object of a class that is not allowed; stored data must not be able to do that.
+/// So the classes that an archive names are looked at before Foundation decodes it.
+enum SecureUnarchiver {
+    /// The archived object, or `nil` where the data is no archive or has an object that is not allowed.
+    ///
+    /// Objects inside an object of the application's own may be of any class with secure coding, because only that
+    /// object knows what it consists of.
+    static func object(ofClasses allowed: [AnyClass], from data: Data) -> Any? {
+        guard let classes = classes(in: data), classes.allSatisfy({ $0 is NSSecureCoding.Type }) else { return nil }
+        let strangers = classes.filter { !isKind($0, ofOneOf: allowed) }
+        if !strangers.isEmpty {
+            let known = foundationClasses
+            guard classes.contains(where: { isKind($0, ofOneOf: allowed) && !isKind($0, ofOneOf: known) }) else {
+                return nil
+            }
+        }
+        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+        // With strangers inside, Foundation's own check would stop the program wherever one is refused.
+        unarchiver.requiresSecureCoding = strangers.isEmpty
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        let object = unarchiver.decodeObject(of: allowed, forKey: NSKeyedArchiveRootObjectKey)
+        guard unarchiver.error == nil, let object else { return nil }
+        // Strings and numbers are in an archive as they are, without a class to look at.
+        return isKind(type(of: object as AnyObject), ofOneOf: allowed) ? object : nil
+    }
+
+    /// Classes that have only property-list content and so contain nothing of a class that they know alone.
+    private static var foundationClasses: [AnyClass] {
+        [
+            NSArray.self, NSDictionary.self, NSSet.self, NSOrderedSet.self, NSString.self, NSNumber.self, NSDate.self,
+            NSData.self, NSURL.self, NSUUID.self, NSNull.self,
+        ]
+    }
+
+    /// The classes that an archive names; `nil` where it is no archive or names one that is not in the program.
+    private static func classes(in data: Data) -> [AnyClass]? {
+        let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+        guard let objects = (list as? [String: Any])?["$objects"] as? [Any] else { return nil }
+        var classes: [AnyClass] = []
+        for object in objects {
+            guard let name = (object as? [String: Any])?["$classname"] as? String else { continue }
+            guard let found = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name) else { return nil }
+            classes.append(found)
+        }
+        return classes
+    }
+
+    private static func isKind(_ type: AnyClass, ofOneOf ancestors: [AnyClass]) -> Bool {
+        sequence(first: type, next: { _getSuperclass($0) }).contains { ancestor in
+            ancestors.contains { $0 == ancestor }
+        }
+    }
+}

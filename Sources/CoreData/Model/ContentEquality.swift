@@ -1,0 +1,54 @@
+import Foundation
+
+/// Whether the values that descriptions hold are the same by content.
+enum ContentEquality {
+    static func areEqual(_ a: [AnyHashable: Any]?, _ b: [AnyHashable: Any]?) -> Bool {
+        let a = a ?? [:]
+        let b = b ?? [:]
+        guard a.count == b.count else { return false }
+        return a.allSatisfy { key, value in b[key].map { areEqual(value, $0) } ?? false }
+    }
+
+    static func areEqual(_ a: NSPredicate, _ b: NSPredicate) -> Bool {
+        if a === b { return true }
+        guard let text = PredicateText.text(of: a) else { return a.isEqual(b) }
+        return text == PredicateText.text(of: b)
+    }
+
+    static func areEqual(_ a: NSPredicate?, _ b: NSPredicate?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return areEqual(a, b)
+    }
+
+    static func areEqual(_ a: NSExpression?, _ b: NSExpression?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        if a === b { return true }
+        guard let text = PredicateText.text(of: a) else { return a.isEqual(b) }
+        return text == PredicateText.text(of: b)
+    }
+
+    /// Whether two values of any type are equal, as objects or as hashable values.
+    static func areEqual(_ a: Any?, _ b: Any?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        if let a = a as? AnyHashable, let b = b as? AnyHashable, a == b { return true }
+        if let a = a as? NSObject, let b = b as? NSObject { return a.isEqual(b) }
+        return false
+    }
+}
+
+extension ContentEquality {
+    /// Whether both requests ask for the same, by everything that a model file can say about one.
+    static func areEqual(_ a: AnyFetchRequest?, _ b: AnyFetchRequest?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return a === b
+            || (a.entityName == b.entityName && areEqual(a.predicate, b.predicate)
+                && (a.sortDescriptors ?? []).elementsEqual(b.sortDescriptors ?? []) { $0.isEqual($1) }
+                && a.fetchLimit == b.fetchLimit && a.fetchOffset == b.fetchOffset
+                && a.fetchBatchSize == b.fetchBatchSize && a.resultType == b.resultType
+                && a.includesSubentities == b.includesSubentities
+                && a.includesPropertyValues == b.includesPropertyValues
+                && a.includesPendingChanges == b.includesPendingChanges
+                && a.returnsObjectsAsFaults == b.returnsObjectsAsFaults
+                && a.returnsDistinctResults == b.returnsDistinctResults)
+    }
+}

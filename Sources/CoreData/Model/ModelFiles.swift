@@ -1,0 +1,54 @@
+import Foundation
+
+/// Finds model files in bundles.
+package enum ModelFiles {
+    /// Forms of a model file, the best first: of several with one name in a folder the first counts.
+    private static let extensions = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
+
+    /// Every model in the bundles, `nil` meaning the main bundle and the resource bundles beside it, where Swift
+    /// packages keep theirs; sorted by path.
+    package static func models(in bundles: [Bundle]?) -> [URL] {
+        var byName: [String: URL] = [:]
+        for folder in folders(of: bundles) {
+            guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { continue }
+            for name in names.sorted() {
+                let url = folder.appendingPathComponent(name)
+                guard let rank = extensions.firstIndex(of: url.pathExtension) else { continue }
+                let key = url.deletingPathExtension().path
+                if let other = byName[key], let otherRank = extensions.firstIndex(of: other.pathExtension),
+                    otherRank <= rank
+                {
+                    continue
+                }
+                byName[key] = url
+            }
+        }
+        return byName.values.sorted { $0.path < $1.path }
+    }
+
+    /// The model with that file name in the bundles, without regard to its form.
+    package static func model(named name: String, in bundles: [Bundle]?) -> URL? {
+        models(in: bundles).first { $0.deletingPathExtension().lastPathComponent == name }
+    }
+
+    private static func folders(of bundles: [Bundle]?) -> [URL] {
+        var seen: Set<String> = []
+        var result: [URL] = []
+        func add(_ url: URL?) {
+            guard let url = url?.standardizedFileURL, seen.insert(url.path).inserted else { return }
+            result.append(url)
+        }
+        for bundle in bundles ?? [.main] {
+            add(bundle.resourceURL)
+            add(bundle.bundleURL)
+        }
+        guard bundles == nil else { return result }
+        let main = Bundle.main.bundleURL
+        let siblings = (try? FileManager.default.contentsOfDirectory(atPath: main.path)) ?? []
+        for name in siblings.sorted() where name.hasSuffix(".resources") || name.hasSuffix(".bundle") {
+            add(Bundle(url: main.appendingPathComponent(name))?.resourceURL)
+            add(main.appendingPathComponent(name))
+        }
+        return result
+    }
+}

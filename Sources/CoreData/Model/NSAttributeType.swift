@@ -1,0 +1,113 @@
+import CoreDataModel
+
+/// The type of an attribute's values.
+public enum NSAttributeType: UInt, Sendable {
+    /// No type: for transient attributes only.
+    case undefinedAttributeType = 0
+    case integer16AttributeType = 100
+    case integer32AttributeType = 200
+    case integer64AttributeType = 300
+    case decimalAttributeType = 400
+    case doubleAttributeType = 500
+    case floatAttributeType = 600
+    case stringAttributeType = 700
+    case booleanAttributeType = 800
+    case dateAttributeType = 900
+    case binaryDataAttributeType = 1000
+    case UUIDAttributeType = 1100
+    case URIAttributeType = 1200
+    /// Any object, stored as data by way of a value transformer.
+    case transformableAttributeType = 1800
+    /// A managed object's ID: for the results of fetches, not for storing.
+    case objectIDAttributeType = 2000
+    /// A group of attributes, a dictionary in memory, a column each in the store.
+    case compositeAttributeType = 2100
+
+    package init(_ type: CoreDataModel.AttributeType) {
+        self =
+            switch type {
+            case .undefined: .undefinedAttributeType
+            case .integer16: .integer16AttributeType
+            case .integer32: .integer32AttributeType
+            case .integer64: .integer64AttributeType
+            case .decimal: .decimalAttributeType
+            case .double: .doubleAttributeType
+            case .float: .floatAttributeType
+            case .string: .stringAttributeType
+            case .boolean: .booleanAttributeType
+            case .date: .dateAttributeType
+            case .binaryData: .binaryDataAttributeType
+            case .uuid: .UUIDAttributeType
+            case .uri: .URIAttributeType
+            case .transformable: .transformableAttributeType
+            case .objectID: .objectIDAttributeType
+            case .composite: .compositeAttributeType
+            }
+    }
+
+    /// The same type, as the engine names it.
+    package var compiled: CoreDataModel.AttributeType {
+        switch self {
+        case .undefinedAttributeType: .undefined
+        case .integer16AttributeType: .integer16
+        case .integer32AttributeType: .integer32
+        case .integer64AttributeType: .integer64
+        case .decimalAttributeType: .decimal
+        case .doubleAttributeType: .double
+        case .floatAttributeType: .float
+        case .stringAttributeType: .string
+        case .booleanAttributeType: .boolean
+        case .dateAttributeType: .date
+        case .binaryDataAttributeType: .binaryData
+        case .UUIDAttributeType: .uuid
+        case .URIAttributeType: .uri
+        case .transformableAttributeType: .transformable
+        case .objectIDAttributeType: .objectID
+        case .compositeAttributeType: .composite
+        }
+    }
+
+    /// The class of the type's values by Apple's name; `nil` where the attribute itself has to say.
+    var valueClassName: String? {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .booleanAttributeType:
+            "NSNumber"
+        case .decimalAttributeType: "NSDecimalNumber"
+        case .stringAttributeType: "NSString"
+        case .dateAttributeType: "NSDate"
+        case .binaryDataAttributeType: "NSData"
+        case .UUIDAttributeType: "NSUUID"
+        case .URIAttributeType: "NSURL"
+        case .objectIDAttributeType: "NSManagedObjectID"
+        case .compositeAttributeType: "NSDictionary"
+        case .undefinedAttributeType, .transformableAttributeType: nil
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    /// An attribute's type, in the short spelling: `.integer64`, `.string`.
+    public struct AttributeType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: NSAttributeType
+
+        public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
+
+        public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
+        public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
+        public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
+        public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
+        public static let decimal = AttributeType(rawValue: .decimalAttributeType)
+        public static let double = AttributeType(rawValue: .doubleAttributeType)
+        public static let float = AttributeType(rawValue: .floatAttributeType)
+        public static let string = AttributeType(rawValue: .stringAttributeType)
+        public static let boolean = AttributeType(rawValue: .booleanAttributeType)
+        public static let date = AttributeType(rawValue: .dateAttributeType)
+        public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
+        public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
+        public static let uri = AttributeType(rawValue: .URIAttributeType)
+        public static let transformable = AttributeType(rawValue: .transformableAttributeType)
+        public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
+        public static let composite = AttributeType(rawValue: .compositeAttributeType)
+    }
+}

@@ -1,0 +1,72 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+extension NSManagedObjectModel {
+    /// Reads a model from a `.momd` or `.mom` or, which Apple's initialiser does not, from its source: a
+    /// `.xcdatamodeld` or `.xcdatamodel`. Of several versions it takes the current one.
+    ///
+    /// Returns `nil` and logs what is wrong where the model cannot be used; ``load(contentsOf:version:)`` throws it.
+    public convenience init?(contentsOf url: URL) {
+        self.init()
+        do {
+            try adopt(Self.document(at: url, version: nil))
+        } catch {
+            modelLogger.error("cannot load the model at \(url.path): \(error.localizedDescription)")
+            return nil
+        }
+    }
+
+    /// Reads a model, or one version of it by name.
+    ///
+    ///     let old = try NSManagedObjectModel.load(contentsOf: url, version: "Library 2")
+    ///
+    /// - Throws: a `CocoaError` whose description lists every problem with file, line and what to do about it.
+    public static func load(contentsOf url: URL, version: String? = nil) throws -> NSManagedObjectModel {
+        try NSManagedObjectModel(document: document(at: url, version: version))
+    }
+
+    /// The names of a model's versions, oldest numbering first: `Library`, `Library 2`, `Library 10`.
+    public static func versionNames(at url: URL) throws -> [String] { try versions(at: url).versions.map(\.name) }
+
+    /// The version checksum of each version of a model, by the version's name.
+    public static func versionChecksums(at url: URL) throws -> [String: String] {
+        var checksums: [String: String] = [:]
+        for version in try versions(at: url).versions {
+            checksums[version.name] = CompiledModel.versionChecksum(entities: try compile(version.document).entities)
+        }
+        return checksums
+    }
+
+    /// Apple's name for ``versionChecksums(at:)``.
+    public class func __checksumsForVersionedModel(at url: URL) throws -> [String: String] {
+        try versionChecksums(at: url)
+    }
+
+    static func versions(at url: URL) throws -> ModelVersions {
+        do {
+            return try ModelReader.read(contentsOf: url)
+        } catch {
+            throw CoreDataErrors.modelInvalid(error.diagnostics)
+        }
+    }
+
+    static func compile(_ document: ModelDocument) throws -> CompiledModel {
+        do {
+            return try ModelCompiler.compile(document)
+        } catch {
+            throw CoreDataErrors.modelInvalid(error.diagnostics)
+        }
+    }
+
+    private static func document(at url: URL, version: String?) throws -> ModelDocument {
+        let versions = try versions(at: url)
+        if let document = versions[version ?? versions.currentName] { return document }
+        let names = versions.versions.map { "'\($0.name)'" }.joined(separator: ", ")
+        throw CoreDataErrors.modelInvalid([
+            Diagnostic(
+                .error, "'\(url.relativePath)' has no version '\(version ?? versions.currentName)'",
+                hint: "its versions are \(names)")
+        ])
+    }
+}

@@ -1,0 +1,131 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+extension NSManagedObjectModel {
+    /// Makes one model of several; `nil`, with a line in the log, where two have different entities of one name.
+    ///
+    /// Relationships and subentities find their other end by name, across the models. Configurations of one name
+    /// become one; of two templates or translations of one name the first model's counts.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        self.init()
+        do {
+            try merge(models ?? [])
+        } catch {
+            modelLogger.error("cannot merge models: \(error.localizedDescription)")
+            return nil
+        }
+    }
+
+    /// Makes the model that a store was made with, from the models' entities whose version hashes the store's
+    /// metadata has; `nil` where an entity is missing.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        self.init()
+        guard let hashes = Self.versionHashes(inStoreMetadata: metadata),
+            let chosen = Self.models(models, matching: hashes)
+        else { return nil }
+        do {
+            try merge(chosen.models, only: chosen.entities)
+        } catch {
+            modelLogger.error("cannot merge models: \(error.localizedDescription)")
+            return nil
+        }
+    }
+
+    /// One model of all models in the bundles, each in its current version; `nil` means the main bundle, together
+    /// with the resource bundles of Swift packages beside it.
+    ///
+    /// Without any model file the result is an empty model. `nil` where a model cannot be read or they do not go
+    /// together; the log says why.
+    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        let files = ModelFiles.models(in: bundles)
+        if files.isEmpty { modelLogger.warning("there is no model file in the bundles: the model is empty") }
+        var models: [NSManagedObjectModel] = []
+        for file in files {
+            guard let model = NSManagedObjectModel(contentsOf: file) else { return nil }
+            models.append(model)
+        }
+        return NSManagedObjectModel(byMerging: models)
+    }
+
+    /// The model that a store was made with, looked for among all versions of all models in the bundles; `nil` where
+    /// they do not have it.
+    public class func mergedModel(
+        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        var models: [NSManagedObjectModel] = []
+        for file in ModelFiles.models(in: bundles) {
+            do {
+                for version in try versions(at: file).versions {
+                    models.append(try NSManagedObjectModel(document: version.document))
+                }
+            } catch {
+                modelLogger.warning("skipping the model at \(file.path): \(error.localizedDescription)")
+            }
+        }
+        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+    }
+
+    /// The models to merge for a store with these hashes and the entities to take: one model where one has them
+    /// all, else each entity from the first model that has it.
+    private static func models(
+        _ models: [NSManagedObjectModel], matching hashes: [String: Data]
+    ) -> (models: [NSManagedObjectModel], entities: Set<ObjectIdentifier>)? {
+        let known = models.map { ($0, $0.entityVersionHashesByName) }
+        if let (model, _) = known.first(where: { $0.1 == hashes })
+            ?? known.first(where: { _, own in
+                hashes.allSatisfy { own[$0.key] == $0.value }
+            })
+        {
+            return ([model], Set(model.entities.filter { hashes[$0.name ?? ""] != nil }.map(ObjectIdentifier.init)))
+        }
+        var entities: Set<ObjectIdentifier> = []
+        for (name, hash) in hashes {
+            guard let (model, _) = known.first(where: { $0.1[name] == hash }),
+                let entity = model.entitiesByName[name]
+            else { return nil }
+            entities.insert(ObjectIdentifier(entity))
+        }
+        return (models, entities)
+    }
+
+    /// Fills a new model with what the models have, or with some of their entities only.
+    private func merge(_ models: [NSManagedObjectModel], only chosen: Set<ObjectIdentifier>? = nil) throws {
+        var originals: [NSEntityDescription] = []
+        var byName: [String: NSEntityDescription] = [:]
+        for entity in models.flatMap(\.entities) where chosen?.contains(ObjectIdentifier(entity)) ?? true {
+            let name = entity.name ?? ""
+            guard let other = byName[name] else {
+                byName[name] = entity
+                originals.append(entity)
+                continue
+            }
+            if other.versionHash != entity.versionHash {
+                throw CoreDataErrors.modelInvalid([
+                    Diagnostic(
+                        .error, "Can't merge models with two different entities named '\(name)'",
+                        hint: "rename one of them, or make them the same in both models")
+                ])
+            }
+        }
+        adopt(entities: originals)
+        let merged = entitiesByName
+        var localization: [String: String] = [:]
+        for model in models {
+            for (name, template) in model.templates where templates[name] == nil {
+                templates[name] = NSFetchRequest(template)
+            }
+            localization.merge(model.localizationDictionary ?? [:]) { first, _ in first }
+            versionIdentifiers.formUnion(model.versionIdentifiers)
+            for (name, members) in model.configurationMembers {
+                for member in members.compactMap({ $0.name.flatMap { merged[$0] } })
+                where !configurationMembers[name, default: []].contains(where: { $0 === member }) {
+                    configurationMembers[name, default: []].append(member)
+                }
+            }
+        }
+        if !localization.isEmpty { localizationDictionary = localization }
+        appliesIndexDecodingQuirk = models.contains(where: \.appliesIndexDecodingQuirk)
+        bindTemplates()
+    }
+}

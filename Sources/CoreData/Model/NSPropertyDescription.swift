@@ -1,0 +1,255 @@
+import CoreDataModel
+import Foundation
+
+/// What the properties of an entity have in common; use one of its subclasses.
+///
+/// ``NSAttributeDescription`` describes a value, ``NSRelationshipDescription`` a link to other objects,
+/// ``NSFetchedPropertyDescription`` a request, ``NSExpressionDescription`` a computed column of a fetch.
+///
+/// A description can be changed until a coordinator uses its model; after that, any thread may read it.
+open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
+    // MARK: - What the frozen model knows
+
+    /// The property's position in its entity and all subentities; -1 before the model is frozen.
+    package final internal(set) var slot = -1
+    final var isFrozen = false
+    final weak var owner: NSEntityDescription?
+    final weak var enclosingComposite: NSCompositeAttributeDescription?
+
+    // MARK: - Stored state
+
+    private var storedName = ""
+    private var storedIsOptional = true
+    private var storedIsTransient = false
+    private var storedUserInfo: [AnyHashable: Any]?
+    private var storedVersionHashModifier: String?
+    private var storedIsIndexedBySpotlight = false
+    private var storedPredicates: [NSPredicate] = []
+    private var storedWarnings: [Any] = []
+    final var storedRenamingIdentifier: String?
+    final var storedIsIndexed = false
+    final var storedIsStoredInExternalRecord = false
+
+    public override init() { super.init() }
+
+    // MARK: - Naming
+
+    /// The entity that declares the property, also where the property was found in one of its subentities.
+    open var entity: NSEntityDescription {
+        guard let owner else {
+            fatalError("Property '\(name)' is in no entity: add it to an entity's properties first.")
+        }
+        return owner
+    }
+
+    /// The name, by which key-value coding and predicates find the property.
+    ///
+    /// Names of members of `NSObject` and `NSManagedObject`, such as `description`, are refused.
+    open var name: String {
+        get { storedName }
+        set {
+            willChange("name")
+            ModelMutation.stop(ModelMutation.refusalMessage(propertyName: newValue))
+            storedName = newValue
+        }
+    }
+
+    /// The name that the property had in an earlier version of the model; its present name unless set.
+    ///
+    /// A migration carries the values over from the property that has this renaming identifier, or name, there.
+    open var renamingIdentifier: String? {
+        get { storedRenamingIdentifier ?? (storedName.isEmpty ? nil : storedName) }
+        set {
+            willChange("renamingIdentifier")
+            storedRenamingIdentifier = newValue
+        }
+    }
+
+    // MARK: - Features
+
+    /// Whether objects can be saved without a value.
+    open var isOptional: Bool {
+        get { storedIsOptional }
+        set {
+            willChange("isOptional")
+            storedIsOptional = newValue
+        }
+    }
+
+    /// Whether the property's value lives in memory only and is not saved.
+    open var isTransient: Bool {
+        get { storedIsTransient }
+        set {
+            willChange("isTransient")
+            storedIsTransient = newValue
+        }
+    }
+
+    /// Facts of your own about the property.
+    open var userInfo: [AnyHashable: Any]? {
+        get { storedUserInfo }
+        set {
+            willChange("userInfo")
+            storedUserInfo = newValue
+        }
+    }
+
+    /// Whether the property goes into a Spotlight index; kept for the model file, without effect here.
+    open var isIndexedBySpotlight: Bool {
+        get { storedIsIndexedBySpotlight }
+        set {
+            willChange("isIndexedBySpotlight")
+            storedIsIndexedBySpotlight = newValue
+        }
+    }
+
+    /// Whether the store has an index on the property.
+    @available(*, deprecated, message: "Use NSEntityDescription.indexes instead")
+    open var isIndexed: Bool {
+        get { storedIsIndexed }
+        set {
+            willChange("isIndexed")
+            storedIsIndexed = newValue
+        }
+    }
+
+    /// Whether the property is in an external record file; kept for the model file, without effect here.
+    @available(*, deprecated, message: "External records are gone")
+    open var isStoredInExternalRecord: Bool {
+        get { storedIsStoredInExternalRecord }
+        set {
+            willChange("isStoredInExternalRecord")
+            storedIsStoredInExternalRecord = newValue
+        }
+    }
+
+    // MARK: - Validation
+
+    /// The conditions that a value must fulfil, each evaluated with the value as `SELF`.
+    open var validationPredicates: [NSPredicate] { storedPredicates }
+
+    /// For each predicate the text or the error code (`NSNumber`) of its violation.
+    open var validationWarnings: [Any] { storedWarnings }
+
+    /// Sets the conditions that a value must fulfil and, in the same order, what to say of a value that does not.
+    ///
+    ///     title.setValidationPredicates(
+    ///         [NSPredicate(format: "length >= 2")], withValidationWarnings: ["Title is too short"])
+    ///     // saving a book with the title "A" fails with code 1670, described as "Title is too short"
+    open func setValidationPredicates(
+        _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
+    ) {
+        setValidations(predicates: validationPredicates ?? [], warnings: validationWarnings ?? [])
+    }
+
+    final func setValidations(predicates: [NSPredicate], warnings: [Any]) {
+        willChange("validationPredicates")
+        guard warnings.isEmpty || warnings.count == predicates.count else {
+            fatalError(
+                "\(qualifiedName) got \(predicates.count) validation predicates and \(warnings.count) warnings: "
+                    + "give one warning for each predicate, or none.")
+        }
+        storedPredicates = predicates
+        storedWarnings = warnings
+    }
+
+    // MARK: - Versions
+
+    /// A text that makes the property's version hash another one, though its description stays the same.
+    ///
+    /// Set it where the meaning of the stored values changes, so that old stores are migrated.
+    open var versionHashModifier: String? {
+        get { storedVersionHashModifier }
+        set {
+            willChange("versionHashModifier")
+            storedVersionHashModifier = newValue
+        }
+    }
+
+    /// 32 bytes that change with everything about the property that matters to the stored rows.
+    open var versionHash: Data { computedVersionHash() }
+
+    // MARK: - Mutation
+
+    /// `Item.name`, for messages.
+    final var qualifiedName: String {
+        if let enclosingComposite { return "\(enclosingComposite.qualifiedName).\(storedName)" }
+        return "\(owner?.name ?? "?").\(storedName.isEmpty ? "?" : storedName)"
+    }
+
+    /// The entity whose row holds the property: an element of a composite is in the composite's.
+    final var declaringEntity: NSEntityDescription? { owner ?? enclosingComposite?.declaringEntity }
+
+    /// Called before anything about the property changes: refuses in a model in use, else forgets cached hashes.
+    final func willChange(_ what: String) {
+        ModelMutation.stop(
+            ModelMutation.refusalMessage(isFrozen: isFrozen, changing: what, of: qualifiedName))
+        declaringEntity?.didChange()
+    }
+
+    /// Marks the property as part of a model in use.
+    func freeze() { isFrozen = true }
+
+    // MARK: - Copying
+
+    /// An empty description of the same class; each subclass makes its own.
+    func makeEmpty() -> NSPropertyDescription { NSPropertyDescription() }
+
+    /// Takes over everything but the entity. The receiver is new and in no model.
+    func adopt(_ other: NSPropertyDescription) {
+        storedName = other.storedName
+        storedIsOptional = other.storedIsOptional
+        storedIsTransient = other.storedIsTransient
+        storedUserInfo = other.storedUserInfo
+        storedVersionHashModifier = other.storedVersionHashModifier
+        storedIsIndexedBySpotlight = other.storedIsIndexedBySpotlight
+        storedPredicates = other.storedPredicates
+        storedWarnings = other.storedWarnings
+        storedRenamingIdentifier = other.storedRenamingIdentifier
+        storedIsIndexed = other.storedIsIndexed
+        storedIsStoredInExternalRecord = other.storedIsStoredInExternalRecord
+    }
+
+    /// A description with the same content, in no entity, free to be changed.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = makeEmpty()
+        copy.adopt(self)
+        return copy
+    }
+
+    // MARK: - Equality
+
+    /// Whether both describe the same: class, name and every feature, whatever their entities are.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyDescription else { return false }
+        return self === other || (type(of: self) == type(of: other) && hasEqualContent(to: other))
+    }
+
+    open override var hash: Int { storedName.hashValue }
+
+    func hasEqualContent(to other: NSPropertyDescription) -> Bool {
+        storedName == other.storedName && storedIsOptional == other.storedIsOptional
+            && storedIsTransient == other.storedIsTransient
+            && storedVersionHashModifier == other.storedVersionHashModifier
+            && renamingIdentifier == other.renamingIdentifier
+            && ContentEquality.areEqual(storedUserInfo, other.storedUserInfo)
+            && storedPredicates.elementsEqual(other.storedPredicates, by: ContentEquality.areEqual)
+            && storedWarnings.elementsEqual(other.storedWarnings) { "\($0)" == "\($1)" }
+    }
+
+    // MARK: - Coding
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public required init?(coder: NSCoder) {
+        super.init()
+        guard let element = ModelCoding.decode(PropertyElement.self, from: coder), adopt(element) else { return nil }
+    }
+
+    open func encode(with coder: NSCoder) { ModelCoding.encode(makeElement(), with: coder) }
+
+    open override var description: String {
+        "(<\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())>), name \(storedName), "
+            + "isOptional \(storedIsOptional), isTransient \(storedIsTransient), entity \(owner?.name ?? "none")"
+    }
+}
