@@ -60,7 +60,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["CoreDataPrimitives"], path: "Tests/TestSupport"),
         .testTarget(
             name: "CoreDataPrimitivesTests", dependencies: ["CoreDataPrimitives", "TestSupport"]),
-        .testTarget(name: "CoreDataModelTests", dependencies: ["CoreDataModel", "TestSupport"]),
+        .testTarget(
+            name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CSQLite", "TestSupport"]),
         .testTarget(
             name: "CoreDataPredicateTests", dependencies: ["CoreDataPredicate", "TestSupport"]),
         .testTarget(name: "CoreDataSQLTests", dependencies: ["CoreDataSQL", "TestSupport"]),
