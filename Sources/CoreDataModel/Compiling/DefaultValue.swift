@@ -73,7 +73,7 @@ package enum DefaultValue {
     }
 
     /// A value of code or of an archive as the type has it: archives do not tell integers from doubles.
-    private static func convert(_ value: Value, to type: AttributeType) -> Value? {
+    static func convert(_ value: Value, to type: AttributeType) -> Value? {
         switch (type, value) {
         case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.boolean, .integer),
             (.double, .double), (.float, .double), (.decimal, .decimal), (.string, .string), (.date, .date),

@@ -26,35 +26,57 @@ enum AttributeReader {
         return attribute
     }
 
-    /// Minimum, maximum and pattern as predicates with Apple's error codes (store-format §13.2).
     private static func validations(_ taker: inout AttributeTaker, type: AttributeType) -> [ValidationElement] {
-        var result: [ValidationElement] = []
+        let names = type == .date ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
+        let hasBounds: Bool
         switch type {
-        case .string:
-            if let length = bound("minValueString", &taker) { result.append(.init("length >= \(length)", .stringTooShort)) }
-            if let length = bound("maxValueString", &taker) { result.append(.init("length <= \(length)", .stringTooLong)) }
-            if let pattern = taker.text("regularExpressionString") {
-                result.append(.init("SELF MATCHES \(PredicateText.quoted(pattern))", .stringPattern))
-            }
-        case .date:
-            let key = "timeIntervalSinceReferenceDate"
-            // The text forms beside the intervals stay in the file's other attributes.
-            if let time = bound("minDateTimeInterval", &taker) { result.append(.init("\(key) >= \(time)", .dateTooSoon)) }
-            if let time = bound("maxDateTimeInterval", &taker) { result.append(.init("\(key) <= \(time)", .dateTooLate)) }
+        case .string, .date, .integer16, .integer32, .integer64, .decimal, .double, .float: hasBounds = true
+        default: hasBounds = false
+        }
+        // Of a date, the text forms beside the intervals stay in the file's other attributes.
+        let minimum = hasBounds ? taker.text(names.0) : nil
+        let maximum = hasBounds ? taker.text(names.1) : nil
+        let pattern = type == .string ? taker.text("regularExpressionString") : nil
+        return validations(type: type, minimum: minimum, maximum: maximum, pattern: pattern) { text in
+            let name = text == minimum ? names.0 : names.1
+            taker.report("\(name) is '\(text)', which is not a number", at: name)
+        }
+    }
+
+    /// Minimum, maximum and pattern as predicates with Apple's error codes (store-format §13.2).
+    ///
+    /// - Parameter reject: called with a bound that is not a number, which is left out.
+    static func validations(
+        type: AttributeType, minimum: String?, maximum: String?, pattern: String?, reject: (String) -> Void
+    ) -> [ValidationElement] {
+        let subject: String
+        let codes: (ValidationCode, ValidationCode)
+        switch type {
+        case .string: (subject, codes) = ("length", (.stringTooShort, .stringTooLong))
+        case .date: (subject, codes) = ("timeIntervalSinceReferenceDate", (.dateTooSoon, .dateTooLate))
         case .integer16, .integer32, .integer64, .decimal, .double, .float:
-            if let number = bound("minValueString", &taker) { result.append(.init("SELF >= \(number)", .numberTooSmall)) }
-            if let number = bound("maxValueString", &taker) { result.append(.init("SELF <= \(number)", .numberTooLarge)) }
-        default: break
+            (subject, codes) = ("SELF", (.numberTooSmall, .numberTooLarge))
+        default: return []
+        }
+        var result: [ValidationElement] = []
+        for (text, sign, code) in [(minimum, ">=", codes.0), (maximum, "<=", codes.1)] {
+            guard let text, !text.isEmpty else { continue }
+            guard let number = number(text) else {
+                reject(text)
+                continue
+            }
+            result.append(.init("\(subject) \(sign) \(number)", code))
+        }
+        if type == .string, let pattern, !pattern.isEmpty {
+            result.append(.init("SELF MATCHES \(PredicateText.quoted(pattern))", .stringPattern))
         }
         return result
     }
 
     /// A number as a predicate spells it.
-    private static func bound(_ name: String, _ taker: inout AttributeTaker) -> String? {
-        guard let text = taker.text(name), !text.isEmpty else { return nil }
+    private static func number(_ text: String) -> String? {
         if let integer = Int64(text) { return String(integer) }
         if let number = Double(text), number.isFinite { return PredicateText.number(number) }
-        taker.report("\(name) is '\(text)', which is not a number", at: name)
         return nil
     }
 }

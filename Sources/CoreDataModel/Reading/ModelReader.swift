@@ -40,6 +40,11 @@ package enum ModelReader {
         switch url.pathExtension {
         case "xcdatamodeld": return try readSourceVersions(url)
         case "xcdatamodel": return single(try readSource(url))
+        case "momd": return try readCompiledVersions(url)
+        case "mom": return single(try readCompiled(url))
+        case "omo":
+            // An optimised copy of the compiled model beside it.
+            return single(try readCompiled(url.deletingPathExtension().appendingPathExtension("mom")))
         default:
             if url.lastPathComponent == "contents" { return single(try readSource(url.deletingLastPathComponent())) }
             throw failure(
@@ -85,10 +90,60 @@ package enum ModelReader {
     private static func readSource(_ folder: URL) throws(ModelFailure) -> ModelVersions.Version {
         let name = folder.deletingPathExtension().lastPathComponent
         let contents = folder.appendingPathComponent("contents")
-        guard let data = try? Data(contentsOf: contents) else {
+        let elements = folder.appendingPathComponent("elements")
+        var document: ModelDocument
+        if let data = try? Data(contentsOf: contents) {
+            document = ContentsReader.document(from: data, file: contents.relativePath)
+        } else if let data = try? Data(contentsOf: elements) {
+            document = ElementsReader.document(from: data, file: elements.relativePath)
+        } else {
             throw failure("'\(folder.relativePath)' has no file named contents or elements")
         }
-        var document = ContentsReader.document(from: data, file: contents.relativePath)
+        document.name = name
+        return ModelVersions.Version(name: name, document: document)
+    }
+
+    // MARK: Compiled
+
+    private static func readCompiledVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
+        let files = try contents(of: url, extension: "mom")
+        if files.isEmpty { throw failure("'\(url.relativePath)' has no versions: no .mom is in it") }
+        var versions: [ModelVersions.Version] = []
+        for file in files { versions.append(try readCompiled(file)) }
+        let name = url.deletingPathExtension().lastPathComponent
+        var result = ModelVersions(name: name, versions: versions, currentName: versions[0].name)
+        if result[name] != nil { result.currentName = name }
+
+        let info = url.appendingPathComponent("VersionInfo.plist")
+        guard let data = try? Data(contentsOf: info) else { return result }
+        guard let list = try? PropertyListValue(propertyList: data) else {
+            throw failure("'\(info.relativePath)' is not a property list")
+        }
+        if let current = list["NSManagedObjectModel_CurrentVersionName"]?.string {
+            guard result[current] != nil else {
+                throw failure("'\(info.relativePath)' names '\(current)' as current, which is not there")
+            }
+            result.currentName = current
+        }
+        for index in result.versions.indices {
+            guard let hashes = list["NSManagedObjectModel_VersionHashes"]?[result.versions[index].name] else { continue }
+            result.versions[index].document.setKnownVersionHashes { hashes[$0]?.data }
+        }
+        return result
+    }
+
+    private static func readCompiled(_ file: URL) throws(ModelFailure) -> ModelVersions.Version {
+        let name = file.deletingPathExtension().lastPathComponent
+        guard let data = try? Data(contentsOf: file) else { throw failure("'\(file.relativePath)' cannot be read") }
+        var document = ModelDocument()
+        do {
+            document = try ModelArchive.document(fromArchive: data)
+        } catch {
+            document.diagnostics = error.diagnostics
+        }
+        for index in document.diagnostics.indices {
+            document.diagnostics[index].location = SourceLocation(file: file.relativePath, line: 1, column: 1)
+        }
         document.name = name
         return ModelVersions.Version(name: name, document: document)
     }
@@ -111,5 +166,13 @@ package enum ModelReader {
 
     private static func failure(_ message: String, hint: String? = nil) -> ModelFailure {
         ModelFailure(diagnostics: [Diagnostic(.error, message, hint: hint)])
+    }
+}
+
+extension ModelDocument {
+    /// Tells the entities the hashes that Apple computed for them, which a store's metadata or a compiled model's
+    /// `VersionInfo.plist` has.
+    package mutating func setKnownVersionHashes(_ hash: (String) -> Data?) {
+        for index in entities.indices { entities[index].knownVersionHash = hash(entities[index].name) }
     }
 }

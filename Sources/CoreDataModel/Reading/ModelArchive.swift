@@ -1,0 +1,21 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Compiled models as Apple's tools archive them: the `.mom` and the model cached in a store.
+package enum ModelArchive {
+    /// Reads a `.mom`: a keyed archive of an `NSManagedObjectModel`.
+    package static func document(fromArchive data: Data) throws(ModelFailure) -> ModelDocument {
+        let archive = try KeyedArchiveReader(data)
+        guard let root = archive.root.object, root.className == "NSManagedObjectModel" else {
+            let name = archive.root.object?.className ?? "nothing"
+            throw ModelFailure(diagnostics: [Diagnostic(.error, "the archive holds \(name), not a model")])
+        }
+        var decoder = ModelArchiveDecoder()
+        return decoder.document(root)
+    }
+
+    /// Reads the model that a store was last opened with, from the content of its `Z_MODELCACHE` table.
+    package static func document(fromModelCache data: Data) throws(ModelFailure) -> ModelDocument {
+        try document(fromArchive: try RawDeflate.decompress(data))
+    }
+}

@@ -1,0 +1,309 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Makes a ``ModelDocument`` of an archived `NSManagedObjectModel` (store-format §11, §12.2).
+///
+/// Entities and properties come in the order of their names, as the archive's own order has no meaning.
+struct ModelArchiveDecoder {
+    private var document = ModelDocument()
+    private var compositeDepth = 0
+
+    mutating func document(_ root: ArchivedObject) -> ModelDocument {
+        document.versionIdentifiers = root["NSVersionIdentifiers"].texts.sorted()
+        let entities = sorted(root["NSEntities"].object?.objectsByName ?? [:])
+        document.entities = entities.map { entity($0.value, name: $0.key) }
+        document.fetchRequests = sorted(root["NSFetchRequestTemplates"].object?.objectsByName ?? [:])
+            .map { request($0.value, name: $0.key) }
+        document.configurations = sorted(root["NSConfigurations"].object?.objectsByName ?? [:]).map { name, members in
+            var configuration = ConfigurationElement(name: name)
+            configuration.entityNames = (members.elements ?? []).compactMap { $0.object?["NSEntityName"].text }.sorted()
+            return configuration
+        }
+        return document
+    }
+
+    private func sorted(_ objects: [String: ArchivedObject]) -> [(key: String, value: ArchivedObject)] {
+        objects.sorted { NameOrder.byCodeUnits($0.key, $1.key) }
+    }
+
+    // MARK: Entities
+
+    private mutating func entity(_ object: ArchivedObject, name: String) -> EntityElement {
+        var entity = EntityElement(name: object["NSEntityName"].text ?? name)
+        entity.className = object["NSClassNameForEntity"].text
+        entity.parentName = object["NSSuperentity"].object?["NSEntityName"].text
+        entity.isAbstract = object["NSIsAbstract"].bool
+        entity.userInfo = userInfo(object["NSUserInfo"])
+        entity.versionHashModifier = object["NSVersionHashModifier"].text
+        entity.renamingIdentifier = renamingIdentifier(object, name: entity.name)
+        entity.coreSpotlightDisplayNameExpression = PredicateArchive.expression(object["NSCoreSpotlightDisplayName"])
+        entity.uniquenessConstraints = nameLists(object["NSUniqueTuples"])
+        entity.fetchIndexes = object["NSFetchIndexDescriptions"].object?.elements?.compactMap(\.object).map(fetchIndex) ?? []
+        // The compiler repeats indexes of several properties as compound indexes for old frameworks.
+        let repeated = entity.fetchIndexes.map { $0.elements.map(\.propertyName) }
+        entity.compoundIndexes = nameLists(object["NSCompoundIndexes"]).filter { !repeated.contains($0) }
+        let inherited = inheritedNames(object)
+        for (name, property) in sorted(object["NSProperties"].object?.objectsByName ?? [:]) {
+            // In a cached model an entity may list what it inherits, as a proxy or as a copy.
+            if inherited.contains(name) || property.className == "_NSPropertyDescriptionProxy" { continue }
+            if let property = self.property(property, name: name, entity: entity.name) {
+                entity.properties.append(property)
+            }
+        }
+        return entity
+    }
+
+    private func inheritedNames(_ entity: ArchivedObject) -> Set<String> {
+        var names: Set<String> = []
+        var visited: Set<ArchivedObject> = [entity]
+        var current = entity["NSSuperentity"].object
+        while let parent = current, visited.insert(parent).inserted {
+            names.formUnion(parent["NSProperties"].object?.objectsByName.keys.map { $0 } ?? [])
+            current = parent["NSSuperentity"].object
+        }
+        return names
+    }
+
+    private func nameLists(_ value: ArchivedValue) -> [[String]] {
+        value.object?.elements?.map { list in
+            // Models made in code may hold the properties themselves.
+            (list.object?.elements ?? []).compactMap { $0.text ?? $0.object?["NSPropertyName"].text }
+        } ?? []
+    }
+
+    private func renamingIdentifier(_ object: ArchivedObject, name: String) -> String? {
+        object["NSRenamingIdentifier"].text.flatMap { $0 == name ? nil : $0 }
+    }
+
+    /// User info as text; what is not text is told in a short description of its kind.
+    private func userInfo(_ value: ArchivedValue) -> [String: String] {
+        var result: [String: String] = [:]
+        for (key, value) in value.object?.entries ?? [] {
+            guard let key = key.text else { continue }
+            if let text = value.text {
+                result[key] = text
+            } else if let integer = value.integer {
+                result[key] = String(integer)
+            } else if let real = value.real {
+                result[key] = String(real)
+            }
+        }
+        return result
+    }
+
+    private func fetchIndex(_ object: ArchivedObject) -> FetchIndexElement {
+        var index = FetchIndexElement(name: object["NSIndexName"].text ?? "")
+        index.predicate = PredicateArchive.predicate(object["NSPartialIndexPredicate"])
+        index.elements = (object["NSIndexElements"].object?.elements ?? []).compactMap(\.object).map { element in
+            var result = FetchIndexElement.Element(propertyName: element["NSPropertyName"].text)
+            if result.propertyName == nil { result.expression = PredicateArchive.expression(element["NSExpression"]) }
+            result.isRTree = element["NSFetchIndexElementType"].integer == 1
+            result.isAscending = element["NSAscending"].bool
+            return result
+        }
+        return index
+    }
+
+    // MARK: Properties
+
+    private mutating func property(_ object: ArchivedObject, name: String, entity: String) -> PropertyElement? {
+        let name = object["NSPropertyName"].text ?? name
+        let kind: PropertyElement.Kind
+        if object.isKind(of: "NSAttributeDescription") {
+            kind = .attribute(attribute(object, path: "\(entity).\(name)"))
+        } else if object.isKind(of: "NSRelationshipDescription") {
+            kind = .relationship(relationship(object, path: "\(entity).\(name)"))
+        } else if object.isKind(of: "NSFetchedPropertyDescription") {
+            var request = object["NSFetchRequest"].object.map { self.request($0, name: "") } ?? FetchRequestElement(name: "")
+            request.entityName = request.entityName ?? object["_NSFetchRequestEntityName"].text
+            kind = .fetched(request)
+        } else {
+            document.diagnostics.append(
+                Diagnostic(.error, "property '\(entity).\(name)' is of the unknown kind '\(object.className)'"))
+            return nil
+        }
+        var property = PropertyElement(name: name, kind: kind)
+        property.isOptional = object["NSIsOptional"].bool
+        // Fetched properties are transient by nature.
+        property.isTransient = object["NSIsTransient"].bool && !property.isFetched
+        property.isIndexed = object["NSIsIndexed"].bool
+        property.isIndexedBySpotlight = object["NSIndexedBySpotlight"].bool
+        property.isStoredInTruthFile = object["NSIsStoredInTruth"].bool
+        property.userInfo = userInfo(object["NSUserInfo"])
+        property.versionHashModifier = object["NSVersionHashModifier"].text
+        property.renamingIdentifier = renamingIdentifier(object, name: name)
+        return property
+    }
+
+    private mutating func attribute(_ object: ArchivedObject, path: String) -> AttributeElement {
+        let code = object["NSAttributeType"].integer ?? 0
+        let type = Int32(exactly: code).flatMap(AttributeType.init)
+        if type == nil {
+            document.diagnostics.append(Diagnostic(.error, "attribute '\(path)' is of the unknown type \(code)"))
+        }
+        var attribute = AttributeElement(type: type ?? .string)
+        if let value = ArchivedDefault.value(object["NSDefaultValue"]) {
+            attribute.defaultValue = DefaultValue.convert(value, to: attribute.type) ?? value
+        } else {
+            let name = object["NSDefaultValue"].object?.className ?? "something"
+            document.diagnostics.append(
+                Diagnostic(.warning, "the default of attribute '\(path)' is of class '\(name)' and is left out"))
+        }
+        attribute.valueTransformerName = object["NSValueTransformerName"].text
+        if attribute.type == .transformable || attribute.type == .undefined {
+            attribute.customClassName = object["NSAttributeValueClassName"].text
+        }
+        let flags = object["NSFlagsKey"].integer ?? 0
+        attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
+        attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
+        attribute.allowsCloudEncryption = object[ModelArchiveKeys.allowsCloudEncryption].bool
+        attribute.validations = validations(object, path: path)
+        if object.isKind(of: "NSDerivedAttributeDescription") {
+            attribute.derivationExpression =
+                PredicateArchive.expression(object["NSDerivationExpression"]).map(DerivationText.written) ?? ""
+            attribute.derivationFilter = PredicateArchive.predicate(object["NSFilteringPredicate"])
+        }
+        if attribute.type == .composite || object.isKind(of: "NSCompositeAttributeDescription") {
+            attribute.type = .composite
+            attribute.elements = elements(object, path: path)
+        }
+        return attribute
+    }
+
+    private mutating func elements(_ object: ArchivedObject, path: String) -> [PropertyElement] {
+        // Composites nest only so deep; an archive in which one contains itself would go on forever.
+        guard let elements = object[ModelArchiveKeys.compositeElements].object?.elements, compositeDepth < 8 else {
+            return []
+        }
+        compositeDepth += 1
+        defer { compositeDepth -= 1 }
+        return elements.compactMap(\.object).compactMap { element in
+            property(element, name: element["NSPropertyName"].text ?? "", entity: path)
+        }
+    }
+
+    private mutating func relationship(_ object: ArchivedObject, path: String) -> RelationshipElement {
+        var relationship = RelationshipElement()
+        relationship.destinationName =
+            object["NSDestinationEntity"].object?["NSEntityName"].text ?? object["_NSDestinationEntityName"].text
+        relationship.inverseName =
+            object["NSInverseRelationship"].object?["NSPropertyName"].text ?? object["_NSInverseRelationshipName"].text
+        if relationship.inverseName != nil { relationship.inverseEntityName = relationship.destinationName }
+        relationship.minCount = object["NSMinCount"].integer ?? 0
+        relationship.maxCount = object["NSMaxCount"].integer ?? 0
+        relationship.isOrdered = object["NSIsOrdered"].bool
+        let rule = object["NSDeleteRule"].integer ?? 1
+        if let known = DeleteRule(rawValue: rule) {
+            relationship.deleteRule = known
+        } else {
+            document.diagnostics.append(Diagnostic(.error, "relationship '\(path)' has the unknown delete rule \(rule)"))
+        }
+        relationship.validations = validations(object, path: path)
+        return relationship
+    }
+
+    private mutating func validations(_ object: ArchivedObject, path: String) -> [ValidationElement] {
+        let predicates = object["NSValidationPredicates"].object?.elements ?? []
+        let warnings = object["NSValidationWarnings"].object?.elements ?? []
+        var result: [ValidationElement] = []
+        for (position, predicate) in predicates.enumerated() {
+            guard let text = PredicateArchive.predicate(predicate) else {
+                document.diagnostics.append(
+                    Diagnostic(.warning, "a validation predicate of '\(path)' has no text form and is left out"))
+                continue
+            }
+            let warning = position < warnings.count ? warnings[position] : .none
+            let code = warning.text ?? warning.integer.map(String.init) ?? ValidationCode.predicate.rawValue
+            result.append(ValidationElement(predicate: text, warning: code))
+        }
+        return result
+    }
+
+    // MARK: Requests
+
+    private mutating func request(_ object: ArchivedObject, name: String) -> FetchRequestElement {
+        var request = FetchRequestElement(name: name)
+        request.entityName = object["NSEntity"].object?["NSEntityName"].text
+        request.predicate = PredicateArchive.predicate(object["NSPredicate"])
+        if request.predicate == nil, !object["NSPredicate"].isNone {
+            // Without its predicate the request would fetch too much.
+            request.predicate = "FALSEPREDICATE"
+            document.diagnostics.append(
+                Diagnostic(
+                    .warning, "the predicate of fetch request '\(name)' has no text form; the request fetches nothing"))
+        }
+        request.sorts = (object["NSSortDescriptors"].object?.elements ?? []).compactMap { sort in
+            guard let sort = sort.object, let key = sort["NSKey"].text else { return nil }
+            return .init(key: key, isAscending: sort["NSAscending"].bool, selector: sort["NSSelector"].text)
+        }
+        request.fetchLimit = object["NSFetchLimit"].integer ?? 0
+        request.fetchOffset = object["NSFetchOffset"].integer ?? 0
+        request.fetchBatchSize = object["NSBatchSize"].integer ?? 0
+        request.resultType = object["NSResultType"].integer ?? 0
+        if object["NSHasFetchRequestFlags"].bool, let flags = object["NSFetchRequestFlags"].integer {
+            request.flags = flags
+        }
+        return request
+    }
+}
+
+/// Keys of ours in model archives, for what Apple's keys are not known. Apple's decoder ignores them.
+enum ModelArchiveKeys {
+    static let allowsCloudEncryption = "OCDAllowsCloudEncryption"
+    /// The elements of a composite attribute, an array of attribute descriptions.
+    static let compositeElements = "NSElements"
+}
+
+extension FetchRequestElement {
+    /// The five switches of a request as its archive holds them: 30 for the defaults.
+    ///
+    /// 1 distinct results, 2 subentities, 4 property values, 8 faults, 16 pending changes.
+    var flags: Int {
+        get {
+            (returnsDistinctResults ? 1 : 0) | (includesSubentities ? 2 : 0) | (includesPropertyValues ? 4 : 0)
+                | (returnsObjectsAsFaults ? 8 : 0) | (includesPendingChanges ? 16 : 0)
+        }
+        set {
+            returnsDistinctResults = newValue & 1 != 0
+            includesSubentities = newValue & 2 != 0
+            includesPropertyValues = newValue & 4 != 0
+            returnsObjectsAsFaults = newValue & 8 != 0
+            includesPendingChanges = newValue & 16 != 0
+        }
+    }
+}
+
+/// Default values as archives hold them.
+enum ArchivedDefault {
+    /// The value; `nil` for an object of a class that is not one of Foundation's values.
+    static func value(_ value: ArchivedValue) -> Value? {
+        if let text = value.text { return .string(text) }
+        switch value {
+        case .none: return .null
+        case .bool(let bool): return .integer(bool ? 1 : 0)
+        case .integer(let integer): return .integer(integer)
+        case .real(let real): return .double(real)
+        case .date(let seconds): return .date(seconds)
+        case .data(let data): return .data(data)
+        case .text(let text): return .string(text)
+        case .object(let object):
+            if object.isKind(of: "NSDate") { return object["NS.time"].real.map { .date($0) } }
+            if object.isKind(of: "NSData") { return value.data.map { .data($0) } }
+            if object.isKind(of: "NSNull") { return .null }
+            if let decimal = ArchivedDecimal.decimal(object) { return .decimal(decimal) }
+            if object.isKind(of: "NSURL") { return url(object).map { .uri($0) } }
+            if object.isKind(of: "NSUUID"), let bytes = object["NS.uuidbytes"].data, bytes.count == 16 {
+                return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+            }
+            return nil
+        }
+    }
+
+    private static func url(_ object: ArchivedObject) -> String? {
+        guard let relative = object["NS.relative"].text else { return nil }
+        guard let base = object["NS.base"].object, base != object, let baseText = base["NS.relative"].text else {
+            return relative
+        }
+        return URL(string: relative, relativeTo: URL(string: baseText))?.absoluteString ?? relative
+    }
+}
