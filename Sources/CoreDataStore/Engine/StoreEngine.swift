@@ -6,19 +6,38 @@ import CoreDataSQL
 ///
 /// Everything that reads or writes rows is an extension of this type: `Fetching` asks, `Saving` writes,
 /// `Schema` creates and checks. Safe to use from any thread.
+///
+/// Make one with ``open(model:configuration:options:makeDatabase:)``.
 package final class StoreEngine: Sendable {
     package let model: CompiledModel
     package let layout: StoreLayout
     package let database: any SQLDatabase
     /// The store's UUID, the host of its object URIs.
     package let identifier: String
+    /// Ordinals of the entities of the store's configuration, ascending.
+    package let entities: [Int]
+    /// The file, `nil` for a store in memory.
+    package let path: String?
+    /// Whether saving must fail: as asked, or see ``isReadOnlyForHistory``.
+    package let isReadOnly: Bool
+    /// Whether the store is read-only because it has a history that the caller does not record; worth a warning.
+    package let isReadOnlyForHistory: Bool
+    /// Whether the store has history tables and they are written.
+    package let tracksHistory: Bool
 
     package init(
-        model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String
+        model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
+        entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
+        tracksHistory: Bool = false
     ) {
         self.model = model
         self.layout = layout
         self.database = database
         self.identifier = identifier
+        self.entities = entities ?? Array(model.entities.indices)
+        self.path = path
+        self.isReadOnly = isReadOnly
+        self.isReadOnlyForHistory = isReadOnlyForHistory
+        self.tracksHistory = tracksHistory
     }
 }

@@ -12,6 +12,8 @@ package struct StoreFailure: Error, Sendable {
         case notAStore
         /// The store says that it is of another type.
         case wrongStoreType
+        /// The store's format is newer than what is known here.
+        case newerFormat
         /// The store was made with another version of the model.
         case incompatibleModel
         /// Hashes fit, but tables or columns are missing.
@@ -85,4 +87,35 @@ package struct ModelMismatch: Hashable, Sendable {
         if !changed.isEmpty { parts.append("changed: \(changed.joined(separator: ", "))") }
         return (parts + details).joined(separator: "; ")
     }
+}
+
+extension StoreFailure {
+    /// Runs `body` and says of the database's failures what they mean for a store.
+    static func translated<R>(_ path: String?, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let failure as SQLFailure {
+            switch failure.kind {
+            case .notADatabase, .corrupt:
+                throw StoreFailure(
+                    .notADatabase, "The file\(quoted(path)) is not a database, or it is damaged: \(failure.message).",
+                    cause: failure)
+            case .cannotOpen:
+                throw StoreFailure(
+                    .cannotOpen, "The file\(quoted(path)) cannot be opened: \(failure.message).", cause: failure)
+            default: throw failure
+            }
+        }
+    }
+
+    static func notAStore(_ path: String?, missing: [String]) -> StoreFailure {
+        StoreFailure(
+            .notAStore,
+            missing.isEmpty
+                ? "The file\(quoted(path)) is empty: there is no store in it."
+                : "The database\(quoted(path)) was not made by Core Data: it has no table \(missing.joined(separator: " and no table "))."
+        )
+    }
+
+    static func quoted(_ path: String?) -> String { path.map { " '\($0)'" } ?? "" }
 }

@@ -1,3 +1,4 @@
+import CoreDataModel
 import Foundation
 
 /// A store's metadata dictionary, kept as a binary property list so that it can cross threads.
@@ -16,5 +17,77 @@ package struct StoreMetadata: Hashable, Sendable {
     package init(dictionary: [String: Any]) throws {
         propertyList = try PropertyListSerialization.data(
             fromPropertyList: dictionary, format: .binary, options: 0)
+    }
+}
+
+extension StoreMetadata {
+    /// The keys that Core Data itself writes (store-format §2).
+    package enum Key {
+        package static let type = "NSStoreType"
+        /// Not in the property list: the column `Z_UUID`.
+        package static let identifier = "NSStoreUUID"
+        package static let versionHashes = "NSStoreModelVersionHashes"
+        package static let versionHashesVersion = "NSStoreModelVersionHashesVersion"
+        package static let versionHashesDigest = "NSStoreModelVersionHashesDigest"
+        package static let versionChecksum = "NSStoreModelVersionChecksumKey"
+        package static let versionIdentifiers = "NSStoreModelVersionIdentifiers"
+        package static let frameworkVersion = "NSPersistenceFrameworkVersion"
+        package static let autoVacuumLevel = "_NSAutoVacuumLevel"
+
+        /// What `setMetadata` keeps although the caller left it out.
+        static let kept = [
+            type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
+            frameworkVersion, autoVacuumLevel,
+        ]
+    }
+
+    /// The version of Apple's framework whose format is written.
+    package static let frameworkVersion = 1345
+
+    /// What a store of that model has, on top of `other`, which may not change it.
+    package static func made(
+        for model: CompiledModel, entities: [Int], type: String, adding other: StoreMetadata? = nil
+    ) throws -> StoreMetadata {
+        let members = entities.map { model.entities[$0] }
+        var dictionary = other?.dictionary ?? [:]
+        dictionary[Key.identifier] = nil
+        dictionary[Key.type] = type
+        dictionary[Key.versionHashes] = Dictionary(
+            members.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+        dictionary[Key.versionHashesVersion] = 3
+        dictionary[Key.versionHashesDigest] = CompiledModel.versionHashesDigest(entities: members)
+        dictionary[Key.versionChecksum] = CompiledModel.versionChecksum(entities: members)
+        dictionary[Key.versionIdentifiers] = model.versionIdentifiers
+        dictionary[Key.frameworkVersion] = frameworkVersion
+        dictionary[Key.autoVacuumLevel] = "2"
+        return try StoreMetadata(dictionary: dictionary)
+    }
+
+    package var type: String? { dictionary[Key.type] as? String }
+
+    package var frameworkVersion: Int? { dictionary[Key.frameworkVersion] as? Int }
+
+    /// By entity name; `nil` where the metadata has none, which only stores without any metadata lack.
+    package var versionHashes: [String: Data]? { dictionary[Key.versionHashes] as? [String: Data] }
+
+    /// How the store's entities differ from those of the model, `nil` where they are the same (store-format §10).
+    package func mismatch(with model: CompiledModel, entities: [Int]) -> ModelMismatch? {
+        guard let hashes = versionHashes else { return nil }
+        var mismatch = ModelMismatch()
+        var names: Set<String> = []
+        for ordinal in entities {
+            let entity = model.entities[ordinal]
+            names.insert(entity.name)
+            if let hash = hashes[entity.name] {
+                if hash != entity.versionHash { mismatch.changed.append(entity.name) }
+            } else {
+                mismatch.added.append(entity.name)
+            }
+        }
+        mismatch.removed = hashes.keys.filter { !names.contains($0) }
+        mismatch.added.sort()
+        mismatch.removed.sort()
+        mismatch.changed.sort()
+        return mismatch.isEmpty ? nil : mismatch
     }
 }

@@ -69,7 +69,9 @@ extension SchemaLayout {
         for ordinal in members {
             let entity = model.entities[ordinal]
             indexes += try fetchIndexes(of: entity, table: table, columns: names)
-            indexes += entity.uniquenessConstraints.compactMap { uniqueIndex(of: entity, $0, table: table, columns: names) }
+            indexes += entity.uniquenessConstraints.compactMap {
+                uniqueIndex(of: entity, $0, table: table, columns: names)
+            }
         }
         return indexes
     }
@@ -83,7 +85,9 @@ extension SchemaLayout {
             // The foreign key's own index serves.
             if index.elements.count == 1, let slot = index.elements[0].slot,
                 entity.properties[slot].relationship != nil
-            { continue }
+            {
+                continue
+            }
             var parts: [CreateIndex.Column] = []
             for element in index.elements {
                 let slot = element.slot ?? element.expression.flatMap { entity.slotByName[$0] }

@@ -41,6 +41,18 @@ package struct SchemaLayout: Sendable {
         layout = builder.storeLayout()
     }
 
+    init(
+        model: CompiledModel, entities: [Int], numbers: [Int64?], tables: [SchemaTable],
+        joinTables: [SchemaJoinTable], layout: StoreLayout
+    ) {
+        self.model = model
+        self.entities = entities
+        self.numbers = numbers
+        self.tables = tables
+        self.joinTables = joinTables
+        self.layout = layout
+    }
+
     /// The entities and all their ancestors, ascending.
     static func closure(of entities: [Int], in model: CompiledModel) -> [Int] {
         var isIncluded = [Bool](repeating: false, count: model.entities.count)

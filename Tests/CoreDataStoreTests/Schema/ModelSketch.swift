@@ -44,7 +44,9 @@ struct Entity {
         relationship(name, destination, inverse: inverse, maxCount: maxCount, ordered: ordered, transient: false)
     }
 
-    func index(_ name: String, _ properties: String..., where predicate: String? = nil, descending: Bool = false)
+    func index(
+        _ name: String, _ properties: String..., where predicate: String? = nil, descending: Bool = false
+    )
         -> Entity
     {
         var copy = self
@@ -87,7 +89,9 @@ struct Entity {
     }
 }
 
-func document(_ entities: [Entity], configurations: [String: [String]] = [:], compiled: Bool = false)
+func document(
+    _ entities: [Entity], configurations: [String: [String]] = [:], compiled: Bool = false
+)
     -> ModelDocument
 {
     var document = ModelDocument()

@@ -47,7 +47,8 @@ import Testing
                 Entity("A").attribute("z", .boolean).attribute("x2", .string).attribute("x10", .string)
                     .attribute("Zeta", .string).attribute("data", .binaryData).attribute("when", .date)
                     .attribute("amount", .float).attribute("price", .decimal).attribute("link", .uri)
-                    .attribute("id", .uuid).attribute("value", .transformable).attribute("gone", .string, transient: true),
+                    .attribute("id", .uuid).attribute("value", .transformable).attribute(
+                        "gone", .string, transient: true),
                 Entity("B", parent: "A").attribute("a", .integer16)),
             only: "CREATE TABLE",
             """

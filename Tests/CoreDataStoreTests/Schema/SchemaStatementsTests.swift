@@ -52,7 +52,9 @@ import Testing
             """)
         let layout = SchemaLayout.fresh(model: favorites, entities: [0]).layout
         let bookmark = try #require(favorites.entity(named: "BookmarkEntity"))
-        let slots = (try #require(bookmark.slotByName["favorites"]), try #require(bookmark.slotByName["favoriteFolders"]))
+        let slots = (
+            try #require(bookmark.slotByName["favorites"]), try #require(bookmark.slotByName["favoriteFolders"])
+        )
         #expect(
             layout.joinTables[.init(entity: 0, slot: slots.0)]
                 == .init(

@@ -1,0 +1,14 @@
+/// How a database is opened, for whoever opens one without knowing its driver.
+package struct DatabaseOptions: Hashable, Sendable {
+    /// The file, `nil` for a database in memory.
+    package var path: String?
+    package var isReadOnly = false
+    /// Whether a missing file is made.
+    package var createsFile = true
+    /// By name, as the user gave them: `["journal_mode": "DELETE"]`.
+    package var pragmas: [String: String] = [:]
+    /// How long to wait for another's lock; `nil` for the driver's own choice.
+    package var busyTimeout: Duration?
+
+    package init(path: String?) { self.path = path }
+}

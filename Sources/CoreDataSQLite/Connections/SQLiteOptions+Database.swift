@@ -1,0 +1,12 @@
+import CoreDataSQL
+
+extension SQLiteOptions {
+    /// The driver's options for a caller that names no driver.
+    package init(_ options: DatabaseOptions) {
+        self.init(options.path.map(Location.file(path:)) ?? .memory)
+        isReadOnly = options.isReadOnly
+        createsFile = options.createsFile
+        pragmas = options.pragmas
+        if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }
+    }
+}

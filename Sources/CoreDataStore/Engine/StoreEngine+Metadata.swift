@@ -1,0 +1,114 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+/// The one row of `Z_METADATA`.
+package struct MetadataRow: Sendable {
+    package var identifier: String
+    package var metadata: StoreMetadata
+
+    package static func read(_ connection: any SQLConnection) throws -> MetadataRow {
+        let rows = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        var identifier = ""
+        var plist = Data()
+        if let row = rows.first {
+            if case .text(let text) = row[0] { identifier = text }
+            if case .blob(let data) = row[1] { plist = data }
+        }
+        return MetadataRow(identifier: identifier, metadata: StoreMetadata(propertyList: plist))
+    }
+
+    /// Writes the dictionary of the user, who may have left out what the store needs and may have put the UUID in.
+    static func write(_ metadata: StoreMetadata, in connection: any SQLConnection) throws -> MetadataRow {
+        let old = try read(connection)
+        var dictionary = metadata.dictionary
+        let identifier = dictionary.removeValue(forKey: StoreMetadata.Key.identifier) as? String ?? old.identifier
+        let kept = old.metadata.dictionary
+        for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = kept[key] }
+        let new = MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
+        let changed = try connection.run(
+            "UPDATE Z_METADATA SET Z_UUID = \(bind: .text(new.identifier)), Z_PLIST = \(bind: .blob(new.metadata.propertyList))"
+        )
+        if changed == 0 {
+            try connection.run(
+                "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, \(bind: .text(new.identifier)), \(bind: .blob(new.metadata.propertyList)))"
+            )
+        }
+        return new
+    }
+
+    /// The dictionary as users know it, with the UUID in it.
+    package var dictionary: [String: Any] {
+        var dictionary = metadata.dictionary
+        dictionary[StoreMetadata.Key.identifier] = identifier
+        return dictionary
+    }
+}
+
+extension StoreEngine {
+    /// The store's metadata as it is in the file now.
+    package func metadata() throws -> MetadataRow {
+        try database.read { try MetadataRow.read($0) }
+    }
+
+    /// Writes the metadata at once. Keys that the store needs are kept where the dictionary lacks them; a
+    /// `NSStoreUUID` in it becomes the store's identifier when it is next opened.
+    @discardableResult
+    package func setMetadata(_ metadata: StoreMetadata) throws -> MetadataRow {
+        if isReadOnly {
+            throw StoreFailure(.readOnly, "The store\(StoreFailure.quoted(path)) is open for reading only.")
+        }
+        return try database.write { try MetadataRow.write(metadata, in: $0) }
+    }
+
+    /// The metadata of a store that is not open.
+    package static func metadata(options: DatabaseOptions, makeDatabase: DatabaseFactory) throws -> MetadataRow {
+        var options = options
+        options.isReadOnly = true
+        return try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.read { connection in
+                try checkBookkeeping(connection, options)
+                return try MetadataRow.read(connection)
+            }
+        }
+    }
+
+    /// Writes the metadata of a store that is not open, at once.
+    @discardableResult
+    package static func setMetadata(
+        _ metadata: StoreMetadata, options: DatabaseOptions, makeDatabase: DatabaseFactory
+    ) throws -> MetadataRow {
+        try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.write { connection in
+                try checkBookkeeping(connection, options)
+                return try MetadataRow.write(metadata, in: connection)
+            }
+        }
+    }
+
+    /// The model that a store keeps a copy of, to open it without having its model.
+    ///
+    /// - Throws: ``StoreFailure`` of kind `.noCachedModel` where there is none, as in stores made before 2015.
+    package static func cachedModelDocument(
+        options: DatabaseOptions, makeDatabase: DatabaseFactory
+    ) throws -> ModelDocument {
+        var options = options
+        options.isReadOnly = true
+        return try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.read { connection in
+                try checkBookkeeping(connection, options)
+                return try ModelCache.document(in: connection, path: options.path)
+            }
+        }
+    }
+
+    /// The model that this store keeps a copy of.
+    package func cachedModelDocument() throws -> ModelDocument {
+        try database.read { try ModelCache.document(in: $0, path: path) }
+    }
+
+    private static func checkBookkeeping(_ connection: any SQLConnection, _ options: DatabaseOptions) throws {
+        let missing = try StoreCatalog.read(connection).missingBookkeeping
+        guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
+    }
+}

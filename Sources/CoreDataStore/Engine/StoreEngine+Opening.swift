@@ -1,0 +1,198 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+extension StoreEngine {
+    /// Opens a store, or makes one where there is no file or an empty one.
+    ///
+    ///     let engine = try StoreEngine.open(
+    ///         model: model, configuration: nil, options: StoreOptions(path: "/data/Shop.sqlite"),
+    ///         makeDatabase: { try SQLiteDatabase(SQLiteOptions($0)) })
+    ///
+    /// A store that is made is made whole or not at all. An existing one is opened when its entities are those of the
+    /// configuration, hash by hash, and its tables have what the model needs; it is not changed by that.
+    ///
+    /// - Parameter configuration: `nil` for all entities of the model.
+    /// - Throws: ``StoreFailure``; ``SQLFailure`` for what only the database can say, such as a lock.
+    package static func open(
+        model: CompiledModel, configuration: String? = nil, options: StoreOptions,
+        makeDatabase: @escaping DatabaseFactory
+    ) throws -> StoreEngine {
+        guard let members = model.entities(inConfiguration: configuration) else {
+            let known = model.configurations.keys.sorted().joined(separator: ", ")
+            throw StoreFailure(
+                .unknownConfiguration,
+                "The model has no configuration '\(configuration ?? "")'. It has: \(known.isEmpty ? "none" : known).")
+        }
+        return try StoreOpening(
+            model: model, entities: members.map(\.ordinal), options: options, makeDatabase: makeDatabase
+        ).open()
+    }
+
+    /// Opens the file of a store for one operation, and closes it.
+    static func withStore<R>(
+        options: DatabaseOptions, makeDatabase: DatabaseFactory, _ body: (any SQLDatabase) throws -> R
+    ) throws -> R {
+        var options = options
+        options.createsFile = false
+        return try StoreFailure.translated(options.path) {
+            guard FileSize.of(options.path) != 0 else { throw StoreFailure.notAStore(options.path, missing: []) }
+            let database = try makeDatabase(options)
+            defer { database.close() }
+            return try body(database)
+        }
+    }
+}
+
+/// The steps of opening one store.
+private struct StoreOpening {
+    let model: CompiledModel
+    let entities: [Int]
+    let options: StoreOptions
+    let makeDatabase: DatabaseFactory
+
+    func open() throws -> StoreEngine {
+        let path = options.database.path
+        return try StoreFailure.translated(path) {
+            do {
+                if path == nil || (FileSize.of(path) ?? 0) == 0 { return try create() }
+                return try openExisting()
+            } catch is StoreExists {
+                return try openExisting()
+            }
+        }
+    }
+
+    // MARK: - Existing stores
+
+    private func openExisting() throws -> StoreEngine {
+        let database = try makeDatabase(options.database)
+        do {
+            return try open(database)
+        } catch {
+            database.close()
+            throw error
+        }
+    }
+
+    private func open(_ database: any SQLDatabase) throws -> StoreEngine {
+        let catalog = try database.read { try StoreCatalog.read($0) }
+        if catalog.isEmpty, !options.database.isReadOnly, options.createsStore {
+            return try fill(database, creation: StoreCreation(model: model, entities: entities, options: options))
+        }
+        guard catalog.missingBookkeeping.isEmpty else {
+            throw StoreFailure.notAStore(options.database.path, missing: catalog.missingBookkeeping)
+        }
+        let (row, layout) = try database.read { connection in
+            let row = try MetadataRow.read(connection)
+            try check(row, database)
+            return (row, try bind(connection, catalog, row.metadata))
+        }
+        if catalog.hasHistory, !options.tracksHistory, !options.database.isReadOnly {
+            return try reopenForReading(database, layout: layout, identifier: row.identifier)
+        }
+        if options.tracksHistory, !catalog.hasHistory, !options.database.isReadOnly {
+            let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
+            try database.write { try StoreCreation.createHistory(tombstones: tombstones, in: $0) }
+        }
+        return StoreEngine(
+            model: model, layout: layout, database: database, identifier: row.identifier, entities: entities,
+            path: options.database.path, isReadOnly: options.database.isReadOnly,
+            tracksHistory: options.tracksHistory && !options.database.isReadOnly)
+    }
+
+    private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
+        if let type = row.metadata.type, type != options.type {
+            var failure = StoreFailure(
+                .wrongStoreType,
+                "The file\(StoreFailure.quoted(options.database.path)) is a store of type '\(type)', not '\(options.type)'."
+            )
+            failure.metadata = row.metadata
+            throw failure
+        }
+        if let version = row.metadata.dictionary[StoreMetadata.Key.versionHashesVersion] as? Int, version > 3 {
+            var failure = StoreFailure(
+                .newerFormat,
+                "The store\(StoreFailure.quoted(options.database.path)) was made by a newer Core Data: its version hashes are of version \(version), known is 3."
+            )
+            failure.metadata = row.metadata
+            throw failure
+        }
+        guard !options.ignoresModelVersioning,
+            var mismatch = row.metadata.mismatch(with: model, entities: entities)
+        else { return }
+        mismatch.details = (try? StoreModelDifference.sentences(database, options: options)) ?? []
+        var failure = StoreFailure(
+            .incompatibleModel,
+            "The store\(StoreFailure.quoted(options.database.path)) was made with another version of the model (\(mismatch.description)). Migrate the store, or open it with the model that it was made with."
+        )
+        failure.mismatch = mismatch
+        failure.metadata = row.metadata
+        throw failure
+    }
+
+    private func bind(
+        _ connection: any SQLConnection, _ catalog: StoreCatalog, _ metadata: StoreMetadata
+    ) throws -> StoreLayout {
+        do {
+            return try SchemaLayout.existing(
+                model: model, entities: entities, numbers: EntityNumber.all(in: connection), catalog: catalog
+            ).layout
+        } catch var failure as StoreFailure {
+            failure.metadata = metadata
+            throw failure
+        }
+    }
+
+    /// Nobody must write to the store, so that the connection itself cannot.
+    private func reopenForReading(
+        _ database: any SQLDatabase, layout: StoreLayout, identifier: String
+    ) throws -> StoreEngine {
+        database.close()
+        var readOnly = options.database
+        readOnly.isReadOnly = true
+        readOnly.createsFile = false
+        return StoreEngine(
+            model: model, layout: layout, database: try makeDatabase(readOnly), identifier: identifier,
+            entities: entities, path: options.database.path, isReadOnly: true, isReadOnlyForHistory: true)
+    }
+
+    // MARK: - New stores
+
+    private func create() throws -> StoreEngine {
+        let path = options.database.path
+        let isNew = FileSize.of(path) == nil
+        guard options.createsStore, !options.database.isReadOnly, !isNew || options.database.createsFile else {
+            throw StoreFailure(
+                .cannotOpen,
+                isNew
+                    ? "There is no store\(StoreFailure.quoted(path))."
+                    : "The file\(StoreFailure.quoted(path)) is empty, and it may not be made a store.")
+        }
+        // Whatever the model has wrong shows before there is a file.
+        let creation = try StoreCreation(model: model, entities: entities, options: options)
+        let database = try makeDatabase(options.database)
+        do {
+            return try fill(database, creation: creation)
+        } catch {
+            // Somebody else's store, made in this moment, is not to be removed.
+            let isEmpty = (try? database.read { try StoreCatalog.read($0).isEmpty }) ?? false
+            database.close()
+            if isNew, isEmpty, let path { FileSize.removeDatabase(path) }
+            throw error
+        }
+    }
+
+    private func fill(_ database: any SQLDatabase, creation: StoreCreation) throws -> StoreEngine {
+        try database.write { connection in
+            // Between looking and locking somebody else may have made it.
+            guard try StoreCatalog.read(connection).isEmpty else { throw StoreExists() }
+            try creation.run(connection)
+        }
+        return StoreEngine(
+            model: model, layout: creation.schema.layout, database: database, identifier: creation.identifier,
+            entities: entities, path: options.database.path, tracksHistory: options.tracksHistory)
+    }
+
+    private struct StoreExists: Error {}
+}

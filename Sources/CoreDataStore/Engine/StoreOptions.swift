@@ -1,0 +1,30 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// How a store is opened or made.
+package struct StoreOptions: Sendable {
+    package var database: DatabaseOptions
+    /// What `NSStoreType` must say.
+    package var type = "SQLite"
+    /// Whether a store made with another version of the model is opened nevertheless, as far as tables and columns
+    /// are there.
+    package var ignoresModelVersioning = false
+    /// Whether the caller records history. Without it, a store that has history opens for reading only, since a
+    /// writer that skips it breaks everyone who reads it.
+    package var tracksHistory = false
+    /// Whether a missing or empty file becomes a new store.
+    package var createsStore = true
+    /// The UUID of a store that is made; `nil` makes one up.
+    package var identifier: String?
+    /// Metadata of a store that is made, beside what every store has.
+    package var metadata: StoreMetadata?
+    /// The model as written down, which a new store keeps a copy of.
+    package var document: ModelDocument?
+
+    package init(_ database: DatabaseOptions) { self.database = database }
+
+    package init(path: String?) { database = DatabaseOptions(path: path) }
+}
+
+/// Makes the driver's database: the engine knows no driver.
+package typealias DatabaseFactory = @Sendable (DatabaseOptions) throws -> any SQLDatabase

@@ -1,0 +1,171 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+/// What there is to know about a store, as `coredata store info` prints it.
+package struct StoreReport: Sendable {
+    package struct EntityReport: Hashable, Sendable {
+        package var name: String
+        /// `Z_ENT`.
+        package var number: Int64
+        package var parent: String?
+        /// The table of its rows, which it shares with its tree; `nil` when the file has none.
+        package var table: String?
+        /// Rows of this very entity, without subentities.
+        package var rowCount: Int
+        /// The highest primary key handed out; of roots only.
+        package var maximumKey: Int64?
+        /// From the metadata; `nil` for entities that it does not name.
+        package var versionHash: Data?
+    }
+
+    package enum ModelSource: String, Sendable {
+        /// The store's own copy.
+        case cache
+        /// None: the store is too old.
+        case none
+    }
+
+    package var path: String?
+    package var type: String?
+    package var identifier: String
+    package var frameworkVersion: Int?
+    package var versionIdentifiers: [String]
+    package var versionChecksum: String?
+    /// Keys of the metadata that are not Core Data's own, sorted.
+    package var applicationMetadataKeys: [String]
+    package var journalMode: String?
+    package var pageSize: Int?
+    /// `page_count`, `auto_vacuum`, `encoding`, … by name.
+    package var pragmas: [String: String]
+    /// Bytes of the main file, of what stands beside it, and of values stored in files of their own.
+    package var fileSize: Int?
+    package var logSize: Int?
+    package var externalDataSize: Int?
+    package var externalDataCount: Int?
+    package var entities: [EntityReport]
+    package var hasHistory: Bool
+    package var transactionCount: Int?
+    package var changeCount: Int?
+    package var modelSource: ModelSource
+
+    /// Reads it all; needs no model.
+    package static func make(options: DatabaseOptions, makeDatabase: DatabaseFactory) throws -> StoreReport {
+        var options = options
+        options.isReadOnly = true
+        return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
+            try make(database, path: options.path)
+        }
+    }
+
+    package static func make(_ database: any SQLDatabase, path: String?) throws -> StoreReport {
+        try database.read { connection in
+            let catalog = try StoreCatalog.read(connection)
+            guard catalog.missingBookkeeping.isEmpty else {
+                throw StoreFailure.notAStore(path, missing: catalog.missingBookkeeping)
+            }
+            let row = try MetadataRow.read(connection)
+            let dictionary = row.metadata.dictionary
+            let pragmas = try pragmas(connection)
+            let external = ExternalDataFolder(storePath: path)?.files()
+            let hasModel = try ModelCache.content(in: connection) != nil
+            return StoreReport(
+                path: path, type: row.metadata.type, identifier: row.identifier,
+                frameworkVersion: row.metadata.frameworkVersion,
+                versionIdentifiers: dictionary[StoreMetadata.Key.versionIdentifiers] as? [String] ?? [],
+                versionChecksum: dictionary[StoreMetadata.Key.versionChecksum] as? String,
+                applicationMetadataKeys: dictionary.keys
+                    .filter { !StoreMetadata.Key.kept.contains($0) && !$0.hasPrefix("_NS") }.sorted(),
+                journalMode: pragmas["journal_mode"], pageSize: pragmas["page_size"].flatMap { Int($0) },
+                pragmas: pragmas, fileSize: FileSize.of(path), logSize: path.flatMap { FileSize.of($0 + "-wal") },
+                externalDataSize: external.map { $0.values.reduce(0, +) }, externalDataCount: external?.count,
+                entities: try entities(connection, catalog, hashes: row.metadata.versionHashes ?? [:]),
+                hasHistory: catalog.hasHistory,
+                transactionCount: try count(BookkeepingSchema.transactionTable, connection, catalog),
+                changeCount: try count(BookkeepingSchema.changeTable, connection, catalog),
+                modelSource: hasModel ? .cache : .none)
+        }
+    }
+
+    private static let pragmaNames = [
+        "application_id", "auto_vacuum", "encoding", "freelist_count", "journal_mode", "page_count", "page_size",
+        "schema_version", "user_version",
+    ]
+
+    private static func pragmas(_ connection: any SQLConnection) throws -> [String: String] {
+        var values: [String: String] = [:]
+        for name in pragmaNames {
+            switch try connection.rows("PRAGMA \(identifier: name)").first?.first {
+            case .integer(let value): values[name] = String(value)
+            case .text(let value): values[name] = value
+            default: break
+            }
+        }
+        return values
+    }
+
+    private static func count(
+        _ table: String, _ connection: any SQLConnection, _ catalog: StoreCatalog
+    ) throws -> Int? {
+        guard catalog.table(table) != nil,
+            case .integer(let count)? = try connection.rows("SELECT COUNT(*) FROM \(identifier: table)").first?.first
+        else { return nil }
+        return Int(count)
+    }
+
+    private static func entities(
+        _ connection: any SQLConnection, _ catalog: StoreCatalog, hashes: [String: Data]
+    ) throws -> [EntityReport] {
+        let numbers = try EntityNumber.all(in: connection)
+        let byNumber = Dictionary(numbers.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        func root(_ entity: EntityNumber) -> EntityNumber {
+            var current = entity
+            // A circle of parents, which only a damaged store has, ends after as many steps as there are entities.
+            for _ in numbers {
+                guard let parent = byNumber[current.parent] else { break }
+                current = parent
+            }
+            return current
+        }
+        var counts: [String: [Int64: Int]] = [:]
+        return try numbers.map { entity in
+            let table = catalog.table("Z" + root(entity).name)?.name
+            if let table, counts[table] == nil {
+                var found: [Int64: Int] = [:]
+                for row in try connection.rows("SELECT Z_ENT, COUNT(*) FROM \(identifier: table) GROUP BY Z_ENT") {
+                    if case .integer(let number) = row[0], case .integer(let count) = row[1] {
+                        found[number] = Int(count)
+                    }
+                }
+                counts[table] = found
+            }
+            return EntityReport(
+                name: entity.name, number: entity.number, parent: byNumber[entity.parent]?.name, table: table,
+                rowCount: table.flatMap { counts[$0]?[entity.number] } ?? 0,
+                maximumKey: entity.parent == 0 ? entity.maximum : nil, versionHash: hashes[entity.name])
+        }
+    }
+}
+
+/// The hidden folder beside a store with the values that have files of their own (store-format §8).
+///
+///     /data/Shop.sqlite  →  /data/.Shop_SUPPORT/_EXTERNAL_DATA/<UUID>
+package struct ExternalDataFolder: Hashable, Sendable {
+    package var path: String
+
+    package init?(storePath: String?) {
+        guard let storePath else { return nil }
+        let url = URL(fileURLWithPath: storePath)
+        let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
+        path =
+            url.deletingLastPathComponent().appendingPathComponent(name)
+            .appendingPathComponent("_EXTERNAL_DATA").path
+    }
+
+    /// The size of each file by name; `nil` where there is no folder.
+    package func files() -> [String: Int]? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
+        return Dictionary(
+            names.map { ($0, FileSize.of(path + "/" + $0) ?? 0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

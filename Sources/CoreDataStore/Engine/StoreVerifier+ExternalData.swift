@@ -1,0 +1,68 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+extension StoreVerifier {
+    /// Every value that is said to be in a file has its file, and every file its value (store-format §8).
+    mutating func checkExternalData() throws {
+        guard let folder = ExternalDataFolder(storePath: path) else { return }
+        let files = folder.files() ?? [:]
+        var used: Set<String> = []
+        for ordinal in schema.entities {
+            let entity = model.entities[ordinal]
+            guard let bound = schema.layout.entities[ordinal] else { continue }
+            for (index, column) in entity.rowLayout.columns.enumerated() {
+                guard case .attribute(let slot) = column.role, let name = bound.columnNames[index],
+                    entity.properties[slot].declaringEntity == ordinal,
+                    entity.properties[slot].attribute?.allowsExternalBinaryDataStorage == true
+                else { continue }
+                try checkReferences(
+                    in: name, of: ordinal, property: entity.properties[slot].name, table: bound.table, files: files,
+                    used: &used)
+            }
+        }
+        let orphans = files.keys.filter { !used.contains($0) && UUID(uuidString: $0) != nil }.sorted()
+        for orphan in orphans.prefix(Self.rowLimit) {
+            report(.warning, nil, nil, "no row refers to the external data file \(orphan)", hint: "it can be removed")
+        }
+        if orphans.count > Self.rowLimit {
+            report(.warning, nil, nil, "no row refers to \(orphans.count - Self.rowLimit) more external data files")
+        }
+    }
+
+    /// Reads the first bytes of each value only: 0x02 and the file's name, or the value itself.
+    private mutating func checkReferences(
+        in column: String, of entity: Int, property: String, table: String, files: [String: Int],
+        used: inout Set<String>
+    ) throws {
+        var missing = 0
+        var raw = 0
+        let rows = try connection.rows(
+            "SELECT Z_PK, CAST(SUBSTR(\(identifier: column), 1, 38) AS BLOB) FROM \(identifier: table) WHERE \(identifier: column) IS NOT NULL ORDER BY Z_PK"
+        )
+        for row in rows {
+            guard case .integer(let key) = row[0], case .blob(let value) = row[1], let mark = value.first else {
+                continue
+            }
+            if mark == 2, value.count == 38 {
+                let name = String(decoding: value.dropFirst().prefix(36), as: UTF8.self)
+                used.insert(name)
+                if files[name] != nil { continue }
+                missing += 1
+                if missing <= Self.rowLimit {
+                    report(.error, entity, property, row: key, "its file \(name) is missing", hint: "the value is lost")
+                }
+            } else if mark != 1 {
+                raw += 1
+            }
+        }
+        if missing > Self.rowLimit {
+            report(.error, entity, property, "the files of \(missing - Self.rowLimit) more rows are missing")
+        }
+        if raw > 0 {
+            report(
+                .note, entity, property, "\(raw) values were written before the attribute allowed external storage",
+                hint: "they are read as they are")
+        }
+    }
+}

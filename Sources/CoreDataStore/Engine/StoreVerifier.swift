@@ -1,0 +1,183 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+/// Finds what is wrong with a store: in the file, in its schema, and in what its rows say of each other.
+///
+///     for finding in try StoreVerifier.verify(model: model, options: options, makeDatabase: factory) { print(finding) }
+///     // error: Item.unit of row 7: points to row 12 of Unit, which does not exist
+///
+/// Reads every table a few times; writes nothing.
+package struct StoreVerifier {
+    package struct Finding: Hashable, Sendable, CustomStringConvertible {
+        package enum Severity: String, Hashable, Sendable, Comparable {
+            /// Worth knowing; nothing is wrong.
+            case note
+            /// Works, but not as it should.
+            case warning
+            /// Data is lost or will be.
+            case error
+
+            package static func < (a: Self, b: Self) -> Bool { a.rank < b.rank }
+
+            private var rank: Int {
+                switch self {
+                case .note: 0
+                case .warning: 1
+                case .error: 2
+                }
+            }
+        }
+
+        package var severity: Severity
+        package var entity: String?
+        package var property: String?
+        /// `Z_PK` of the row at fault.
+        package var row: Int64?
+        package var message: String
+        package var hint: String?
+
+        package var description: String {
+            var subject = [entity, property].compactMap { $0 }.joined(separator: ".")
+            if let row { subject += subject.isEmpty ? "row \(row)" : " of row \(row)" }
+            let hint = hint.map { " (\($0))" } ?? ""
+            return "\(severity.rawValue): \(subject.isEmpty ? "" : subject + ": ")\(message)\(hint)"
+        }
+    }
+
+    let model: CompiledModel
+    let schema: SchemaLayout
+    let catalog: StoreCatalog
+    let numbers: [EntityNumber]
+    let connection: any SQLConnection
+    let path: String?
+    var findings: [Finding] = []
+
+    /// Findings of one kind in one place, before the rest is only counted.
+    static let rowLimit = 20
+
+    /// Verifies a store that is not open. With no model the store's own copy serves.
+    ///
+    /// - Throws: ``StoreFailure`` where the file is no store at all; whatever is wrong inside one is a finding.
+    package static func verify(
+        model: CompiledModel? = nil, configuration: String? = nil, options: DatabaseOptions,
+        makeDatabase: DatabaseFactory
+    ) throws -> [Finding] {
+        var options = options
+        options.isReadOnly = true
+        return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
+            try verify(database, model: model, configuration: configuration, path: options.path)
+        }
+    }
+
+    package static func verify(
+        _ database: any SQLDatabase, model: CompiledModel?, configuration: String? = nil, path: String?
+    ) throws -> [Finding] {
+        var findings = try database.integrityProblems().map {
+            Finding(
+                severity: .error, message: $0, hint: "restore a backup, or save what can be read with SQLite's .recover"
+            )
+        }
+        try database.read { connection in
+            let catalog = try StoreCatalog.read(connection)
+            guard catalog.missingBookkeeping.isEmpty else {
+                throw StoreFailure.notAStore(path, missing: catalog.missingBookkeeping)
+            }
+            let model = try model ?? ModelCompiler.compile(ModelCache.document(in: connection, path: path))
+            guard let entities = model.entities(inConfiguration: configuration)?.map(\.ordinal) else {
+                throw StoreFailure(.unknownConfiguration, "The model has no configuration '\(configuration ?? "")'.")
+            }
+            findings += metadataFindings(
+                try MetadataRow.read(connection), model: model, entities: entities)
+            let numbers = try EntityNumber.all(in: connection)
+            let schema: SchemaLayout
+            do {
+                schema = try SchemaLayout.existing(
+                    model: model, entities: entities, numbers: numbers, catalog: catalog)
+            } catch let failure as StoreFailure {
+                findings += failure.missing.map { part in
+                    Finding(
+                        severity: .error, entity: part.entity, property: part.property,
+                        message: part.column.map { "table \(part.table) has no column \($0)" }
+                            ?? "there is no table \(part.table)")
+                }
+                return
+            }
+            var verifier = StoreVerifier(
+                model: model, schema: schema, catalog: catalog, numbers: numbers, connection: connection, path: path)
+            verifier.checkSchema()
+            verifier.checkNumbers()
+            try verifier.checkRows()
+            try verifier.checkRelationships()
+            try verifier.checkJoinTables()
+            try verifier.checkExternalData()
+            findings += verifier.findings
+        }
+        return findings
+    }
+
+    private static func metadataFindings(
+        _ row: MetadataRow, model: CompiledModel, entities: [Int]
+    ) -> [Finding] {
+        var findings: [Finding] = []
+        if row.identifier.isEmpty {
+            findings.append(Finding(severity: .error, message: "the store has no UUID"))
+        }
+        guard row.metadata.versionHashes != nil else {
+            findings.append(
+                Finding(
+                    severity: .warning, message: "the metadata has no version hashes",
+                    hint: "whether the model fits can only be told by the tables"))
+            return findings
+        }
+        if let mismatch = row.metadata.mismatch(with: model, entities: entities) {
+            findings.append(
+                Finding(
+                    severity: .error, message: "made with another version of the model: \(mismatch.description)",
+                    hint: "verify with the model of the store, or migrate it"))
+        }
+        return findings
+    }
+
+    mutating func report(
+        _ severity: Finding.Severity, _ entity: Int? = nil, _ property: String? = nil, row: Int64? = nil,
+        _ message: String, hint: String? = nil
+    ) {
+        findings.append(
+            Finding(
+                severity: severity, entity: entity.map { model.entities[$0].name }, property: property, row: row,
+                message: message, hint: hint))
+    }
+
+    /// Reports each row of a query whose first column is the row's key, up to a limit; `message` tells the rest.
+    /// `namesRow` is false where the key is not one of the entity's.
+    mutating func reportRows(
+        _ text: SQLText, _ severity: Finding.Severity, _ entity: Int?, _ property: String?, hint: String? = nil,
+        namesRow: Bool = true, message: ([SQLValue]) -> String
+    ) throws {
+        let rows = try connection.rows(text)
+        for row in rows.prefix(Self.rowLimit) {
+            guard case .integer(let key)? = row.first else { continue }
+            report(severity, entity, property, row: namesRow ? key : nil, message(row), hint: hint)
+        }
+        if rows.count > Self.rowLimit {
+            report(severity, entity, property, "the same in \(rows.count - Self.rowLimit) more rows", hint: hint)
+        }
+    }
+
+    /// The table of an entity in the file.
+    func table(_ entity: Int) -> String? { schema.layout.entities[entity]?.table }
+}
+
+extension SQLValue {
+    /// The value as it is told to a person, integers above all.
+    var shown: String {
+        switch self {
+        case .null: "nil"
+        case .integer(let value): String(value)
+        case .real(let value): String(value)
+        case .text(let value): value
+        case .blob(let value): "\(value.count) bytes"
+        }
+    }
+}

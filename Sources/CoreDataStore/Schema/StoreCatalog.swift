@@ -1,0 +1,91 @@
+import CoreDataSQL
+
+/// What a database file has: tables with their columns, indexes, triggers. Names are found without regard to case,
+/// as SQLite finds them.
+package struct StoreCatalog: Sendable {
+    package struct Table: Sendable {
+        package var name: String
+        package var columns: [String]
+        private let columnByKey: [String: String]
+
+        package init(name: String, columns: [String]) {
+            self.name = name
+            self.columns = columns
+            columnByKey = Dictionary(
+                columns.map { ($0.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        }
+
+        /// The column as the file spells it.
+        package func column(_ name: String) -> String? { columnByKey[name.uppercased()] }
+    }
+
+    private var tableByKey: [String: Table] = [:]
+    private var otherKeys: Set<String> = []
+
+    package static func read(_ connection: any SQLConnection) throws -> StoreCatalog {
+        var catalog = StoreCatalog()
+        var columns: [String: [String]] = [:]
+        let rows = try connection.rows(
+            "SELECT m.type, m.name, p.name FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS p ON m.type = 'table' ORDER BY m.rowid, p.cid"
+        )
+        for row in rows {
+            guard case .text(let type) = row[0], case .text(let name) = row[1] else { continue }
+            if type == "table" {
+                if case .text(let column) = row[2] { columns[name, default: []].append(column) }
+            } else {
+                catalog.otherKeys.insert(name.uppercased())
+            }
+        }
+        for (name, columns) in columns { catalog.tableByKey[name.uppercased()] = Table(name: name, columns: columns) }
+        return catalog
+    }
+
+    package var tables: [Table] { tableByKey.values.sorted { $0.name < $1.name } }
+
+    package func table(_ name: String) -> Table? { tableByKey[name.uppercased()] }
+
+    /// Whether there is an index or trigger of that name.
+    package func hasIndexOrTrigger(_ name: String) -> Bool { otherKeys.contains(name.uppercased()) }
+
+    package var isEmpty: Bool { tableByKey.isEmpty }
+
+    /// Whether the store records its history.
+    package var hasHistory: Bool {
+        table(BookkeepingSchema.changeTable) != nil && table(BookkeepingSchema.transactionTable) != nil
+    }
+
+    /// The bookkeeping tables without which a file is no store.
+    package var missingBookkeeping: [String] {
+        [BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable].filter { table($0) == nil }
+    }
+}
+
+/// A row of `Z_PRIMARYKEY`.
+package struct EntityNumber: Hashable, Sendable {
+    package var number: Int64
+    package var name: String
+    /// The parent's number, 0 for a root.
+    package var parent: Int64
+    /// The highest primary key handed out, on the root's row.
+    package var maximum: Int64
+
+    package init(number: Int64, name: String, parent: Int64, maximum: Int64) {
+        self.number = number
+        self.name = name
+        self.parent = parent
+        self.maximum = maximum
+    }
+
+    /// The model's entities; those of the framework itself have numbers of their own.
+    package static func all(in connection: any SQLConnection) throws -> [EntityNumber] {
+        let rows = try connection.rows(
+            "SELECT Z_ENT, Z_NAME, IFNULL(Z_SUPER, 0), IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT < \(integer: BookkeepingSchema.firstFrameworkNumber) ORDER BY Z_ENT"
+        )
+        return rows.compactMap { row in
+            guard case .integer(let number) = row[0], case .text(let name) = row[1], case .integer(let parent) = row[2],
+                case .integer(let maximum) = row[3]
+            else { return nil }
+            return EntityNumber(number: number, name: name, parent: parent, maximum: maximum)
+        }
+    }
+}
