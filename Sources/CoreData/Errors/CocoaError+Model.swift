@@ -11,4 +11,9 @@ enum CoreDataErrors {
                 NSLocalizedDescriptionKey: "The model cannot be used:\n\(diagnostics.rendered)"
             ])
     }
+
+    /// The error for a reference to a model that is not there: code 134504.
+    static func modelNotFound(_ description: String) -> any Error {
+        CocoaError(CocoaError.Code(rawValue: 134504), userInfo: [NSLocalizedDescriptionKey: description])
+    }
 }

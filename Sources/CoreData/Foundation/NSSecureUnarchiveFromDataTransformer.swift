@@ -24,12 +24,11 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
     /// The object in archived data; `nil` where the data is no archive or has an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
-        return SecureUnarchiver.object(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
+        return SecureArchive.object(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
     }
 
     /// The object as archived data; `nil` where it or something in it cannot be archived securely.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let value else { return nil }
-        return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+        value.flatMap { SecureArchive.data(of: $0) }
     }
 }

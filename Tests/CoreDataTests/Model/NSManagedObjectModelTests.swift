@@ -102,4 +102,28 @@ import Testing
             #expect(copy.versionChecksum == model.versionChecksum, "\(file.path)")
         }
     }
+
+    @Test(.enabled(if: Fixtures.isAvailable, "\(Fixtures.missing)"))
+    func aReferenceFindsTheVersionWithItsChecksum() throws {
+        let file = Fixtures.url("grocery-dude/Model.xcdatamodeld")
+        let third = try NSManagedObjectModel.load(contentsOf: file, version: "Model 3")
+        let bundle = try #require(Bundle(url: file.deletingLastPathComponent()))
+        let checksum = third.versionChecksum
+        let references = [
+            NSManagedObjectModelReference(model: third, versionChecksum: checksum),
+            NSManagedObjectModelReference(fileURL: file, versionChecksum: checksum),
+            NSManagedObjectModelReference(name: "Model 3", in: bundle, versionChecksum: checksum),
+            NSManagedObjectModelReference(name: "Model", in: bundle, versionChecksum: checksum),
+            NSManagedObjectModelReference(
+                entityVersionHashes: third.entityVersionHashesByName, in: bundle, versionChecksum: checksum),
+        ]
+        for reference in references {
+            #expect(reference.versionChecksum == checksum)
+            #expect(try reference.resolve().versionChecksum == checksum)
+            #expect(reference.resolvedModel === (try reference.resolve()))
+        }
+        let wrong = NSManagedObjectModelReference(name: "Model 4", in: bundle, versionChecksum: checksum)
+        let error = #expect(throws: CocoaError.self) { try wrong.resolve() }
+        #expect(error?.errorCode == 134504)
+    }
 }

@@ -1,10 +1,42 @@
 import Foundation
 
-/// Unarchives objects of given classes and answers `nil` to an archive that has others in it.
+/// Archives objects, and unarchives objects of given classes, answering `nil` where that cannot be done.
 ///
-/// Foundation stops the program at an object of a class that is not allowed; stored data must not be able to do that.
-/// So the classes that an archive names are looked at before Foundation decodes it.
-enum SecureUnarchiver {
+/// Foundation stops the program at an object that has no coding and at one of a class that is not allowed. Values and
+/// stored data must not be able to do that, so both are looked at before Foundation sees them.
+enum SecureArchive {
+    /// The object as an archive, or `nil` where it or something in its collections cannot be archived.
+    static func data(of object: Any, requiringSecureCoding isSecure: Bool = true) -> Data? {
+        guard canArchive(object as AnyObject, isSecure: isSecure) else { return nil }
+        return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
+    }
+
+    private static func canArchive(_ object: AnyObject, isSecure: Bool) -> Bool {
+        func canArchiveAll(_ members: some Sequence) -> Bool {
+            members.allSatisfy { canArchive($0 as AnyObject, isSecure: isSecure) }
+        }
+        return switch object {
+        case let array as NSArray: canArchiveAll(array)
+        case let set as NSSet: canArchiveAll(set)
+        case let set as NSOrderedSet: canArchiveAll(set)
+        case let dictionary as NSDictionary:
+            canArchiveAll(dictionary.allKeys) && canArchiveAll(dictionary.allValues)
+        default: isSecure ? object is NSSecureCoding : object is NSCoding
+        }
+    }
+
+    /// The archived object whatever its class, or `nil` where the data is no archive or has a class that is not in the
+    /// program. For archives that the program wrote itself.
+    static func object(from data: Data) -> Any? {
+        guard let classes = classes(in: data), classes.allSatisfy({ $0 is NSCoding.Type }),
+            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+        else { return nil }
+        unarchiver.requiresSecureCoding = false
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        return unarchiver.error == nil ? object : nil
+    }
+
     /// The archived object, or `nil` where the data is no archive or has an object that is not allowed.
     ///
     /// Objects inside an object of the application's own may be of any class with secure coding, because only that
