@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -15,8 +16,22 @@ enum ModelCache {
 
     static func data(_ document: ModelDocument) throws -> Data? { nil }
 
+    /// The document; its problems are among its diagnostics.
     static func document(in connection: any SQLConnection, path: String?) throws -> ModelDocument {
-        throw StoreFailure(.noCachedModel, "The store\(StoreFailure.quoted(path)) keeps no copy of its model.")
+        guard let data = try content(in: connection) else {
+            throw StoreFailure(
+                .noCachedModel,
+                "The store\(StoreFailure.quoted(path)) keeps no copy of its model, as stores made before 2015 do not. Give the model that it was made with."
+            )
+        }
+        do {
+            return try ModelArchive.document(fromModelCache: data)
+        } catch {
+            throw StoreFailure(
+                .noCachedModel,
+                "The copy of the model in the store\(StoreFailure.quoted(path)) cannot be read: \(error.diagnostics.rendered). Give the model that the store was made with."
+            )
+        }
     }
 }
 

@@ -22,8 +22,12 @@ package struct StoreCatalog: Sendable {
     private var tableByKey: [String: Table] = [:]
     private var otherKeys: Set<String> = []
 
+    package init(tables: [Table]) {
+        for table in tables { tableByKey[table.name.uppercased()] = table }
+    }
+
     package static func read(_ connection: any SQLConnection) throws -> StoreCatalog {
-        var catalog = StoreCatalog()
+        var catalog = StoreCatalog(tables: [])
         var columns: [String: [String]] = [:]
         let rows = try connection.rows(
             "SELECT m.type, m.name, p.name FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS p ON m.type = 'table' ORDER BY m.rowid, p.cid"

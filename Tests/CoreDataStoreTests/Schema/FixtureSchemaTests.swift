@@ -34,6 +34,15 @@ struct FixtureSchemaTests {
         }
     }
 
+    @Test func storesBefore2015KeepNoModel() throws {
+        let failure = try #require(throws: StoreFailure.self) {
+            try StoreEngine.cachedModelDocument(
+                options: DatabaseOptions(path: FixtureStore.surfJournal.copy().path), makeDatabase: makeDatabase)
+        }
+        #expect(failure.kind == .noCachedModel)
+        #expect(failure.message.contains("SurfJournalModel.sqlite"))
+    }
+
     @Test func renamedEntityKeepsItsOldNumber() throws {
         // Apple's migration from ExpensiveSportCar to LuxuryCar left the old name in Z_PRIMARYKEY.
         let model = try FixtureStore.sample2.compiled()

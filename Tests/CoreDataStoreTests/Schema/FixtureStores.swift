@@ -25,7 +25,14 @@ struct FixtureStore: CustomTestStringConvertible, Sendable {
     /// What the verifier rightly finds.
     var findings: [String] = []
 
-    var testDescription: String { path }
+    var testDescription: String { "\(path) \(model)" }
+
+    /// The same store with the model that it keeps.
+    var withCache: FixtureStore {
+        var copy = self
+        copy.model = .cache
+        return copy
+    }
 
     func document() throws -> ModelDocument {
         switch model {
@@ -85,7 +92,25 @@ struct FixtureStore: CustomTestStringConvertible, Sendable {
         path: "surf-journal/SurfJournalModel.sqlite",
         model: .source("surf-journal/SurfJournalModel.xcdatamodeld"))
 
-    static let all = [bookmarks1, bookmarks2, bookmarks4, sample1, sample2, grocery5, grocery6, surfJournal]
+    /// Its model was made in code.
+    static let books = FixtureStore(
+        path: "sample-model-2/SampleModel2_V2.sqlite", model: .cache, isFresh: true)
+    static let recipes = FixtureStore(
+        path: "recipes/Recipes.sqlite", model: .source("recipes/Recipes.xcdatamodeld", version: "Recipes 2"))
+    static let coreDataBooks = FixtureStore(
+        path: "core-data-books/CoreDataBooks.CDBStore",
+        model: .source("core-data-books/CoreDataBooks.xcdatamodeld"))
+    static let tweets = FixtureStore(
+        path: "twitter-seed/RKSeedDatabase.sqlite", model: .source("twitter-seed/RKTwitterCoreData.xcdatamodel"))
+    static let compiledSample1 = FixtureStore(
+        path: "sample-model/SampleModel_V1.sqlite",
+        model: .source("sample-model/SampleModel.momd", version: "SampleModel"), isFresh: true)
+
+    static let all =
+        [
+            bookmarks1, bookmarks2, bookmarks4, sample1, sample2, grocery5, grocery6, surfJournal, books, recipes,
+            coreDataBooks, tweets, compiledSample1,
+        ] + [bookmarks1, bookmarks2, bookmarks4, sample1, sample2, grocery5].map(\.withCache)
 }
 
 struct Missing: Error {}
