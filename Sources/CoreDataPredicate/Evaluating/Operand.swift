@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 /// What an expression evaluates to.
-package indirect enum Operand {
+package enum Operand {
     case value(Value)
     case object(any PredicateObject)
     /// A to-many's members, an array or a set; `isOrdered` decides equality and `[FIRST]`.

@@ -1,0 +1,40 @@
+/// The reserved words of the predicate language; they are written in any case, and as a key with `#` in front.
+package enum PredicateWord: String, CaseIterable, Sendable {
+    case and, or, not
+    case any, someOf = "some", all, noneOf = "none"
+    case `in`, like, matches, contains, beginsWith = "beginswith", endsWith = "endswith", between
+    case caseInsensitive = "caseinsensitive", ci
+    case null, `nil`, `self`, `true`, yes, `false`, no
+    case first, last, size
+    case anyKey = "anykey"
+    case subquery, fetch, cast
+    case truePredicate = "truepredicate", falsePredicate = "falsepredicate"
+    case conformsToType = "uti-conforms-to", equalsType = "uti-equals"
+    // Not reserved: calls only in front of a parenthesis, operators only between two expressions.
+    case function, ternary
+    case union, intersect, minus
+
+    /// Whether a key of this name needs a `#`.
+    package var isReserved: Bool {
+        switch self {
+        case .function, .ternary, .union, .intersect, .minus: false
+        default: true
+        }
+    }
+
+    /// Whether the word only means something in front of a parenthesis.
+    var isCall: Bool {
+        switch self {
+        case .function, .ternary, .subquery, .fetch, .cast: true
+        default: false
+        }
+    }
+
+    private static let table = [String: PredicateWord](
+        uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+
+    package init?(spelled text: String) {
+        guard let word = Self.table[text.lowercased()] else { return nil }
+        self = word
+    }
+}

@@ -1,0 +1,178 @@
+import CoreDataPrimitives
+
+extension PredicateNode {
+    /// The tree with every expression replaced, innermost first; predicates inside expressions too.
+    package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> PredicateNode {
+        switch self {
+        case .constant, .block: return self
+        case .comparison(var comparison):
+            comparison.left = try comparison.left.mapExpressions(transform)
+            comparison.right = try comparison.right.mapExpressions(transform)
+            return .comparison(comparison)
+        case .and(let nodes): return .and(try nodes.map { try $0.mapExpressions(transform) })
+        case .or(let nodes): return .or(try nodes.map { try $0.mapExpressions(transform) })
+        case .not(let node): return .not(try node.mapExpressions(transform))
+        }
+    }
+
+    /// Calls `visit` with every predicate of the tree, from the outside in; those inside expressions too.
+    package func forEachPredicate(_ visit: (PredicateNode) throws -> Void) rethrows {
+        try visit(self)
+        switch self {
+        case .constant, .block: break
+        case .comparison(let comparison):
+            try comparison.left.forEachPredicate(visit)
+            try comparison.right.forEachPredicate(visit)
+        case .and(let nodes), .or(let nodes):
+            for node in nodes { try node.forEachPredicate(visit) }
+        case .not(let node): try node.forEachPredicate(visit)
+        }
+    }
+
+    /// Calls `visit` with every expression of the tree, from the outside in.
+    package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
+        try forEachPredicate { node in
+            // Predicates inside expressions come by themselves.
+            guard case .comparison(let comparison) = node else { return }
+            try comparison.left.visitOwn(visit)
+            try comparison.right.visitOwn(visit)
+        }
+    }
+
+    /// Whether code is in the tree, so that it can only be evaluated in memory.
+    package var containsBlocks: Bool {
+        var found = false
+        forEachPredicate { if case .block = $0 { found = true } }
+        forEachExpression { if case .block = $0 { found = true } }
+        return found
+    }
+
+    /// The tree with `$name` replaced. A variable that a SUBQUERY binds inside is left alone.
+    ///
+    /// - Throws: ``PredicateFailure`` naming the first variable that has no value.
+    package func substitutingVariables(_ values: [String: ExpressionNode]) throws -> PredicateNode {
+        try substituting(values, bound: [])
+    }
+
+    fileprivate func substituting(
+        _ values: [String: ExpressionNode], bound: Set<String>
+    ) throws -> PredicateNode {
+        switch self {
+        case .constant, .block: return self
+        case .comparison(var comparison):
+            comparison.left = try comparison.left.substituting(values, bound: bound)
+            comparison.right = try comparison.right.substituting(values, bound: bound)
+            return .comparison(comparison)
+        case .and(let nodes): return .and(try nodes.map { try $0.substituting(values, bound: bound) })
+        case .or(let nodes): return .or(try nodes.map { try $0.substituting(values, bound: bound) })
+        case .not(let node): return .not(try node.substituting(values, bound: bound))
+        }
+    }
+}
+
+extension ExpressionNode {
+    package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> ExpressionNode {
+        try transform(
+            try mapParts({ try $0.mapExpressions(transform) }, predicate: { try $0.mapExpressions(transform) }))
+    }
+
+    package func substitutingVariables(_ values: [String: ExpressionNode]) throws -> ExpressionNode {
+        try substituting(values, bound: [])
+    }
+
+    fileprivate func substituting(
+        _ values: [String: ExpressionNode], bound: Set<String>
+    ) throws -> ExpressionNode {
+        switch self {
+        case .variable(let name):
+            if bound.contains(name) { return self }
+            guard let value = values[name] else {
+                throw PredicateFailure(
+                    .evaluation, Diagnostic(.error, "can't get a value for '\(name)' in the substitution variables"),
+                    subexpression: predicateFormat)
+            }
+            return value
+        case .subquery(let collection, let variable, let predicate):
+            return .subquery(
+                try collection.substituting(values, bound: bound), variable: variable,
+                try predicate.substituting(values, bound: bound.union([variable])))
+        case .assignment(let variable, let expression):
+            return .assignment(variable: variable, try expression.substituting(values, bound: bound))
+        default:
+            return try mapParts(
+                { try $0.substituting(values, bound: bound) }, predicate: { try $0.substituting(values, bound: bound) })
+        }
+    }
+
+    /// The expression with its direct parts replaced.
+    private func mapParts(
+        _ transform: (ExpressionNode) throws -> ExpressionNode, predicate: (PredicateNode) throws -> PredicateNode
+    ) rethrows -> ExpressionNode {
+        switch self {
+        case .constant, .evaluatedObject, .variable, .anyKey: return self
+        case .keyPath(let operand, let keys):
+            let operand = try transform(operand)
+            // One path, as the parser makes it.
+            if case .keyPath(let inner, let first) = operand { return .keyPath(operand: inner, first + keys) }
+            return .keyPath(operand: operand, keys)
+        case .function(let name, let arguments): return .function(name, try arguments.map(transform))
+        case .message(let target, let selector, let arguments):
+            return .message(target: try transform(target), selector: selector, try arguments.map(transform))
+        case .aggregate(let elements): return .aggregate(try elements.map(transform))
+        case .union(let a, let b): return .union(try transform(a), try transform(b))
+        case .intersection(let a, let b): return .intersection(try transform(a), try transform(b))
+        case .difference(let a, let b): return .difference(try transform(a), try transform(b))
+        case .subquery(let collection, let variable, let node):
+            return .subquery(try transform(collection), variable: variable, try predicate(node))
+        case .conditional(let condition, let yes, let no):
+            return .conditional(try predicate(condition), try transform(yes), try transform(no))
+        case .assignment(let variable, let expression):
+            return .assignment(variable: variable, try transform(expression))
+        case .fetch(let request, let context, let countOnly):
+            return .fetch(request: try transform(request), context: try transform(context), countOnly: countOnly)
+        case .block(let block):
+            guard !block.arguments.isEmpty else { return self }
+            return .block(ExpressionBlock(arguments: try block.arguments.map(transform), block.body))
+        }
+    }
+
+    /// The expression's direct parts; predicates aside.
+    private var parts: [ExpressionNode] {
+        switch self {
+        case .constant, .evaluatedObject, .variable, .anyKey: []
+        case .keyPath(let operand, _): [operand]
+        case .function(_, let arguments), .aggregate(let arguments): arguments
+        case .message(let target, _, let arguments): [target] + arguments
+        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b): [a, b]
+        case .subquery(let collection, _, _): [collection]
+        case .conditional(_, let yes, let no): [yes, no]
+        case .assignment(_, let expression): [expression]
+        case .fetch(let request, let context, _): [request, context]
+        case .block(let block): block.arguments
+        }
+    }
+
+    private var ownPredicate: PredicateNode? {
+        switch self {
+        case .subquery(_, _, let node), .conditional(let node, _, _): node
+        default: nil
+        }
+    }
+
+    /// Calls `visit` with the expression and everything in it, from the outside in.
+    package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
+        try visit(self)
+        for part in parts { try part.forEachExpression(visit) }
+        try ownPredicate?.forEachExpression(visit)
+    }
+
+    fileprivate func visitOwn(_ visit: (ExpressionNode) throws -> Void) rethrows {
+        try visit(self)
+        for part in parts { try part.visitOwn(visit) }
+    }
+
+    fileprivate func forEachPredicate(_ visit: (PredicateNode) throws -> Void) rethrows {
+        try ownPredicate?.forEachPredicate(visit)
+        for part in parts { try part.forEachPredicate(visit) }
+    }
+}

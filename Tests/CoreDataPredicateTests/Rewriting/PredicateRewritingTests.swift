@@ -1,0 +1,76 @@
+import CoreDataPrimitives
+import Testing
+
+@testable import CoreDataPredicate
+
+@Suite struct PredicateRewritingTests {
+    @Test(arguments: [
+        ("name == $NAME", "name == \"Bob\""), ("a == $N AND $NAME BEGINSWITH b", "a == 5 AND \"Bob\" BEGINSWITH b"), ("NOT ANY x.y > $N + 1", "NOT ANY x.y > 5 + 1"),
+        ("SUBQUERY(a, $N, $N.x == $NAME).@count > 0", "SUBQUERY(a, $N, $N.x == \"Bob\").@count > 0"), ("SUBQUERY($LIST, $x, $x == $N).@count > 0", "SUBQUERY(c.d, $x, $x == 5).@count > 0"),
+        ("TERNARY($N > 1, $NAME, {$N}) == nil", "TERNARY(5 > 1, \"Bob\", {5}) == nil"), ("$LIST.@count == $N", "c.d.@count == 5"), ("FUNCTION($NAME, \"hasPrefix:\", $NAME) == 1", "FUNCTION(\"Bob\", \"hasPrefix:\", \"Bob\") == 1"),
+    ])
+    func variablesAreReplaced(format: String, expected: String) throws {  // E12
+        let values: [String: ExpressionNode] = [
+            "NAME": .constant(.value(.string("Bob"))), "N": .constant(.value(.integer(5))), "LIST": .keyPath(operand: .evaluatedObject, ["c", "d"]),
+        ]
+        let result = try parse(format).substitutingVariables(values)
+        #expect(result.predicateFormat == expected)
+        #expect(try parse(expected) == result)
+    }
+
+    @Test func missingVariablesAreNamed() throws {
+        let failure = try #require(throws: PredicateFailure.self) { try parse("a == $X").substitutingVariables([:]) }
+        #expect(failure.diagnostic.message == "can't get a value for 'X' in the substitution variables")
+    }
+
+    @Test(arguments: [
+        ("a == 1", "a=1", true), ("a == 1", "a == 1.0", false), ("a == 1", "a == 2", false), ("a == 1", "b == 1", false), ("a == 1", "a != 1", false), ("a ==[c] 'x'", "a == 'x'", false), ("ANY a == 1", "a == 1", false), ("a == 1 AND b == 2", "b == 2 AND a == 1", false),
+        ("a IN {1, 2}", "a IN {1, 2}", true), ("a IN {1, 2}", "a IN {2, 1}", false), ("NOT a == 1", "!(a == 1)", true), ("SELF.a == 1", "a == 1", true), ("a + b == 1", "add:to:(a, b) == 1", true), ("SUBQUERY(a,$x,$x==1).@count==1", "SUBQUERY(a, $x, $x == 1).@count == 1", true), ("a == 'é'", "a == 'e\\u0301'", false),
+    ])
+    func treesAreEqualByStructure(a: String, b: String, expected: Bool) throws {
+        let first = try parse(a)
+        let second = try parse(b)
+        #expect((first == second) == expected)
+        if expected { #expect(first.hashValue == second.hashValue) }
+    }
+
+    @Test func constantSetsAreEqualInAnyOrder() {
+        func set(_ numbers: [Int64]) -> Constant { .collection(numbers.map { .value(.integer($0)) }, isOrdered: false) }
+        #expect(set([1, 2, 3]) == set([3, 1, 2]))
+        #expect(set([1, 2, 3]).hashValue == set([3, 1, 2]).hashValue)
+        #expect(set([1, 2]) != set([1, 3]))
+    }
+
+    @Test func anArrayConstantEqualsItsAggregate() throws {
+        let constant = ExpressionNode.constant(.collection([.value(.integer(1)), .value(.string("x"))], isOrdered: true))
+        let aggregate = try PredicateParser.parseExpression(format: "{1, 'x'}")
+        #expect(constant == aggregate && aggregate == constant && constant.hashValue == aggregate.hashValue)
+    }
+
+    @Test func blocksAreEqualByIdentity() {
+        let block = PredicateBlock { _, _ in true }
+        #expect(PredicateNode.block(block) == .block(block))
+        #expect(PredicateNode.block(block) != .block(PredicateBlock { _, _ in true }))
+    }
+
+    @Test func everyExpressionIsVisitedOnce() throws {
+        let node = try parse("a.b == 1 AND NOT (SUBQUERY(c, $x, $x.d > e).@count > 2 OR ANY f IN {g, TERNARY(h == 1, i, j)})")
+        var keys: [String] = []
+        node.forEachExpression { if case .keyPath(.evaluatedObject, let path) = $0 { keys.append(path.joined(separator: ".")) } }
+        #expect(keys.sorted() == ["a.b", "c", "e", "f", "g", "h", "i", "j"])
+        var count = 0
+        node.forEachPredicate { if case .comparison = $0 { count += 1 } }
+        #expect(count == 5)
+        #expect(!node.containsBlocks)
+        #expect(PredicateNode.not(.block(PredicateBlock { _, _ in true })).containsBlocks)
+    }
+
+    @Test func expressionsAreMapped() throws {
+        let node = try parse("a == 1 AND SUBQUERY(c, $x, $x.d > a).@count > 2")
+        let mapped = node.mapExpressions { expression in
+            if case .keyPath(.evaluatedObject, ["a"]) = expression { return .keyPath(operand: .evaluatedObject, ["z"]) }
+            return expression
+        }
+        #expect(mapped.predicateFormat == "z == 1 AND SUBQUERY(c, $x, $x.d > z).@count > 2")
+    }
+}
