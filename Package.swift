@@ -69,10 +69,13 @@ let package = Package(
             name: "CoreDataSQLiteTests", dependencies: ["CoreDataSQLite", "TestSupport"]),
         .testTarget(
             name: "CoreDataStoreTests",
-            dependencies: ["CoreDataStore", "CoreDataSQLite", "TestSupport"]),
+            dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport"]),
         .testTarget(
             name: "CoreDataTests",
             dependencies: ["CoreData", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        // Killed while it saves, by a test.
+        .executableTarget(
+            name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

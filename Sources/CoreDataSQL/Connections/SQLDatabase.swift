@@ -96,7 +96,8 @@ package protocol SQLStatement: AnyObject {
     /// Moves to the next row; false when there is none. Afterwards the statement must be reset to run again.
     func step() throws -> Bool
 
-    /// Steps to the end and returns the number of rows that the statement changed; the statement is reset.
+    /// Steps to the end and returns the number of rows that the statement changed; the statement may then run
+    /// again, with the bindings that it has.
     @discardableResult
     func run() throws -> Int
 
@@ -112,6 +113,10 @@ package protocol SQLStatement: AnyObject {
     /// A value of another storage class than the kind's is converted as the database converts it: a date that
     /// was stored as an integer reads as a double.
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int)
+
+    /// Reads the result's column `columns[i]` into the builder's column *i*; where it is negative the builder's
+    /// stays NULL.
+    func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int])
 
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()

@@ -13,8 +13,8 @@ package struct InsertStatement: Hashable, Sendable {
         case fail
         /// `ON CONFLICT DO NOTHING`.
         case ignore
-        /// `ON CONFLICT (target) DO UPDATE SET c = excluded.c, …`.
-        case update(target: [String], columns: [String])
+        /// `ON CONFLICT (target) DO UPDATE SET …`; the row that was to be inserted is the table `excluded`.
+        case update(target: [String], set: [UpdateStatement.Assignment])
     }
 
     package var table: String
@@ -73,16 +73,11 @@ extension SQLRenderer {
         switch statement.conflict {
         case .fail: break
         case .ignore: text.append(" ON CONFLICT DO NOTHING")
-        case .update(let target, let columns):
+        case .update(let target, let assignments):
             text.append(" ON CONFLICT (")
             text.append(identifiers: target)
             text.append(") DO UPDATE SET ")
-            for (index, column) in columns.enumerated() {
-                if index > 0 { text.append(", ") }
-                text.append(identifier: column)
-                text.append(" = excluded.")
-                text.append(identifier: column)
-            }
+            self.assignments(assignments)
         }
         returning(statement.returning)
     }

@@ -45,13 +45,17 @@ extension SQLRenderer {
         text.append("UPDATE ")
         table(statement.table, as: statement.alias)
         text.append(" SET ")
-        for (index, assignment) in statement.assignments.enumerated() {
+        assignments(statement.assignments)
+        condition(statement.condition)
+        returning(statement.returning)
+    }
+
+    mutating func assignments(_ assignments: [UpdateStatement.Assignment]) {
+        for (index, assignment) in assignments.enumerated() {
             if index > 0 { text.append(", ") }
             text.append(identifier: assignment.column)
             text.append(" = ")
             expression(assignment.value)
         }
-        condition(statement.condition)
-        returning(statement.returning)
     }
 }

@@ -70,7 +70,9 @@ package struct SQLText: Hashable, Sendable {
 
     /// Appends a string constant, `'it''s'`: for schema statements, which cannot bind.
     package mutating func append(quoted constant: String) {
-        pieces[pieces.count - 1] += "'" + constant.split(separator: "'", omittingEmptySubsequences: false)
+        pieces[pieces.count - 1] +=
+            "'"
+            + constant.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "''") + "'"
     }
 

@@ -208,7 +208,8 @@ extension SQLiteConnection {
 
     private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
         var database: OpaquePointer?
-        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX, nil)
+        if database != nil { sqlite3_extended_result_codes(database, 1) }
         guard code == SQLITE_OK, let database else {
             var failure = SQLFailure.last(of: database, code: code)
             failure.message = "cannot open '\(name)': \(failure.message)"

@@ -152,9 +152,10 @@ enum SQLiteFunctions {
 
     private static func registerCollation(
         _ name: String, on connection: SQLiteConnection,
-        _ compare: @convention(c) (
-            UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
-        ) -> Int32
+        _ compare:
+            @convention(c) (
+                UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+            ) -> Int32
     ) throws {
         let code = sqlite3_create_collation_v2(connection.handle, name, SQLITE_UTF8, nil, compare, nil)
         guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }

@@ -19,33 +19,44 @@ extension SQLiteStatement {
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int) {
-        // Asking for a value's type costs as much as the value, so only a value that may be NULL is asked.
         var column = Int32(truncatingIfNeeded: first)
         for index in kinds.indices {
-            switch kinds[index] {
-            case .integer:
-                let value = sqlite3_column_int64(pointer, column)
-                if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                    builder.setInteger(value, at: index)
-                }
-            case .real:
-                let value = sqlite3_column_double(pointer, column)
-                if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                    builder.setReal(value, at: index)
-                }
-            case .text:
-                if let text = sqlite3_column_text(pointer, column) {
-                    let count = Int(sqlite3_column_bytes(pointer, column))
-                    builder.setBytes(UnsafeRawBufferPointer(start: text, count: count), at: index)
-                }
-            case .blob:
-                let blob = sqlite3_column_blob(pointer, column)
-                if blob != nil || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                    let count = Int(sqlite3_column_bytes(pointer, column))
-                    builder.setBytes(UnsafeRawBufferPointer(start: blob, count: count), at: index)
-                }
-            }
+            read(column, into: builder, at: index, kinds[index])
             column += 1
+        }
+    }
+
+    func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int]) {
+        for index in columns.indices where columns[index] >= 0 {
+            read(Int32(truncatingIfNeeded: columns[index]), into: builder, at: index, kinds[index])
+        }
+    }
+
+    /// Asking for a value's type costs as much as the value, so only a value that may be NULL is asked.
+    @inline(__always)
+    private func read(_ column: Int32, into builder: RowBuilder, at index: Int, _ kind: ColumnKind) {
+        switch kind {
+        case .integer:
+            let value = sqlite3_column_int64(pointer, column)
+            if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
+                builder.setInteger(value, at: index)
+            }
+        case .real:
+            let value = sqlite3_column_double(pointer, column)
+            if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
+                builder.setReal(value, at: index)
+            }
+        case .text:
+            if let text = sqlite3_column_text(pointer, column) {
+                let count = Int(sqlite3_column_bytes(pointer, column))
+                builder.setBytes(UnsafeRawBufferPointer(start: text, count: count), at: index)
+            }
+        case .blob:
+            let blob = sqlite3_column_blob(pointer, column)
+            if blob != nil || sqlite3_column_type(pointer, column) != SQLITE_NULL {
+                let count = Int(sqlite3_column_bytes(pointer, column))
+                builder.setBytes(UnsafeRawBufferPointer(start: blob, count: count), at: index)
+            }
         }
     }
 }

@@ -25,6 +25,9 @@ package final class StoreEngine: Sendable {
     /// Whether the store has history tables and they are written.
     package let tracksHistory: Bool
 
+    /// Texts of the statements that save rows, made once.
+    let saveTables: SaveTables
+
     package init(
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
         entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
@@ -34,6 +37,7 @@ package final class StoreEngine: Sendable {
         self.layout = layout
         self.database = database
         self.identifier = identifier
+        saveTables = SaveTables(model: model, layout: layout)
         self.entities = entities ?? Array(model.entities.indices)
         self.path = path
         self.isReadOnly = isReadOnly

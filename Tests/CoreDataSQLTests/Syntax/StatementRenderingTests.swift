@@ -46,11 +46,11 @@ private let key = SQLExpression.column("t0", "Z_PK")
         #expect(insert.text.sql == "INSERT INTO Z_2TAGS (Z_2ITEMS, Z_5TAGS) VALUES (?, ?), (?, NULL)")
         insert.conflict = .ignore
         #expect(insert.text.sql.hasSuffix(") VALUES (?, ?), (?, NULL) ON CONFLICT DO NOTHING"))
-        insert.conflict = .update(target: ["Z_2ITEMS", "Z_5TAGS"], columns: ["Z_FOK_5TAGS", "order"])
+        insert.conflict = .update(target: ["Z_2ITEMS", "Z_5TAGS"], set: [.init("order", .column("excluded", "order"))])
         #expect(
             insert.text.sql.hasSuffix(
                 " ON CONFLICT (Z_2ITEMS, Z_5TAGS) DO UPDATE SET "
-                    + "Z_FOK_5TAGS = excluded.Z_FOK_5TAGS, \"order\" = excluded.\"order\""))
+                    + "\"order\" = excluded.\"order\""))
     }
 
     @Test func insertsFromASelect() {

@@ -1,0 +1,97 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// How the bytes of attributes with external storage are kept (store-format §8): rows in memory hold the plain
+/// bytes, the store's column an envelope.
+///
+/// ```
+///  01 | bytes                      the bytes themselves
+///  02 | 36 ASCII characters | 00   the name of a file in the folder, which holds the bytes
+///  anything else                   the bytes, as written before the attribute allowed external storage
+/// ```
+package struct ExternalData: Sendable {
+    /// Bytes from this number on go into a file.
+    package static let fileThreshold = 100 << 10
+
+    /// `.Shop_SUPPORT/_EXTERNAL_DATA` beside `Shop.sqlite`; `nil` for a store in memory, which keeps all bytes inline.
+    package let folder: String?
+
+    package init(storePath: String?) {
+        guard let storePath else {
+            folder = nil
+            return
+        }
+        let store = URL(fileURLWithPath: storePath)
+        let name = ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT"
+        folder = store.deletingLastPathComponent().path + "/\(name)/_EXTERNAL_DATA"
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with the bytes that a stored value stands for.
+    ///
+    /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
+    package func read(
+        _ stored: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    ) throws {
+        if let name = Self.fileName(stored) {
+            try contents(of: name).withUnsafeBytes(body)
+        } else if stored.first == Mark.inline {
+            body(UnsafeRawBufferPointer(rebasing: stored.dropFirst()))
+        } else {
+            body(stored)
+        }
+    }
+
+    private func contents(of name: String) throws -> Data {
+        guard let path = path(of: name) else {
+            throw ExternalDataFailure(file: name, reason: "a store in memory has no files")
+        }
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw ExternalDataFailure(file: path, reason: error.localizedDescription)
+        }
+    }
+
+    func path(of name: String) -> String? { folder.map { "\($0)/\(name)" } }
+
+    /// The name of the file that a stored value refers to, `nil` for one that holds its bytes.
+    ///
+    /// Only what is a UUID is taken for a name, so that no value can lead to another folder.
+    static func fileName(_ stored: UnsafeRawBufferPointer) -> String? {
+        guard stored.count == 38, stored[0] == Mark.file, stored[37] == 0 else { return nil }
+        let name = String(decoding: stored[1..<37], as: UTF8.self)
+        return UUID(uuidString: name) == nil ? nil : name
+    }
+
+    /// The first bytes of an envelope.
+    enum Mark {
+        static let inline: UInt8 = 1
+        static let file: UInt8 = 2
+    }
+}
+
+/// A file of external data that cannot be read or written.
+package struct ExternalDataFailure: Error, Sendable {
+    package var file: String
+    package var reason: String
+
+    package var message: String { "the external data file '\(file)' is not accessible: \(reason)" }
+}
+
+extension CompiledEntity {
+    /// The row's columns whose values are kept as ``ExternalData`` has them.
+    package var externalDataColumns: [Int] {
+        properties.compactMap { property in
+            guard let attribute = property.attribute, attribute.allowsExternalBinaryDataStorage else { return nil }
+            let column = rowLayout.columnOfSlot[property.slot]
+            return column >= 0 && rowLayout.kinds[column] == .blob ? column : nil
+        }
+    }
+}
+
+extension StoreEngine {
+    package var externalData: ExternalData { ExternalData(storePath: path) }
+}

@@ -1,0 +1,107 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// The files of external data that one save writes and leaves behind.
+///
+/// ```
+///  save begins ──▶ rows encoded: new files written and synced ──▶ commit  ──▶ finish: replaced files removed
+///                                                           └──▶ failure ──▶ cancel: new files removed
+/// ```
+/// A process that dies in between leaves files that no row names, never a row without its file.
+final class ExternalDataWriter {
+    private let store: ExternalData
+    private var written: [String] = []
+    private var replaced: [String] = []
+
+    init(_ store: ExternalData) { self.store = store }
+
+    /// The row as its table has it: those of `columns` in their envelopes, the others as they are.
+    func encoded(_ row: RowSnapshot, _ columns: [Int], kinds: [ColumnKind]) throws -> RowSnapshot {
+        guard columns.contains(where: { !row.isNull($0) }) else { return row }
+        let builder = RowBuilder(columnCount: row.columnCount)
+        for (column, kind) in kinds.enumerated() {
+            if columns.contains(column), !row.isNull(column) {
+                try row.withBytes(column) { bytes in
+                    try envelope(bytes).withUnsafeBytes { builder.setBytes($0, at: column) }
+                }
+            } else {
+                builder.copy(column, kind: kind, from: row)
+            }
+        }
+        return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
+    }
+
+    /// Notes the file, if any, of a stored value that the save overwrites or deletes.
+    func replace(_ stored: UnsafeRawBufferPointer) {
+        guard let name = ExternalData.fileName(stored), let path = store.path(of: name) else { return }
+        replaced.append(path)
+    }
+
+    /// Removes what no row names any more; a file that stays is no harm.
+    func finish() {
+        for path in replaced { unlink(path) }
+    }
+
+    func cancel() {
+        for path in written { unlink(path) }
+    }
+
+    // MARK: Files
+
+    private func envelope(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
+        guard bytes.count >= ExternalData.fileThreshold, let folder = store.folder else {
+            return [ExternalData.Mark.inline] + bytes
+        }
+        let name = UUID().uuidString
+        try makeFolder(folder)
+        try write(bytes, to: "\(folder)/\(name)", in: folder)
+        return [ExternalData.Mark.file] + name.utf8 + [0]
+    }
+
+    private func makeFolder(_ folder: String) throws {
+        guard !FileManager.default.fileExists(atPath: folder) else { return }
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw ExternalDataFailure(file: folder, reason: error.localizedDescription)
+        }
+        // The new folders are entries of the folders above them.
+        let support = URL(fileURLWithPath: folder).deletingLastPathComponent()
+        try synchronize(support.path)
+        try synchronize(support.deletingLastPathComponent().path)
+    }
+
+    /// Writes a new file so that it outlives a power failure once the row that names it is committed.
+    private func write(_ bytes: UnsafeRawBufferPointer, to path: String, in folder: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw ExternalDataFailure(path, errno) }
+        written.append(path)
+        defer { close(file) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(file, rest.baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw ExternalDataFailure(path, errno)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+        guard fsync(file) == 0 else { throw ExternalDataFailure(path, errno) }
+        try synchronize(folder)
+    }
+
+    private func synchronize(_ folder: String) throws {
+        let file = open(folder, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw ExternalDataFailure(folder, errno) }
+        defer { close(file) }
+        // Some file systems cannot sync a folder and say so; then there is nothing more to do.
+        guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw ExternalDataFailure(folder, errno) }
+    }
+}
+
+extension ExternalDataFailure {
+    fileprivate init(_ file: String, _ code: Int32) {
+        self.init(file: file, reason: String(cString: strerror(code)))
+    }
+}

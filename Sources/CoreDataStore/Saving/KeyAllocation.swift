@@ -1,0 +1,70 @@
+import CoreDataSQL
+
+extension StoreEngine {
+    /// Takes primary keys of a root entity for good, in a transaction of its own: for objects that need a permanent
+    /// ID before they are saved.
+    ///
+    /// Keys are never given out twice, not even those that end up unused.
+    package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
+        try checkWritable()
+        return try database.write { try takeKeys(root: root, count: count, $0) }
+    }
+
+    /// Moves the root's counter on, within the caller's transaction.
+    func takeKeys(root: Int, count: Int, _ connection: any SQLConnection) throws -> ClosedRange<Int64> {
+        precondition(count > 0, "allocate at least one key")
+        let table = try saveTables.table(of: root)
+        let query = try connection.statement(table.keyQuery)
+        defer { query.reset() }
+        try query.bind(table.number, at: 0)
+        guard try query.step() else {
+            throw StoreFailure(
+                .incompleteSchema,
+                "Z_PRIMARYKEY has no row for entity '\(model.entities[root].name)' (Z_ENT \(table.number)).",
+                entity: model.entities[root].name)
+        }
+        let last = query.integer(0)
+        query.reset()
+        let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
+        guard !isTooMuch else {
+            throw StoreFailure(
+                .incompleteSchema, "The primary keys of entity '\(model.entities[root].name)' are used up.",
+                entity: model.entities[root].name)
+        }
+        let update = try connection.statement(SaveTables.keyUpdate)
+        defer { update.reset() }
+        try update.bind(end, at: 0)
+        try update.bind(table.number, at: 1)
+        try update.run()
+        return (last + 1)...end
+    }
+
+    func checkWritable() throws {
+        guard isReadOnly else { return }
+        throw StoreFailure(
+            .readOnly,
+            isReadOnlyForHistory
+                ? "The store keeps a history of its changes that would not be written; it was opened for reading only."
+                : "The store was opened for reading only.")
+    }
+}
+
+extension SaveTables.Table {
+    /// The highest key in use. Migrated stores can have counters behind their tables (store-format §2).
+    static func keyQuery(_ table: String) -> String {
+        let highest = SelectStatement(
+            [.init(.aggregate("MAX", .column(nil, "Z_PK"), distinct: false))], from: .init(table, as: table))
+        var select = SelectStatement(
+            [
+                .init(
+                    .function(
+                        "MAX",
+                        [
+                            .function("IFNULL", [.column(nil, "Z_MAX"), .integer(0)]),
+                            .function("IFNULL", [.scalar(highest), .integer(0)]),
+                        ]))
+            ], from: .init(BookkeepingSchema.primaryKeyTable, as: BookkeepingSchema.primaryKeyTable))
+        select.condition = .comparison(.equal, .column(nil, "Z_ENT"), .parameter)
+        return select.text.sql
+    }
+}

@@ -1,0 +1,9 @@
+import CoreDataPrimitives
+
+/// What a save that was committed did beyond what it was asked.
+package struct SaveOutcome: Sendable {
+    /// The primary keys that were taken, by root entity.
+    package var keys: [Int: ClosedRange<Int64>]
+    /// Rows whose derived attributes the store has set meanwhile, each once: what is cached of them is out of date.
+    package var derivedRows: [RowKey]
+}

@@ -1,0 +1,63 @@
+import CoreDataPrimitives
+
+/// The statements of a save in their order, each with the rows that it runs for: values only.
+///
+/// See ``SavePlanner`` for the order and ``SaveExecutor`` for what becomes of it.
+struct SavePlan: Sendable {
+    enum Step: Sendable {
+        case removeLinks(Links)
+        case delete(Deletions)
+        case park(Parking)
+        case update(Updates)
+        case insert(Insertions)
+        case insertLinks(Links)
+        case metadata(StoreMetadata)
+    }
+
+    /// Rows of a join table.
+    struct Links: Sendable {
+        struct Row: Sendable {
+            var owner: Int64
+            var destination: Int64
+            /// Bound behind the keys.
+            var orders: [Int64?] = []
+        }
+
+        /// Bound: the two keys, then the orders.
+        var sql: String
+        var rows: [Row]
+    }
+
+    struct Deletions: Sendable {
+        /// Bound: key, version.
+        var sql: String
+        var table: SaveTables.Table
+        var rows: [ChangeSet.Deletion]
+    }
+
+    /// Values that make room for those of other rows: set to NULL until the row's own update.
+    struct Parking: Sendable {
+        /// Bound: key.
+        var sql: String
+        var keys: [Int64]
+    }
+
+    struct Updates: Sendable {
+        /// Bound: version, columns, key, old version.
+        var sql: String
+        var table: SaveTables.Table
+        /// The row's columns that are written, and those of them in external storage.
+        var columns: [Int]
+        var externalColumns: [Int]
+        var rows: [ChangeSet.Update]
+    }
+
+    struct Insertions: Sendable {
+        /// Bound: key, entity number, version, columns.
+        var sql: String
+        var table: SaveTables.Table
+        var rows: [RowSnapshot]
+    }
+
+    var steps: [Step] = []
+}

@@ -1,0 +1,250 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// Orders the writes of a save so that each is valid when it runs, and groups them by statement.
+///
+///     links removed, rows deleted, values parked, rows updated, rows inserted, links inserted, metadata
+///
+/// Deletes go first because what is left may take their unique values; inserts follow updates for the same
+/// reason. Two updates that exchange a unique value need a third place: the value that another row wants is
+/// parked, that is set to NULL, which collides with nothing.
+///
+///     A.code "x" → "y", B.code "y" → "x"      // park B.code, update A, update B
+///
+/// The planner never touches a database.
+struct SavePlanner {
+    let tables: SaveTables
+
+    /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
+    func plan(_ changes: ChangeSet) throws -> SavePlan {
+        var steps: [SavePlan.Step] = []
+        steps += try links(changes.links, .remove).map(SavePlan.Step.removeLinks)
+        steps += try deletions(changes.deletions).map(SavePlan.Step.delete)
+        steps += try parkings(changes.updates).map(SavePlan.Step.park)
+        steps += try updates(changes.updates).map(SavePlan.Step.update)
+        steps += try insertions(changes.insertions).map(SavePlan.Step.insert)
+        steps += try links(changes.links, .insert).map(SavePlan.Step.insertLinks)
+        if let metadata = changes.metadata { steps.append(.metadata(metadata)) }
+        return SavePlan(steps: steps)
+    }
+
+    // MARK: Rows
+
+    private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
+        try grouped(deletions, by: \.key.entity) { entity, rows in
+            let table = try tables.table(of: entity)
+            return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
+        }
+    }
+
+    private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
+        try grouped(insertions, by: \.row.entity) { entity, rows in
+            let table = try tables.table(of: entity)
+            return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows.map(\.row))
+        }
+    }
+
+    private struct UpdateShape: Hashable {
+        var entity: Int
+        var columns: ColumnMask
+    }
+
+    private func updates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
+        var table: SaveTables.Table?
+        return try grouped(
+            updates,
+            by: { update in
+                if table?.entity != update.new.entity { table = try tables.table(of: update.new.entity) }
+                return UpdateShape(
+                    entity: update.new.entity,
+                    columns: table.map { Self.changedColumns(update, $0) } ?? ColumnMask())
+            },
+            { shape, rows in
+                let table = try tables.table(of: shape.entity)
+                return SavePlan.Updates(
+                    sql: tables.update(of: table, shape.columns), table: table, columns: shape.columns.columns,
+                    externalColumns: table.externalColumns.filter(shape.columns.contains), rows: rows)
+            })
+    }
+
+    private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> ColumnMask {
+        var mask = ColumnMask()
+        guard !update.old.isIdentical(to: update.new) else { return mask }
+        for column in table.columns
+        where !update.old.isEqual(to: update.new, at: column, kind: table.kinds[column]) {
+            mask.insert(column)
+        }
+        return mask
+    }
+
+    // MARK: Unique values
+
+    private struct UniqueValue: Hashable {
+        var table: String
+        var columnNames: [String]
+        var values: [SQLValue]
+    }
+
+    private struct ParkedColumn: Hashable {
+        var table: String
+        var column: String
+    }
+
+    /// The rows whose old unique value another updated row takes. To set one changed column to NULL is enough.
+    private func parkings(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Parking] {
+        var taken: Set<UniqueValue> = []
+        var given: [(value: UniqueValue, column: ParkedColumn, key: Int64)] = []
+        for update in updates {
+            let table = try tables.table(of: update.new.entity)
+            for constraint in table.constraints {
+                guard
+                    let changed = constraint.columns.firstIndex(where: {
+                        !update.old.isEqual(to: update.new, at: $0, kind: table.kinds[$0])
+                    })
+                else { continue }
+                func value(_ row: RowSnapshot) -> UniqueValue? {
+                    row.values(constraint.columns, table.kinds).map {
+                        UniqueValue(table: table.name, columnNames: constraint.columnNames, values: $0)
+                    }
+                }
+                if let new = value(update.new) { taken.insert(new) }
+                if let old = value(update.old) {
+                    let column = ParkedColumn(table: table.name, column: constraint.columnNames[changed])
+                    given.append((old, column, update.old.primaryKey))
+                }
+            }
+        }
+        guard !taken.isEmpty else { return [] }
+        return grouped(given.filter { taken.contains($0.value) }, by: \.column) { column, rows in
+            let update = UpdateStatement(
+                column.table, set: [.init(column.column, .null)],
+                where: .comparison(.equal, .column(nil, "Z_PK"), .parameter))
+            return SavePlan.Parking(sql: update.text.sql, keys: rows.map(\.key))
+        }
+    }
+
+    // MARK: Links
+
+    private func links(_ links: [ChangeSet.Link], _ kind: ChangeSet.Link.Kind) throws -> [SavePlan.Links] {
+        try grouped(
+            links.filter { $0.kind == kind },
+            by: { StoreLayout.Relationship(entity: $0.entity, slot: $0.slot) },
+            { relationship, links in
+                let table = try joinTable(relationship)
+                let isReflexive = isReflexive(relationship)
+                var rows: [SavePlan.Links.Row] = []
+                for link in links {
+                    rows.append(row(link, table, isReflexive: isReflexive))
+                    guard isReflexive, link.owner != link.destination else { continue }
+                    // A relationship that is its own inverse has the pair from either side.
+                    var mirrored = link
+                    (mirrored.owner, mirrored.destination) = (link.destination, link.owner)
+                    (mirrored.order, mirrored.inverseOrder) = (link.inverseOrder, link.order)
+                    rows.append(row(mirrored, table, isReflexive: true))
+                }
+                return SavePlan.Links(sql: kind == .insert ? insertion(table) : removal(table), rows: rows)
+            })
+    }
+
+    private func row(
+        _ link: ChangeSet.Link, _ table: StoreLayout.JoinTable, isReflexive: Bool
+    ) -> SavePlan.Links.Row {
+        var row = SavePlan.Links.Row(owner: link.owner, destination: link.destination)
+        guard link.kind == .insert else { return row }
+        if table.orderColumn != nil { row.orders.append(link.order) }
+        if table.inverseOrderColumn != nil { row.orders.append(link.inverseOrder) }
+        return row
+    }
+
+    private func joinTable(_ relationship: StoreLayout.Relationship) throws -> StoreLayout.JoinTable {
+        if let table = tables.layout.joinTables[relationship] { return table }
+        let entity = tables.model.entities[relationship.entity]
+        let property = entity.properties[relationship.slot]
+        // The layout knows the relationship by the entity that declares it.
+        let declared = StoreLayout.Relationship(entity: property.declaringEntity, slot: relationship.slot)
+        if let table = tables.layout.joinTables[declared] { return table }
+        throw StoreFailure(
+            .incompleteSchema, "The store has no table for the relationship '\(entity.name).\(property.name)'.",
+            entity: entity.name, property: property.name)
+    }
+
+    private func isReflexive(_ relationship: StoreLayout.Relationship) -> Bool {
+        let property = tables.model.entities[relationship.entity].properties[relationship.slot]
+        guard let value = property.relationship, let inverse = tables.model.inverse(of: value) else { return false }
+        return inverse.slot == property.slot && inverse.declaringEntity == property.declaringEntity
+    }
+
+    /// A pair that is there already gets the orders that are known now.
+    private func insertion(_ table: StoreLayout.JoinTable) -> String {
+        let keys = [table.ownerColumn, table.destinationColumn]
+        let orders = [table.orderColumn, table.inverseOrderColumn].compactMap { $0 }
+        var insert = InsertStatement(
+            into: table.name, columns: keys + orders,
+            rows: [Array(repeating: .parameter, count: keys.count + orders.count)])
+        insert.conflict =
+            orders.isEmpty
+            ? .ignore
+            : .update(
+                target: keys,
+                set: orders.map {
+                    .init($0, .function("IFNULL", [.column("excluded", $0), .column(table.name, $0)]))
+                })
+        return insert.text.sql
+    }
+
+    private func removal(_ table: StoreLayout.JoinTable) -> String {
+        let condition = SQLExpression.and([
+            .comparison(.equal, .column(nil, table.ownerColumn), .parameter),
+            .comparison(.equal, .column(nil, table.destinationColumn), .parameter),
+        ])
+        return DeleteStatement(from: table.name, where: condition).text.sql
+    }
+
+    // MARK: Groups
+
+    /// The elements by key, keys in the order of their first element.
+    private func grouped<Element, Key: Hashable, Group>(
+        _ elements: [Element], by key: (Element) throws -> Key, _ make: (Key, [Element]) throws -> Group
+    ) rethrows -> [Group] {
+        var keys: [Key] = []
+        var groups: [[Element]] = []
+        var indexes: [Key: Int] = [:]
+        var last = -1
+        for element in elements {
+            let key = try key(element)
+            // Equal keys come in runs.
+            if last >= 0, keys[last] == key {
+                groups[last].append(element)
+                continue
+            }
+            if let index = indexes[key] {
+                last = index
+            } else {
+                last = keys.count
+                indexes[key] = last
+                keys.append(key)
+                groups.append([])
+            }
+            groups[last].append(element)
+        }
+        return try zip(keys, groups).map(make)
+    }
+}
+
+extension RowSnapshot {
+    /// The columns' values, `nil` when one of them is NULL.
+    func values(_ columns: [Int], _ kinds: [ColumnKind]) -> [SQLValue]? {
+        var values: [SQLValue] = []
+        for column in columns {
+            guard !isNull(column) else { return nil }
+            switch kinds[column] {
+            case .integer: values.append(.integer(integer(column)))
+            case .real: values.append(.real(real(column)))
+            case .text: values.append(.text(text(column)))
+            case .blob: values.append(.blob(withBytes(column) { .init($0) }))
+            }
+        }
+        return values
+    }
+}

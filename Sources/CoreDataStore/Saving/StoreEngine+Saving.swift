@@ -1,0 +1,67 @@
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension StoreEngine {
+    /// Writes changes in one transaction: all of them, or nothing.
+    ///
+    ///     let outcome = try engine.save(keys: [item.root: 2]) { keys in
+    ///         changes(withKeys: keys[item.root])       // rows get their keys here
+    ///     }
+    ///     // BEGIN IMMEDIATE; SELECT … FROM Z_PRIMARYKEY; UPDATE Z_PRIMARYKEY …; INSERT INTO ZITEM …; COMMIT
+    ///
+    /// One statement runs for each row; rows with the same changed columns share its text.
+    ///
+    /// - Parameters:
+    ///   - keys: How many new primary keys each root entity needs.
+    ///   - build: Makes the changes with the keys; called once, while the store is locked for other writers.
+    /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken,
+    ///   ``StoreFailure`` for a store that is read only, ``ExternalDataFailure``, ``SQLFailure``, or what `build`
+    ///   throws. The store is then as it was, the counters of keys included.
+    package func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+    ) throws -> SaveOutcome {
+        try checkWritable()
+        let writer = ExternalDataWriter(externalData)
+        var attempted: ChangeSet?
+        do {
+            let outcome = try database.write { connection in
+                var ranges: [Int: ClosedRange<Int64>] = [:]
+                for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
+                    ranges[root] = try takeKeys(root: root, count: count, connection)
+                }
+                let changes = try build(ranges)
+                attempted = changes
+                let plan = try SavePlanner(tables: saveTables).plan(changes)
+                try SaveExecutor(connection: connection, identifier: identifier, externalData: writer).run(plan)
+                return SaveOutcome(keys: ranges, derivedRows: rows(connection.derivedAttributeReports))
+            }
+            writer.finish()
+            return outcome
+        } catch {
+            writer.cancel()
+            throw try explained(error, attempted)
+        }
+    }
+
+    private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {
+        let failure = error as? SQLFailure
+        guard let changes, error is SaveExecutor.RowIsOutdated || failure?.kind == .constraint else { return error }
+        let found = try database.read { connection in
+            try SaveInquest(tables: saveTables, externalData: externalData, connection: connection)
+                .failure(of: changes)
+        }
+        if let found { return found }
+        // The row that was in the way has gone meanwhile; to save again will do.
+        return failure
+            ?? SQLFailure(kind: .busy, code: 0, message: "another writer changed rows while they were being saved")
+    }
+
+    private func rows(_ reports: [DerivedAttributeReport]) -> [RowKey] {
+        var seen: Set<RowKey> = []
+        return reports.compactMap { report in
+            guard let entity = layout.ordinalByNumber[report.entityNumber] else { return nil }
+            let key = RowKey(entity: entity, primaryKey: report.primaryKey)
+            return seen.insert(key).inserted ? key : nil
+        }
+    }
+}
