@@ -11,24 +11,16 @@ import Foundation
 /// The store takes `now()`; a key path along to-one relationships, plain or in `canonical:()`, `uppercase:()` or
 /// `lowercase:()`; and `relationship.@count` or `relationship.@sum.attribute`.
 open class NSDerivedAttributeDescription: NSAttributeDescription {
-    private var storedExpression: NSExpression?
-    private var storedFilter: NSPredicate?
+    final var writtenExpression: WrittenExpression?
+    /// Which related rows an aggregate counts; model files have it, Apple's API does not.
+    final var writtenFilter: WrittenPredicate?
 
     /// How the value is computed.
     open var derivationExpression: NSExpression? {
-        get { storedExpression }
+        get { writtenExpression?.expression }
         set {
             willChange("derivationExpression")
-            storedExpression = newValue
-        }
-    }
-
-    /// Which related rows an aggregate counts; model files have it, Apple's API does not.
-    final var derivationFilter: NSPredicate? {
-        get { storedFilter }
-        set {
-            willChange("derivationFilter")
-            storedFilter = newValue
+            writtenExpression = newValue.map { WrittenExpression($0) }
         }
     }
 
@@ -37,15 +29,15 @@ open class NSDerivedAttributeDescription: NSAttributeDescription {
     override func adopt(_ other: NSPropertyDescription) {
         super.adopt(other)
         guard let other = other as? NSDerivedAttributeDescription else { return }
-        storedExpression = other.storedExpression
-        storedFilter = other.storedFilter
+        writtenExpression = other.writtenExpression
+        writtenFilter = other.writtenFilter
     }
 
     override func hasEqualContent(to other: NSPropertyDescription) -> Bool {
         guard super.hasEqualContent(to: other), let other = other as? NSDerivedAttributeDescription else {
             return false
         }
-        return ContentEquality.areEqual(storedExpression, other.storedExpression)
-            && ContentEquality.areEqual(storedFilter, other.storedFilter)
+        return writtenExpression.isEqual(to: other.writtenExpression)
+            && writtenFilter.isEqual(to: other.writtenFilter)
     }
 }

@@ -16,9 +16,7 @@ extension NSEntityDescription {
         element.userInfo = UserInfo.text(userInfo)
         element.versionHashModifier = versionHashModifier
         element.renamingIdentifier = storedRenamingIdentifier
-        element.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression.flatMap {
-            PredicateText.text(of: $0)
-        }
+        element.coreSpotlightDisplayNameExpression = storedSpotlightExpression?.text
         element.knownVersionHash = knownVersionHash
         return element
     }
@@ -39,8 +37,8 @@ extension NSEntityDescription {
         userInfo = element.userInfo
         versionHashModifier = element.versionHashModifier
         storedRenamingIdentifier = element.renamingIdentifier == element.name ? nil : element.renamingIdentifier
-        coreSpotlightDisplayNameExpression = try element.coreSpotlightDisplayNameExpression.flatMap(
-            PredicateText.expression)
+        storedSpotlightExpression = try element.coreSpotlightDisplayNameExpression.map(
+            WrittenExpression.init(text:))
         knownVersionHash = element.knownVersionHash
     }
 }

@@ -36,7 +36,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     private var storedUserInfo: [AnyHashable: Any]?
     private var storedVersionHashModifier: String?
     private var storedIndexes: [NSFetchIndexDescription] = []
-    private var storedSpotlightExpression: NSExpression?
+    final var storedSpotlightExpression: WrittenExpression?
     final var storedRenamingIdentifier: String?
     final var storedUniquenessConstraints: [[String]] = []
     final var storedCompoundIndexes: [[String]] = []
@@ -104,10 +104,10 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
 
     /// What a Spotlight index shows for an object; kept for the model file, without effect here.
     open var coreSpotlightDisplayNameExpression: NSExpression! {
-        get { storedSpotlightExpression }
+        get { storedSpotlightExpression?.expression }
         set {
             willChange("coreSpotlightDisplayNameExpression")
-            storedSpotlightExpression = newValue
+            storedSpotlightExpression = newValue.map { WrittenExpression($0) }
         }
     }
 
@@ -182,6 +182,16 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
             for index in storedIndexes { index.owner = nil }
             storedIndexes = newValue
             for index in newValue { index.owner = self }
+            bindIndexes()
+        }
+    }
+
+    /// Lets the elements of indexes find their properties by name.
+    final func bindIndexes() {
+        guard !storedIndexes.isEmpty else { return }
+        let properties = PropertyLookups(allProperties).propertiesByName
+        for index in storedIndexes {
+            for element in index.elements { element.bind(to: properties) }
         }
     }
 
@@ -288,7 +298,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
             && storedUniquenessConstraints == other.storedUniquenessConstraints
             && storedCompoundIndexes == other.storedCompoundIndexes
             && ContentEquality.areEqual(storedUserInfo, other.storedUserInfo)
-            && ContentEquality.areEqual(storedSpotlightExpression, other.storedSpotlightExpression)
+            && storedSpotlightExpression.isEqual(to: other.storedSpotlightExpression)
             && storedIndexes == other.storedIndexes
             && ownProperties.count == other.ownProperties.count
             && Set(ownProperties) == Set(other.ownProperties)

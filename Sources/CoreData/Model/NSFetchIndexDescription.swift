@@ -12,7 +12,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     final weak var owner: NSEntityDescription?
     private var storedName: String
     private var storedElements: [NSFetchIndexElementDescription] = []
-    private var storedPredicate: NSPredicate?
+    private var storedPredicate: WrittenPredicate?
 
     /// Makes an index. Its elements are all sorted or all boxes.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
@@ -44,10 +44,10 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// Which rows are in the index; all without it.
     open var partialIndexPredicate: NSPredicate? {
-        get { storedPredicate }
+        get { storedPredicate?.predicate }
         set {
             willChange("partialIndexPredicate")
-            storedPredicate = newValue
+            storedPredicate = newValue.map { WrittenPredicate($0) }
         }
     }
 
@@ -100,7 +100,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
         guard let other = object as? NSFetchIndexDescription else { return false }
         return self === other
             || (storedName == other.storedName && storedElements == other.storedElements
-                && ContentEquality.areEqual(storedPredicate, other.storedPredicate))
+                && storedPredicate.isEqual(to: other.storedPredicate))
     }
 
     open override var hash: Int { storedName.hashValue }
@@ -122,14 +122,14 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     static func make(_ element: FetchIndexElement) throws -> NSFetchIndexDescription {
         let index = NSFetchIndexDescription(
             name: element.name, elements: element.elements.compactMap(NSFetchIndexElementDescription.init))
-        index.storedPredicate = try element.predicate.map(PredicateText.predicate)
+        index.storedPredicate = try element.predicate.map(WrittenPredicate.init(text:))
         return index
     }
 
     final func makeElement() -> FetchIndexElement {
         var element = FetchIndexElement(name: storedName)
         element.elements = storedElements.map { $0.makeElement() }
-        element.predicate = storedPredicate.flatMap { PredicateText.text(of: $0) }
+        element.predicate = storedPredicate?.text
         return element
     }
 }

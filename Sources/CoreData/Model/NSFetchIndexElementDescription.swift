@@ -32,12 +32,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     }
 
     /// The property that is indexed.
-    open var property: NSPropertyDescription? {
-        guard let owner = index?.owner, storedProperty?.owner !== owner,
-            !(storedProperty is NSExpressionDescription), let name = propertyName
-        else { return storedProperty }
-        return owner.propertiesByName[name] ?? storedProperty
-    }
+    open var property: NSPropertyDescription? { storedProperty }
 
     /// The property's name.
     open var propertyName: String? { storedProperty?.name ?? givenPropertyName }
@@ -63,6 +58,14 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// The index that the element is part of.
     open var indexDescription: NSFetchIndexDescription? { index }
+
+    /// Takes the entity's property in place of a name or of the property of another entity, which it was copied from.
+    final func bind(to properties: [String: NSPropertyDescription]) {
+        guard !(storedProperty is NSExpressionDescription), let name = propertyName, let found = properties[name] else {
+            return
+        }
+        storedProperty = found
+    }
 
     private func willChange(_ what: String) {
         ModelMutation.stop(

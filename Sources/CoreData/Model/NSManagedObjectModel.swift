@@ -87,6 +87,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
         for entity in storedEntities { entity.bindSubentities(in: self, byName: byName) }
         for entity in storedEntities { entity.bindSuperentity(byName: byName) }
         for entity in storedEntities {
+            entity.bindIndexes()
             for property in entity.ownProperties {
                 (property as? NSRelationshipDescription)?.bind(in: self)
             }

@@ -34,8 +34,8 @@ extension NSPropertyDescription {
 
     fileprivate final func makeValidations() -> [ValidationElement] {
         let warnings = validationWarnings
-        return validationPredicates.enumerated().compactMap { position, predicate in
-            guard let text = PredicateText.text(of: predicate) else { return nil }
+        return writtenPredicates.enumerated().compactMap { position, predicate in
+            guard let text = predicate.text else { return nil }
             let warning = position < warnings.count ? "\(warnings[position])" : ""
             return ValidationElement(predicate: text, warning: warning)
         }
@@ -86,7 +86,7 @@ extension NSPropertyDescription {
     fileprivate final func setValidations(_ elements: [ValidationElement]) throws {
         guard !elements.isEmpty else { return }
         setValidations(
-            predicates: try elements.map { try PredicateText.predicate($0.predicate) },
+            try elements.map { try WrittenPredicate(text: $0.predicate) },
             warnings: elements.map { element -> Any in
                 if let code = Int(element.warning) { return NSNumber(value: code) }
                 return element.warning
@@ -109,8 +109,8 @@ extension NSAttributeDescription {
         element.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
         element.allowsCloudEncryption = allowsCloudEncryption
         if let derived = self as? NSDerivedAttributeDescription {
-            element.derivationExpression = derived.derivationExpression.flatMap { PredicateText.text(of: $0) } ?? ""
-            element.derivationFilter = derived.derivationFilter.flatMap { PredicateText.text(of: $0) }
+            element.derivationExpression = derived.writtenExpression?.text ?? ""
+            element.derivationFilter = derived.writtenFilter?.text
         }
         if let composite = self as? NSCompositeAttributeDescription {
             element.elements = composite.elements.map { $0.makeElement() }
@@ -124,8 +124,8 @@ extension NSAttributeDescription {
         let attribute: NSAttributeDescription
         if let text = element.derivationExpression {
             let derived = NSDerivedAttributeDescription()
-            derived.derivationExpression = try PredicateText.expression(text)
-            derived.derivationFilter = try element.derivationFilter.map(PredicateText.predicate)
+            derived.writtenExpression = try WrittenExpression(text: text)
+            derived.writtenFilter = try element.derivationFilter.map(WrittenPredicate.init(text:))
             attribute = derived
         } else if element.type == .composite {
             let composite = NSCompositeAttributeDescription()

@@ -24,7 +24,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     private var storedUserInfo: [AnyHashable: Any]?
     private var storedVersionHashModifier: String?
     private var storedIsIndexedBySpotlight = false
-    private var storedPredicates: [NSPredicate] = []
+    private var storedPredicates: [WrittenPredicate] = []
     private var storedWarnings: [Any] = []
     final var storedRenamingIdentifier: String?
     final var storedIsIndexed = false
@@ -126,7 +126,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     // MARK: - Validation
 
     /// The conditions that a value must fulfil, each evaluated with the value as `SELF`.
-    open var validationPredicates: [NSPredicate] { storedPredicates }
+    open var validationPredicates: [NSPredicate] { storedPredicates.map(\.predicate) }
 
     /// For each predicate the text or the error code (`NSNumber`) of its violation.
     open var validationWarnings: [Any] { storedWarnings }
@@ -139,10 +139,13 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     open func setValidationPredicates(
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
     ) {
-        setValidations(predicates: validationPredicates ?? [], warnings: validationWarnings ?? [])
+        setValidations((validationPredicates ?? []).map { WrittenPredicate($0) }, warnings: validationWarnings ?? [])
     }
 
-    final func setValidations(predicates: [NSPredicate], warnings: [Any]) {
+    /// The predicates with their texts.
+    final var writtenPredicates: [WrittenPredicate] { storedPredicates }
+
+    final func setValidations(_ predicates: [WrittenPredicate], warnings: [Any]) {
         willChange("validationPredicates")
         guard warnings.isEmpty || warnings.count == predicates.count else {
             fatalError(
@@ -233,7 +236,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
             && storedVersionHashModifier == other.storedVersionHashModifier
             && renamingIdentifier == other.renamingIdentifier
             && ContentEquality.areEqual(storedUserInfo, other.storedUserInfo)
-            && storedPredicates.elementsEqual(other.storedPredicates, by: ContentEquality.areEqual)
+            && storedPredicates.elementsEqual(other.storedPredicates) { $0.isEqual(to: $1) }
             && storedWarnings.elementsEqual(other.storedWarnings) { "\($0)" == "\($1)" }
     }
 

@@ -43,6 +43,22 @@ import Testing
         #expect(model.compiledModel?.entity(named: "Unit") != nil)
     }
 
+    @Test func aCopiedIndexFollowsTheCopiedProperty() throws {
+        let model = GroceryModel.make()
+        let unit = try #require(model.entitiesByName["Unit"])
+        let name = try #require(unit.attributesByName["name"])
+        unit.indexes = [
+            NSFetchIndexDescription(
+                name: "byName", elements: [NSFetchIndexElementDescription(property: name, collationType: .binary)])
+        ]
+        let copy = try #require(model.copy() as? NSManagedObjectModel)
+        let copiedUnit = try #require(copy.entitiesByName["Unit"])
+        copiedUnit.attributesByName["name"]?.name = "title"
+        #expect(copiedUnit.indexes[0].elements[0].propertyName == "title")
+        #expect(unit.indexes[0].elements[0].property === name)
+        try copy.freeze()
+    }
+
     /// The way in which applications rename classes: copies of all entities in a new model.
     @Test func copiedEntitiesFindEachOtherInANewModel() throws {
         let model = GroceryModel.make()

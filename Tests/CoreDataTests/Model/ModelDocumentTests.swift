@@ -1,0 +1,153 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct ModelDocumentTests {
+    /// Authors with books: every kind of property, with texts that only a predicate parser understands.
+    private func document() -> ModelDocument {
+        var author = EntityElement(name: "Author")
+        author.className = ".Author"
+        author.uniquenessConstraints = [["name"]]
+        author.renamingIdentifier = "Writer"
+        author.userInfo = ["table": "authors"]
+        author.versionHashModifier = "2"
+        var name = AttributeElement(type: .string)
+        name.validations = [ValidationElement(predicate: "length >= 2", warning: "1670")]
+        var count = AttributeElement(type: .integer64)
+        count.derivationExpression = "books.@count"
+        var books = RelationshipElement()
+        books.destinationName = "Book"
+        books.inverseName = "author"
+        books.inverseEntityName = "Book"
+        books.isOrdered = true
+        books.deleteRule = .cascade
+        var place = AttributeElement(type: .composite)
+        place.compositeName = "Place"
+        author.properties = [
+            PropertyElement(name: "name", kind: .attribute(name)),
+            PropertyElement(name: "bookCount", kind: .attribute(count)),
+            PropertyElement(name: "books", kind: .relationship(books)),
+            PropertyElement(name: "home", kind: .attribute(place)),
+        ]
+        var index = FetchIndexElement(name: "byName")
+        index.elements = [.init(propertyName: "name")]
+        index.predicate = "name != nil"
+        author.fetchIndexes = [index]
+
+        var book = EntityElement(name: "Book")
+        var toAuthor = RelationshipElement()
+        toAuthor.destinationName = "Author"
+        toAuthor.inverseName = "books"
+        toAuthor.inverseEntityName = "Author"
+        toAuthor.maxCount = 1
+        var others = FetchRequestElement(name: "fetchedPropertyFetchRequest")
+        others.entityName = "Book"
+        others.fetchLimit = 9
+        var pages = AttributeElement(type: .integer16)
+        pages.defaultValueText = "100"
+        book.properties = [
+            PropertyElement(name: "author", kind: .relationship(toAuthor)),
+            PropertyElement(name: "others", kind: .fetched(others)),
+            PropertyElement(name: "pages", kind: .attribute(pages)),
+        ]
+        book.properties[0].isOptional = true
+        book.properties[1].isTransient = true
+        var novel = EntityElement(name: "Novel")
+        novel.parentName = "Book"
+
+        var composite = CompositeElement(name: "Place")
+        composite.properties = [
+            PropertyElement(name: "x", kind: .attribute(AttributeElement(type: .double))),
+            PropertyElement(name: "y", kind: .attribute(AttributeElement(type: .double))),
+        ]
+        var document = ModelDocument()
+        document.entities = [novel, author, book]
+        document.composites = [composite]
+        document.versionIdentifiers = ["7"]
+        var configuration = ConfigurationElement(name: "Catalogue")
+        configuration.entityNames = ["Book", "Novel"]
+        document.configurations = [configuration]
+        var template = FetchRequestElement(name: "Thick")
+        template.entityName = "Book"
+        template.includesSubentities = false
+        document.fetchRequests = [template]
+        return document
+    }
+
+    @Test func aDocumentBecomesDescriptions() throws {
+        let model = try NSManagedObjectModel(document: document())
+        let author = try #require(model.entitiesByName["Author"])
+        let book = try #require(model.entitiesByName["Book"])
+        #expect(model.entitiesByName["Novel"]?.superentity === book)
+        #expect(author.managedObjectClassName == ".Author" && author.renamingIdentifier == "Writer")
+        #expect(author.userInfo as? [String: String] == ["table": "authors"])
+        #expect(author.uniquenessConstraints as? [[String]] == [["name"]])
+        #expect(author.indexes.map(\.name) == ["byName"])
+        #expect(author.indexes[0].elements[0].property === author.attributesByName["name"])
+        #expect(author.attributesByName["name"]?.validationPredicates.count == 1)
+        #expect(author.attributesByName["name"]?.validationWarnings as? [NSNumber] == [1670])
+        let derived = try #require(author.attributesByName["bookCount"] as? NSDerivedAttributeDescription)
+        #expect(derived.writtenExpression?.text == "books.@count")
+        let home = try #require(author.attributesByName["home"] as? NSCompositeAttributeDescription)
+        #expect(home.elements.map(\.name) == ["x", "y"])
+        let books = try #require(author.relationshipsByName["books"])
+        #expect(books.isOrdered && books.isToMany && books.deleteRule == .cascadeDeleteRule)
+        #expect(books.inverseRelationship === book.relationshipsByName["author"])
+        #expect(book.attributesByName["pages"]?.defaultValue as? Int == 100)
+        let others = try #require(book.propertiesByName["others"] as? NSFetchedPropertyDescription)
+        #expect(others.fetchRequest?.entity === book && others.fetchRequest?.fetchLimit == 9)
+        #expect(model.entities(forConfigurationName: "Catalogue")?.map(\.name) == ["Book", "Novel"])
+        #expect(model.fetchRequestTemplate(forName: "Thick")?.includesSubentities == false)
+        #expect(model.versionIdentifiers == ["7"])
+    }
+
+    @Test func descriptionsBecomeTheSameDocument() throws {
+        let model = try NSManagedObjectModel(document: document())
+        let again = try NSManagedObjectModel(document: model.makeDocument())
+        #expect(again == model)
+        #expect(again.entityVersionHashesByName == model.entityVersionHashesByName)
+        let name = again.entitiesByName["Author"]?.makeElement().properties.first { $0.name == "name" }
+        guard case .attribute(let attribute) = name?.kind else {
+            Issue.record("no attribute 'name'")
+            return
+        }
+        #expect(attribute.validations == [ValidationElement(predicate: "length >= 2", warning: "1670")])
+        #expect(again.entitiesByName["Author"]?.indexes.first?.makeElement().predicate == "name != nil")
+    }
+
+    @Test func copiesKeepTextsAndHashes() throws {
+        let model = try NSManagedObjectModel(document: document())
+        let copy = try #require(model.copy() as? NSManagedObjectModel)
+        #expect(copy == model)
+        let compiled = try copy.freeze()
+        #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
+        let count = compiled.entity(named: "Author")?.property(named: "bookCount")?.attribute
+        #expect(count?.derivationExpression == "books.@count")
+        let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
+        let archived = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data))
+        #expect(archived == model)
+    }
+
+    @Test func loadingCompilesAndFreezingUsesThat() throws {
+        let model = try NSManagedObjectModel(document: document())
+        let compiled = try #require(model.compiledIfKnown)
+        #expect(try model.freeze() === compiled)
+        let changed = try NSManagedObjectModel(document: document())
+        changed.entitiesByName["Book"]?.versionHashModifier = "x"
+        #expect(changed.compiledIfKnown == nil)
+        #expect(changed.versionChecksum != model.versionChecksum)
+    }
+
+    @Test func anInvalidDocumentIsToldAboutWhole() {
+        var document = document()
+        document.entities[0].parentName = "Nothing"
+        document.entities[1].properties[0].name = "description"
+        let error = #expect(throws: CocoaError.self) { try NSManagedObjectModel(document: document) }
+        let text = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        #expect(text.contains("Nothing") && text.contains("description"))
+    }
+}
