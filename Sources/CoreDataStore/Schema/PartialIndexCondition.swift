@@ -16,7 +16,13 @@ struct PartialIndexCondition {
     let column: (String) -> String?
 
     func condition(of predicate: String) throws -> SQLExpression {
-        throw failure("not parsed", predicate)
+        let node: PredicateNode
+        do {
+            node = try PredicateParser.parse(format: predicate)
+        } catch {
+            throw failure(error.diagnostic.message, predicate)
+        }
+        return try condition(of: node, text: predicate)
     }
 
     func condition(of node: PredicateNode, text: String) throws -> SQLExpression {
@@ -51,6 +57,17 @@ struct PartialIndexCondition {
             throw failure("'\(name)' is no stored attribute or to-one relationship of '\(entity.name)'", text)
         }
         let left = SQLExpression.column(nil, column)
+        if let items = constants(other) {
+            switch comparator {
+            case .in: return .inList(left, items.map(SQLExpression.bind))
+            case .between where items.count == 2:
+                return .and([
+                    .comparison(.greaterOrEqual, left, .bind(items[0])),
+                    .comparison(.lessOrEqual, left, .bind(items[1])),
+                ])
+            default: break
+            }
+        }
         guard case .constant(.value(let value)) = other, let constant = sqlValue(value) else {
             throw failure("it must compare with constants", text)
         }
@@ -64,7 +81,7 @@ struct PartialIndexCondition {
         case (.lessThanOrEqualTo, _): return .comparison(.lessOrEqual, left, .bind(constant))
         case (.greaterThan, _): return .comparison(.greater, left, .bind(constant))
         case (.greaterThanOrEqualTo, _): return .comparison(.greaterOrEqual, left, .bind(constant))
-        default: throw failure("only ==, !=, <, <=, > and >= can be part of an index", text)
+        default: throw failure("only ==, !=, <, <=, >, >=, IN and BETWEEN can be part of an index", text)
         }
     }
 
@@ -72,6 +89,21 @@ struct PartialIndexCondition {
         switch expression {
         case .keyPath(.evaluatedObject, let path) where path.count == 1: path[0]
         default: nil
+        }
+    }
+
+    /// The constants of `{1, 2}`.
+    private func constants(_ expression: ExpressionNode) -> [SQLValue]? {
+        switch expression {
+        case .aggregate(let items):
+            let values = items.map { item -> SQLValue? in
+                guard case .constant(.value(let value)) = item, !value.isNull else { return nil }
+                return sqlValue(value)
+            }
+            return values.contains(nil) ? nil : values.compactMap { $0 }
+        case .constant(.collection(let items, _)):
+            return constants(.aggregate(items.map(ExpressionNode.constant)))
+        default: return nil
         }
     }
 

@@ -256,6 +256,24 @@ import Testing
         #expect(try again.metadata().dictionary["colour"] == nil)
     }
 
+    @Test func storeMadeByManyAtOnceIsOneStore() async throws {
+        for _ in 0..<5 {
+            let path = try newPath()
+            let library = try library()
+            let identifiers = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try StoreEngine.open(
+                            model: library, options: StoreOptions(path: path), makeDatabase: makeDatabase
+                        ).identifier
+                    }
+                }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(identifiers.count == 1)
+        }
+    }
+
     @Test func initialMetadataAndIdentifierAreKept() throws {
         var options = StoreOptions(path: nil)
         options.identifier = "11111111-2222-3333-4444-555555555555"

@@ -194,6 +194,46 @@ import Testing
             """)
     }
 
+    @Test(arguments: [
+        ("title != nil", "ZTITLE IS NOT NULL"), ("title == nil", "ZTITLE IS NULL"),
+        ("nil != title", "ZTITLE IS NOT NULL"),
+        ("pages > 5", "ZPAGES > 5"), ("5 >= pages", "ZPAGES <= 5"), ("SELF.title == \"it's\"", "ZTITLE = 'it''s'"),
+        ("isRead == YES AND pages < 10", "(ZISREAD = 1 AND ZPAGES < 10)"),
+        ("isRead == NO OR NOT (pages >= 2.5)", "(ZISREAD = 0 OR NOT (ZPAGES >= 2.5))"),
+        ("owner != NULL AND (title <> 'x' OR pages != 1)", "(ZOWNER IS NOT NULL AND (ZTITLE <> 'x' OR ZPAGES <> 1))"),
+        ("pages IN {1, 2}", "ZPAGES IN (1, 2)"), ("pages BETWEEN {1, 9}", "(ZPAGES >= 1 AND ZPAGES <= 9)"),
+        ("TRUEPREDICATE", "1 = 1"),
+    ])
+    func partialIndexesHaveAPredicate(predicate: String, condition: String) throws {
+        let books = try partialIndex(predicate)
+        let text = "CREATE INDEX Z_Book_part ON ZBOOK (ZTITLE COLLATE BINARY ASC) WHERE \(condition)"
+        try check(books, only: "CREATE INDEX Z_", text)
+        // SQLite takes it.
+        let engine = try StoreEngine.open(model: books, options: StoreOptions(path: nil), makeDatabase: makeDatabase)
+        #expect(try schema(of: engine.database).contains(text))
+    }
+
+    @Test(arguments: [
+        "title CONTAINS 'x'", "title ==[c] 'x'", "owner.name == 'x'", "pages > title", "chapters != nil",
+        "nothing == 1",
+        "pages > nil", "ANY chapters.name == 'x'", "title ==", "pages == $x", "SELF == nil", "title MATCHES 'a.*'",
+    ])
+    func impossiblePartialIndexesNameThemselves(predicate: String) throws {
+        let failure = try #require(throws: StoreFailure.self) {
+            try SchemaLayout.fresh(model: partialIndex(predicate), entities: [0, 1]).statements()
+        }
+        #expect(failure.kind == .unsupportedModel)
+        #expect(failure.message.contains("index 'part' in entity 'Book'"))
+        #expect(failure.entity == "Book")
+    }
+
+    private func partialIndex(_ predicate: String) throws -> CompiledModel {
+        try model(
+            Entity("Book").string("title").integer("pages").boolean("isRead").toOne("owner", "Person", inverse: "books")
+                .toMany("chapters", "Book").index("part", "title", where: predicate),
+            Entity("Person").string("name").toMany("books", "Book", inverse: "owner"))
+    }
+
     @Test func modelsInCodeHaveOnlyTheIndexesTheyList() throws {
         let entity = Entity("Note").string("title", "text").attribute("mark", .string, indexed: true)
             .index("byTitle", "title")
