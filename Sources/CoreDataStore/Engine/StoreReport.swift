@@ -22,6 +22,8 @@ package struct StoreReport: Sendable {
     package enum ModelSource: String, Sendable {
         /// The store's own copy.
         case cache
+        /// The store's own copy, which cannot be read.
+        case unreadableCache
         /// None: the store is too old.
         case none
     }
@@ -67,8 +69,7 @@ package struct StoreReport: Sendable {
             let row = try MetadataRow.read(connection)
             let dictionary = row.metadata.dictionary
             let pragmas = try pragmas(connection)
-            let external = ExternalDataFolder(storePath: path)?.files()
-            let hasModel = try ModelCache.content(in: connection) != nil
+            let external = ExternalData(storePath: path).files()
             return StoreReport(
                 path: path, type: row.metadata.type, identifier: row.identifier,
                 frameworkVersion: row.metadata.frameworkVersion,
@@ -83,8 +84,13 @@ package struct StoreReport: Sendable {
                 hasHistory: catalog.hasHistory,
                 transactionCount: try count(BookkeepingSchema.transactionTable, connection, catalog),
                 changeCount: try count(BookkeepingSchema.changeTable, connection, catalog),
-                modelSource: hasModel ? .cache : .none)
+                modelSource: try modelSource(connection))
         }
+    }
+
+    private static func modelSource(_ connection: any SQLConnection) throws -> ModelSource {
+        guard try ModelCache.content(in: connection) != nil else { return .none }
+        return (try? ModelCache.document(in: connection, path: nil)) == nil ? .unreadableCache : .cache
     }
 
     private static let pragmaNames = [
@@ -147,25 +153,11 @@ package struct StoreReport: Sendable {
     }
 }
 
-/// The hidden folder beside a store with the values that have files of their own (store-format §8).
-///
-///     /data/Shop.sqlite  →  /data/.Shop_SUPPORT/_EXTERNAL_DATA/<UUID>
-package struct ExternalDataFolder: Hashable, Sendable {
-    package var path: String
-
-    package init?(storePath: String?) {
-        guard let storePath else { return nil }
-        let url = URL(fileURLWithPath: storePath)
-        let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
-        path =
-            url.deletingLastPathComponent().appendingPathComponent(name)
-            .appendingPathComponent("_EXTERNAL_DATA").path
-    }
-
+extension ExternalData {
     /// The size of each file by name; `nil` where there is no folder.
     package func files() -> [String: Int]? {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
+        guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return nil }
         return Dictionary(
-            names.map { ($0, FileSize.of(path + "/" + $0) ?? 0) }, uniquingKeysWith: { first, _ in first })
+            names.map { ($0, FileSize.of(folder + "/" + $0) ?? 0) }, uniquingKeysWith: { first, _ in first })
     }
 }

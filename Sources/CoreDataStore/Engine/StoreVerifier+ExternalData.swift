@@ -5,8 +5,8 @@ import Foundation
 extension StoreVerifier {
     /// Every value that is said to be in a file has its file, and every file its value (store-format §8).
     mutating func checkExternalData() throws {
-        guard let folder = ExternalDataFolder(storePath: path) else { return }
-        let files = folder.files() ?? [:]
+        guard path != nil else { return }
+        let files = ExternalData(storePath: path).files() ?? [:]
         var used: Set<String> = []
         for ordinal in schema.entities {
             let entity = model.entities[ordinal]
@@ -30,7 +30,7 @@ extension StoreVerifier {
         }
     }
 
-    /// Reads the first bytes of each value only: 0x02 and the file's name, or the value itself.
+    /// Reads no more of each value than tells an envelope that names a file, which has 38 bytes, from a longer one.
     private mutating func checkReferences(
         in column: String, of entity: Int, property: String, table: String, files: [String: Int],
         used: inout Set<String>
@@ -38,21 +38,18 @@ extension StoreVerifier {
         var missing = 0
         var raw = 0
         let rows = try connection.rows(
-            "SELECT Z_PK, CAST(SUBSTR(\(identifier: column), 1, 38) AS BLOB) FROM \(identifier: table) WHERE \(identifier: column) IS NOT NULL ORDER BY Z_PK"
+            "SELECT Z_PK, CAST(SUBSTR(\(identifier: column), 1, 39) AS BLOB) FROM \(identifier: table) WHERE \(identifier: column) IS NOT NULL ORDER BY Z_PK"
         )
         for row in rows {
-            guard case .integer(let key) = row[0], case .blob(let value) = row[1], let mark = value.first else {
-                continue
-            }
-            if mark == 2, value.count == 38 {
-                let name = String(decoding: value.dropFirst().prefix(36), as: UTF8.self)
+            guard case .integer(let key) = row[0], case .blob(let value) = row[1] else { continue }
+            if let name = value.withUnsafeBytes(ExternalData.fileName) {
                 used.insert(name)
                 if files[name] != nil { continue }
                 missing += 1
                 if missing <= Self.rowLimit {
                     report(.error, entity, property, row: key, "its file \(name) is missing", hint: "the value is lost")
                 }
-            } else if mark != 1 {
+            } else if value.first != ExternalData.Mark.inline, !value.isEmpty {
                 raw += 1
             }
         }

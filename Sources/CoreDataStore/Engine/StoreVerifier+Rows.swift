@@ -66,6 +66,7 @@ extension StoreVerifier {
                     try checkKey(name, of: ordinal, to: relationship.destination, named: property.name, in: bound.table)
                     try checkCompanion(slot, key: name, of: entity, bound, relationship)
                     try checkOneToOne(property, key: name, of: entity, bound.table, relationship)
+                    try checkOrder(slot, key: name, of: entity, bound)
                 case .ownerKey(let source, let slot)
                 where model.entities[source].properties[slot].relationship?.destination == ordinal:
                     let property = model.entities[source].name + "." + model.entities[source].properties[slot].name
@@ -136,6 +137,44 @@ extension StoreVerifier {
             ORDER BY s.Z_PK
             """, .error, entity.ordinal, property.name, hint: "set one side anew; the other follows"
         ) { "points to row \($0[1].shown), whose '\(inverse.name)' points to \($0[2].shown)" }
+    }
+
+    /// A member of an ordered to-many has a position in it.
+    private mutating func checkOrder(
+        _ slot: Int, key: String, of entity: CompiledEntity, _ bound: StoreLayout.Entity
+    ) throws {
+        let index = entity.rowLayout.orderColumnOfSlot[slot]
+        guard index >= 0, let order = bound.columnNames[index] else { return }
+        try reportRows(
+            """
+            SELECT Z_PK FROM \(identifier: bound.table) WHERE \(identifier: key) IS NOT NULL AND \(identifier: order) \
+            IS NULL ORDER BY Z_PK
+            """, .warning, entity.ordinal, entity.properties[slot].name, hint: "it comes first, in no certain order"
+        ) { _ in "has no position in the ordered relationship that it is in" }
+    }
+
+    // MARK: - Uniqueness
+
+    /// Rows that agree in a constraint's properties, where no index prevents it.
+    mutating func checkConstraints() throws {
+        let statements = (try? schema.indexStatements()) ?? []
+        for case .index(let index) in statements where index.isUnique && !catalog.hasIndexOrTrigger(index.name) {
+            guard let table = catalog.table(index.table) else { continue }
+            var columns = SQLText()
+            columns.append(identifiers: index.columns.map(\.name))
+            var condition = SQLText()
+            for (position, column) in index.columns.enumerated() {
+                if position > 0 { condition.append(" AND ") }
+                condition.append(identifier: column.name)
+                condition.append(" IS NOT NULL")
+            }
+            try reportRows(
+                """
+                SELECT MIN(Z_PK), COUNT(*) FROM \(identifier: table.name) WHERE \(condition) GROUP BY \(columns) \
+                HAVING COUNT(*) > 1 ORDER BY 1
+                """, .error, nil, nil, hint: "the constraint cannot be enforced before they differ"
+            ) { "\($0[1].shown) rows have the same values of \(index.name)" }
+        }
     }
 
     // MARK: - Join tables

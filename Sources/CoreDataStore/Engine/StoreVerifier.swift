@@ -110,6 +110,7 @@ package struct StoreVerifier {
             try verifier.checkRows()
             try verifier.checkRelationships()
             try verifier.checkJoinTables()
+            try verifier.checkConstraints()
             try verifier.checkExternalData()
             findings += verifier.findings
         }

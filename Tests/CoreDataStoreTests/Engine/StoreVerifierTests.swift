@@ -15,6 +15,18 @@ import Testing
         #expect(findings.map(\.description) == fixture.findings)
     }
 
+    @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func storeIsVerifiedWithTheModelThatItKeeps() throws {
+        let findings = try StoreVerifier.verify(
+            options: DatabaseOptions(path: FixtureStore.books.copy().path), makeDatabase: makeDatabase)
+        #expect(findings == [])
+        let failure = try #require(throws: StoreFailure.self) {
+            try StoreVerifier.verify(
+                options: DatabaseOptions(path: FixtureStore.recipes.copy().path), makeDatabase: makeDatabase)
+        }
+        #expect(failure.kind == .noCachedModel)
+    }
+
     @Test func freshStoreIsClean() throws {
         #expect(try findings(after: []) == [])
     }
@@ -107,6 +119,19 @@ import Testing
                     "warning: table ZITEM has no trigger Z_DA_ZITEM_Unit_count_PARAMETER_DELETE (a derived attribute is not kept up to date)"
                 ]
             ),
+            (
+                ["DROP INDEX Z_Item_UNIQUE_name", "UPDATE ZITEM SET ZNAME = 'Milk'"],
+                [
+                    "warning: table ZITEM has no unique index Z_Item_UNIQUE_name (the store does not enforce the constraint; save checks it nevertheless)",
+                    "error: row 1: 2 rows have the same values of Z_Item_UNIQUE_name (the constraint cannot be enforced before they differ)",
+                ]
+            ),
+            (
+                ["UPDATE ZITEM SET ZSHELF = 1 WHERE Z_PK = 1"],
+                [
+                    "warning: Item.shelf of row 1: has no position in the ordered relationship that it is in (it comes first, in no certain order)"
+                ]
+            ),
             (["DROP TABLE Z_1TAGS"], ["error: Item.tags: there is no table Z_1TAGS"]),
             (
                 ["ALTER TABLE ZITEM DROP COLUMN ZDATA"],
@@ -171,26 +196,30 @@ import Testing
         try model(
             Entity("Item").string("name").attribute("data", .binaryData, external: true)
                 .toOne("unit", "Unit", inverse: "items").toOne("place", "Place").toOne("shop", "Shop")
-                .toOne("photo", "Photo", inverse: "item").toMany("tags", "Tag", inverse: "items")
+                .toOne("photo", "Photo", inverse: "item").toOne("shelf", "Shelf", inverse: "items").toMany(
+                    "tags", "Tag", inverse: "items"
+                )
                 .toMany("friends", "Item", inverse: "friends").unique("name"),
             Entity("Photo").toOne("item", "Item", inverse: "photo"),
             Entity("Place", isAbstract: true), Entity("Home", parent: "Place"), Entity("Shop", parent: "Place"),
+            Entity("Shelf").toMany("items", "Item", inverse: "shelf", ordered: true),
             Entity("Tag").toMany("items", "Item", inverse: "tags"),
             Entity("Unit").attribute("count", .integer64, derived: "items.@count")
                 .toMany("items", "Item", inverse: "unit"))
     }
 
-    /// Item 1, Photo 2, Place 3, Home 4, Shop 5, Tag 6, Unit 7.
+    /// Item 1, Photo 2, Place 3, Home 4, Shop 5, Shelf 6, Tag 7, Unit 8.
     private func sampleStore() throws -> (path: String, engine: StoreEngine) {
         let path = try Fixtures.temporaryFolder().appendingPathComponent("Shop.sqlite").path
         let engine = try StoreEngine.open(model: shop(), options: StoreOptions(path: path), makeDatabase: makeDatabase)
         try engine.database.write { connection in
             try connection.execute(
                 """
-                INSERT INTO ZUNIT (Z_PK, Z_ENT, Z_OPT) VALUES (1, 7, 1);
+                INSERT INTO ZUNIT (Z_PK, Z_ENT, Z_OPT) VALUES (1, 8, 1);
+                INSERT INTO ZSHELF (Z_PK, Z_ENT, Z_OPT) VALUES (1, 6, 1);
                 INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT) VALUES (1, 4, 1), (2, 5, 1);
                 INSERT INTO ZPHOTO (Z_PK, Z_ENT, Z_OPT, ZITEM) VALUES (1, 2, 1, 1);
-                INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (1, 6, 1);
+                INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT) VALUES (1, 7, 1);
                 INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZNAME, ZUNIT, ZPLACE, Z3_PLACE, ZSHOP, ZPHOTO, ZDATA)
                     VALUES (1, 1, 1, 'Milk', 1, 1, 4, 2, 1, X'0141'), (2, 1, 1, 'Tea', NULL, NULL, NULL, NULL, NULL, NULL);
                 INSERT INTO Z_1TAGS VALUES (1, 1);
@@ -206,9 +235,9 @@ import Testing
             for statement in statements { try connection.execute(statement) }
         }
         engine.database.close()
-        if let folder = ExternalDataFolder(storePath: path), !files.isEmpty {
-            try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-            for file in files { try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/" + file)) }
+        if let folder = ExternalData(storePath: path).folder, !files.isEmpty {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for file in files { try Data([1]).write(to: URL(fileURLWithPath: folder + "/" + file)) }
         }
         return try StoreVerifier.verify(
             model: shop(), options: DatabaseOptions(path: path), makeDatabase: makeDatabase
