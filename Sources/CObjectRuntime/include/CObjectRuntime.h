@@ -9,4 +9,14 @@
 void *_Nullable ocd_current_owner(void);
 void ocd_set_current_owner(void *_Nullable owner);
 
+/// The entity that the next managed object initialised on this thread takes, instead of the one it is given.
+///
+/// Faults are made by the same initialiser as new objects, because a user's class has only that one; this says
+/// what kind is being made. Taking it clears it.
+void ocd_set_pending_entity(void *_Nullable entity);
+void *_Nullable ocd_take_pending_entity(void);
+
+/// Retains the Swift object unless it is being deallocated; whether it did.
+_Bool ocd_try_retain(void *_Nonnull object);
+
 #endif

@@ -9,6 +9,8 @@ package struct DatabaseOptions: Hashable, Sendable {
     package var pragmas: [String: String] = [:]
     /// How long to wait for another's lock; `nil` for the driver's own choice.
     package var busyTimeout: Duration?
+    /// The most connections that read at once; `nil` for the driver's own choice.
+    package var readerCount: Int?
 
     package init(path: String?) { self.path = path }
 }

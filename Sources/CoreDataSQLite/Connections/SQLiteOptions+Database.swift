@@ -8,5 +8,6 @@ extension SQLiteOptions {
         createsFile = options.createsFile
         pragmas = options.pragmas
         if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }
+        if let readerCount = options.readerCount { self.readerCount = readerCount }
     }
 }

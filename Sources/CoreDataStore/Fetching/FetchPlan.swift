@@ -4,15 +4,8 @@ import CoreDataPrimitives
 /// What to fetch from one store: a fetch request in the engine's words.
 package struct FetchPlan {
     package struct Sort {
-        package enum Comparison: Sendable {
-            /// Numbers, dates and text by code units.
-            case literal
-            case caseInsensitive
-            case localized
-            case localizedCaseInsensitive
-            /// As a person sorts file names.
-            case localizedStandard
-        }
+        /// How text compares; other values have one order only.
+        package typealias Comparison = TextComparison.SortOrder
 
         /// Property names: `["name"]`, `["locationAtShop", "aisle"]`.
         package var keyPath: [String]

@@ -1,0 +1,172 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+// Insertion, change and deletion, and what follows from them.
+extension NSManagedObjectContext {
+    /// Registers an object that was made outside a context; the next save inserts it.
+    public final func insert(_ object: NSManagedObject) {
+        checkOwned("insert(_:)")
+        if let registry = object.registry, registry === self.registry {
+            if object.flags.contains(.deleted) { undelete(object) }
+            return
+        }
+        precondition(
+            object.registry?.context == nil,
+            "\(object.objectID) is in another context already; an object belongs to one context.")
+        if let coordinator {
+            precondition(
+                coordinator.runtime.entity(named: object.runtime.name) != nil,
+                "Entity '\(object.runtime.name)' is not in the model of the context's coordinator.")
+        }
+        object.registry = registry
+        object.flags.formUnion([.inserted, .registered, .eventInserted])
+        registry.register(
+            object, store: 0, root: object.runtime.root, primaryKey: object.primaryKey)
+        if !object.flags.contains(.listedInserted) {
+            object.flags.insert(.listedInserted)
+            insertedList.append(object)
+        }
+        event.inserted.append(object)
+        if retainsRegisteredObjects { retained.append(object) }
+        object.awakeFromInsert()
+    }
+
+    /// Marks an object to be deleted by the next save; an object that was never saved is forgotten (F1).
+    ///
+    /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed (F2).
+    public final func delete(_ object: NSManagedObject) {
+        checkOwned("delete(_:)")
+        guard object.registry === registry else {
+            preconditionFailure(
+                "\(object.objectID) is not in this context; delete context.object(with: object.objectID).")
+        }
+        guard !object.flags.contains(.deleted) else { return }
+        object.prepareForDeletion()
+        guard !object.flags.contains(.deleted) else { return }
+        object.flags.insert(.deleted)
+        object.flags.remove(.updated)
+        unpropagated.append(object)
+        if !object.flags.contains(.inserted) {
+            if !object.flags.contains(.listedDeleted) {
+                object.flags.insert(.listedDeleted)
+                deletedList.append(object)
+            }
+        }
+        if !object.flags.contains(.eventDeleted) {
+            object.flags.insert(.eventDeleted)
+            event.deleted.append(object)
+        }
+    }
+
+    /// Takes note that a property of the object was set, or its side of a relationship followed another's.
+    final func noteChange(of object: NSManagedObject) {
+        if object.flags.contains(.deleted) { return }
+        if !object.flags.contains(.inserted), !object.flags.contains(.updated) {
+            object.flags.insert(.updated)
+            if !object.flags.contains(.listedUpdated) {
+                object.flags.insert(.listedUpdated)
+                updatedList.append(object)
+            }
+        }
+        if object.flags.isDisjoint(with: [.eventUpdated, .eventInserted]) {
+            object.flags.insert(.eventUpdated)
+            event.updated.append(object)
+        }
+    }
+
+    /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange` (D6).
+    ///
+    /// Runs by itself after blocks of `perform`, before fetches and inside `save()`.
+    public final func processPendingChanges() {
+        guard !isProcessing else { return }
+        isProcessing = true
+        defer { isProcessing = false }
+        if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+        guard !event.isEmpty else { return }
+        let finished = event
+        event = ChangeEvent()
+        postObjectsDidChange(finished)
+        for object in finished.inserted { endEvent(object) }
+        for object in finished.updated { endEvent(object) }
+        for object in finished.deleted { endEvent(object) }
+    }
+
+    private func endEvent(_ object: NSManagedObject) {
+        object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
+        guard let values = object.values else { return }
+        values.event.removeAll()
+        if !values.eventOld.isEmpty { values.eventOld = [:] }
+    }
+
+    // MARK: Delete rules
+
+    /// Applies the delete rules of every object that was deleted since they were last applied (F3).
+    final func propagateDeletes() {
+        while !unpropagated.isEmpty {
+            let objects = unpropagated
+            unpropagated = []
+            realiseAll(objects.filter { $0.isFault })
+            for object in objects where object.flags.contains(.deleted) { applyDeleteRules(of: object) }
+            for object in objects where object.flags.isSuperset(of: [.deleted, .inserted]) { forget(object) }
+        }
+    }
+
+    private func applyDeleteRules(of object: NSManagedObject) {
+        guard !object.flags.contains(.inaccessible) else { return }
+        for slot in object.runtime.relationSlots {
+            guard let relationship = object.runtime.slots[slot].relationship else { continue }
+            switch relationship.deleteRule {
+            case .noAction, .deny: continue
+            case .nullify:
+                guard let inverse = relationship.inverseSlot else { continue }
+                for target in targets(of: object, slot, toNullify: true) where !target.flags.contains(.deleted) {
+                    target.inverseDidLose(object, inverse)
+                }
+            case .cascade:
+                for target in targets(of: object, slot, toNullify: false) { delete(target) }
+            }
+        }
+    }
+
+    private func targets(of object: NSManagedObject, _ slot: Int, toNullify: Bool) -> [NSManagedObject] {
+        if !object.runtime.slots[slot].isToMany { return object.toOne(slot).map { [$0] } ?? [] }
+        let members = object.knownMembers(slot).members
+        if toNullify { realiseAll(members.filter { $0.isFault && $0.row == nil }) }
+        return members
+    }
+
+    /// Lets go of an object that was inserted and deleted without a save in between.
+    final func forget(_ object: NSManagedObject) {
+        registry.unregister(
+            object, store: Int(object.storeIndex), root: object.runtime.root, primaryKey: object.primaryKey)
+        object.flags.subtract([.inserted, .deleted, .registered, .updated])
+        object.registry = nil
+    }
+
+    private func undelete(_ object: NSManagedObject) {
+        object.flags.remove(.deleted)
+        unpropagated.removeAll { $0 === object }
+        noteChange(of: object)
+    }
+
+    // MARK: Notifications
+
+    private func postObjectsDidChange(_ event: ChangeEvent) {
+        var sets: [NotificationKey: Set<NSManagedObject>] = [:]
+        // An object is told under the last thing that happened to it: D1.
+        sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
+        sets[.updatedObjects] = Set(
+            event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) })
+        sets[.deletedObjects] = Set(
+            event.deleted.lazy.filter { !$0.flags.contains(.eventInserted) })
+        sets[.refreshedObjects] = Set(event.refreshed)
+        sets[.invalidatedObjects] = Set(event.invalidated)
+        var userInfo: [AnyHashable: Any] = [:]
+        for (key, objects) in sets where !objects.isEmpty { userInfo[key.rawValue] = objects }
+        guard !userInfo.isEmpty else { return }
+        userInfo["managedObjectContext"] = self
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+    }
+}

@@ -1,0 +1,232 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// From keys and rows to objects, and from faults to values.
+extension NSManagedObjectContext {
+    final func store(at index: Int32) -> SQLStore? { coordinator?.store(at: index) }
+
+    final func runtime(forClass type: NSManagedObject.Type) -> EntityRuntime {
+        guard let coordinator else {
+            preconditionFailure("\(type)(context:) needs a context with a persistentStoreCoordinator.")
+        }
+        ManagedObjectClasses.shared.learn(type)
+        let claiming = coordinator.runtime.entities(ofClass: type)
+        if claiming.count == 1 { return claiming[0] }
+        if claiming.isEmpty {
+            preconditionFailure(
+                "No NSEntityDescriptions in any model claim the NSManagedObject subclass '\(type)'; the model has: "
+                    + coordinator.runtime.entities.map {
+                        "\($0.name) (\($0.compiled.className ?? "NSManagedObject"))"
+                    }.joined(separator: ", "))
+        }
+        preconditionFailure(
+            "Multiple NSEntityDescriptions claim the NSManagedObject subclass '\(type)': "
+                + claiming.map(\.name).joined(separator: ", ") + "; use init(entity:insertInto:).")
+    }
+
+    // MARK: Objects of rows and keys
+
+    /// The object of a row: the registered one, or a new fault that has the row in hand.
+    final func object(for row: RowSnapshot, in store: SQLStore) -> NSManagedObject {
+        guard let runtime = coordinator?.runtime.entities[row.entity] else {
+            preconditionFailure("the context has lost its coordinator")
+        }
+        if let known = registry.object(
+            store: Int(store.index), root: runtime.root, primaryKey: row.primaryKey)
+        {
+            if known.flags.contains(.fault) { known.row = row }
+            return known
+        }
+        let object = register(runtime, primaryKey: row.primaryKey, store: store.index)
+        object.row = row
+        return object
+    }
+
+    /// The object of a key: the registered one, or a new fault without values.
+    final func object(for key: RowKey, store: Int32) -> NSManagedObject {
+        guard let runtime = coordinator?.runtime.entities[key.entity] else {
+            preconditionFailure("the context has lost its coordinator")
+        }
+        if let known = registry.object(store: Int(store), root: runtime.root, primaryKey: key.primaryKey) {
+            return known
+        }
+        return register(runtime, primaryKey: key.primaryKey, store: store)
+    }
+
+    private func register(_ runtime: EntityRuntime, primaryKey: Int64, store: Int32) -> NSManagedObject {
+        let object = NSManagedObject.makeFault(runtime, type: runtime.objectClass)
+        object.registry = registry
+        object.primaryKey = primaryKey
+        object.storeIndex = store
+        object.flags = [.fault, .registered]
+        registry.register(object, store: Int(store), root: runtime.root, primaryKey: primaryKey)
+        if retainsRegisteredObjects { retained.append(object) }
+        return object
+    }
+
+    /// The destination of a to-one, as an object that may be a fault.
+    final func destination(
+        store index: Int32, entity: Int, entityNumber: Int64?, primaryKey: Int64
+    ) -> NSManagedObject? {
+        guard let coordinator, let store = coordinator.store(at: index) else { return nil }
+        let base = coordinator.runtime.entities[entity]
+        if let known = registry.object(store: Int(index), root: base.root, primaryKey: primaryKey) { return known }
+        var ordinal = entity
+        if let entityNumber {
+            ordinal = store.engine.layout.ordinalByNumber[entityNumber] ?? entity
+        } else if base.compiled.subtree.count > 1 {
+            // An old store without the companion column: only the row itself knows its entity.
+            if let row = try? store.row(primaryKey, root: base.root, staleness: -1) { return object(for: row, in: store) }
+        }
+        return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), store: index)
+    }
+
+    /// The members of a to-many as the store has them: one statement, rows included.
+    final func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+        guard let store = store(at: object.storeIndex), object.primaryKey > 0 else { return [] }
+        do {
+            let found = try store.destinationRows(
+                entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
+            return found.first?.rows.map { self.object(for: $0, in: store) } ?? []
+        } catch {
+            CoreDataLog.general.error(
+                """
+                The members of '\(object.runtime.slots[slot].name)' of \(object.objectID) could not be read: \
+                \(error.localizedDescription)
+                """)
+            return []
+        }
+    }
+
+    // MARK: Firing
+
+    /// Gives the fault its values.
+    final func realise(_ object: NSManagedObject, key: String?) {
+        if object.row == nil {
+            do {
+                try readRows(of: neighbours(of: object))
+            } catch {
+                CoreDataLog.general.error(
+                    "\(object.objectID) could not be read and is nil for now: \(error.localizedDescription)")
+                return
+            }
+        }
+        if object.row == nil { return lose(object, key: key) }
+        object.becomeRealised()
+    }
+
+    /// Gives every fault its values with as few statements as possible; the rows that are gone are left out.
+    final func realiseAll(_ objects: [NSManagedObject]) {
+        let faults = objects.filter { $0.isFault }
+        do {
+            try readRows(of: faults.filter { $0.row == nil })
+        } catch {
+            CoreDataLog.general.error("\(faults.count) faults could not be read: \(error.localizedDescription)")
+        }
+        for object in faults where object.isFault {
+            if object.row == nil { lose(object, key: nil) } else { object.becomeRealised() }
+        }
+    }
+
+    /// Reads the rows of faults, from memory where they are there and young enough.
+    final func readRows(of objects: [NSManagedObject]) throws {
+        var groups: [[Int32]: [NSManagedObject]] = [:]
+        for object in objects where object.row == nil && object.primaryKey > 0 {
+            groups[[object.storeIndex, Int32(object.runtime.root)], default: []].append(object)
+        }
+        for (group, members) in groups {
+            guard let store = store(at: group[0]) else { continue }
+            if members.count == 1 {
+                members[0].row = try store.row(
+                    members[0].primaryKey, root: Int(group[1]), staleness: stalenessInterval)
+                continue
+            }
+            let rows = try store.rows(
+                members.map(\.primaryKey), root: Int(group[1]), staleness: stalenessInterval)
+            for object in members { object.row = rows[object.primaryKey] }
+        }
+    }
+
+    /// The fault and those that the same batch fetch made beside it.
+    private func neighbours(of object: NSManagedObject) -> [NSManagedObject] {
+        guard let batch = object.batch else { return [object] }
+        let key = RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey)
+        var found: [NSManagedObject] = []
+        for neighbour in batch.neighbours(of: key) {
+            guard let runtime = coordinator?.runtime.entities[neighbour.entity],
+                let known = registry.object(
+                    store: Int(object.storeIndex), root: runtime.root, primaryKey: neighbour.primaryKey),
+                known.isFault
+            else { continue }
+            found.append(known)
+        }
+        return found.contains { $0 === object } ? found : found + [object]
+    }
+
+    /// B4: the row is gone.
+    private func lose(_ object: NSManagedObject, key: String?) {
+        let property = key.flatMap { object.runtime.entity.propertiesByName[$0] }
+        let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
+        object.becomeInaccessible()
+        guard isDeleted, !object.flags.contains(.deleted) else { return }
+        object.flags.remove(.updated)
+        object.flags.formUnion([.deleted, .propagated])
+        if !object.flags.contains(.listedDeleted) {
+            object.flags.insert(.listedDeleted)
+            deletedList.append(object)
+        }
+    }
+
+    // MARK: Lookup
+
+    /// The object with that ID, if the context knows it already; reads nothing (A2).
+    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        checkOwned("registeredObject(for:)")
+        var id = objectID
+        if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
+        if id.isTemporaryID {
+            return registry.object(store: 0, root: id.runtime.root, primaryKey: id.primaryKey)
+        }
+        guard let store = coordinator?.store(withIdentifier: id.storeIdentifier) else { return nil }
+        return registry.object(store: Int(store.index), root: id.runtime.root, primaryKey: id.primaryKey)
+    }
+
+    /// The object with that ID, as a fault where the context does not know it; reads nothing (A2).
+    ///
+    /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
+    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if let known = registeredObject(for: objectID) { return known }
+        var id = objectID
+        if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
+        if let store = coordinator?.store(withIdentifier: id.storeIdentifier), !id.isTemporaryID,
+            let runtime = coordinator?.runtime.entity(named: id.runtime.name)
+        {
+            return object(for: RowKey(entity: runtime.ordinal, primaryKey: id.primaryKey), store: store.index)
+        }
+        // An ID of no store of ours: an object that has nothing.
+        let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
+        let object = NSManagedObject.makeFault(runtime, type: runtime.objectClass)
+        object.registry = registry
+        object.primaryKey = id.primaryKey
+        object.cachedID = id
+        object.flags = [.fault]
+        return object
+    }
+
+    /// The object with that ID, with its values.
+    ///
+    /// - Throws: error 133000 when there is no such row any more (A2).
+    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let object = object(with: objectID)
+        if object.isDeleted || object.flags.contains(.inaccessible) {
+            throw CoreDataErrors.missingObject(objectID)
+        }
+        guard object.isFault else { return object }
+        if object.row == nil { try readRows(of: [object]) }
+        guard object.row != nil else { throw CoreDataErrors.missingObject(objectID) }
+        object.becomeRealised()
+        return object
+    }
+}

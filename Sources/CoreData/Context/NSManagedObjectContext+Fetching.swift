@@ -1,0 +1,281 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// Fetching: the stores' answer, then what the context knows better (M1–M13).
+extension NSManagedObjectContext {
+    /// What the request asks for: objects, IDs, dictionaries or a count.
+    ///
+    ///     let request = NSFetchRequest<Item>(entityName: "Item")
+    ///     request.predicate = NSPredicate(format: "unit.name == %@", "kg")
+    ///     let items = try context.fetch(request)
+    ///     // SELECT … FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t0.ZUNIT = t1.Z_PK WHERE t1.ZNAME = ?
+    ///
+    /// One statement per store, and one more for each step of the prefetched key paths. Objects that the context
+    /// knows already are returned as they are; see ``AnyFetchRequest/shouldRefreshRefetchedObjects``.
+    ///
+    /// - Throws: an error that names the sub-expression where the request cannot be followed.
+    public nonisolated final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
+        if let type = T.self as? NSManagedObject.Type { ManagedObjectClasses.shared.learn(type) }
+        let results = try results(of: request)
+        try check(results, are: T.self, request)
+        // Both are arrays of class references, and every element has been checked to be a T.
+        return unsafeBitCast(results, to: [T].self)
+    }
+
+    /// How many objects `fetch(_:)` would return for the request; limit and offset count (M7).
+    public nonisolated final func count(for request: AnyFetchRequest) throws -> Int {
+        checkOwned("count(for:)")
+        processPendingChanges()
+        let coordinator = try coordinatorForRequest()
+        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
+        let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
+            return try objects(of: translation, stores: stores, readsRows: false).count
+        }
+        return try CoreDataErrors.converting(coordinator) {
+            try stores.reduce(0) { try $0 + $1.engine.count(translation.plan(for: $1)) }
+        }
+    }
+
+    private func results(of request: AnyFetchRequest) throws -> [AnyObject] {
+        checkOwned("fetch(_:)")
+        processPendingChanges()
+        let coordinator = try coordinatorForRequest()
+        if request.resultType == .countResultType { return [NSNumber(value: try count(for: request))] }
+        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        switch request.resultType {
+        case .dictionaryResultType:
+            return try DictionaryFetch(translation, coordinator: coordinator).run(in: stores)
+        case .managedObjectIDResultType:
+            return try objectIDs(of: translation, stores: stores)
+        default:
+            let objects = try objects(of: translation, stores: stores, readsRows: request.includesPropertyValues)
+            try finish(objects, request, translation)
+            return objects
+        }
+    }
+
+    private func check<T: NSFetchRequestResult>(
+        _ results: [AnyObject], are type: T.Type, _ request: AnyFetchRequest
+    ) throws {
+        // `any NSFetchRequestResult` is no class.
+        guard let wanted = (type as Any) as? AnyClass else { return }
+        guard wanted != NSManagedObject.self else { return }
+        var checked: AnyClass?
+        for result in results {
+            let actual: AnyClass = Swift.type(of: result)
+            if actual == checked { continue }
+            guard result is T else {
+                throw CoreDataErrors.invalidRequest(
+                    """
+                    The request for entity '\(request.entityName ?? "")' found \(actual), not \(wanted). \
+                    The model's class name for the entity must be the class's name, with its module: \
+                    \(String(reflecting: wanted)).
+                    """)
+            }
+            checked = actual
+        }
+    }
+
+    final func coordinatorForRequest() throws -> NSPersistentStoreCoordinator {
+        guard let coordinator else {
+            throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to fetch from.")
+        }
+        return coordinator
+    }
+
+    // MARK: Objects
+
+    /// The objects that match, in order, unsaved changes included where the request says so.
+    private func objects(
+        of translation: FetchTranslation, stores: [SQLStore], readsRows: Bool
+    ) throws -> [NSManagedObject] {
+        let request = translation.request
+        let pending =
+            request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
+        let needsWindow = !pending.isEmpty || stores.count > 1
+        var found: [NSManagedObject] = []
+        for store in stores {
+            var plan = translation.plan(for: store)
+            if needsWindow, plan.limit > 0 {
+                // Each unsaved change can take at most one row out of the window.
+                plan.limit += plan.offset + pending.changed.count + pending.deleted.count
+                plan.offset = 0
+            } else if needsWindow {
+                plan.offset = 0
+            }
+            found += try fetch(plan, from: store, request: request, readsRows: readsRows)
+        }
+        guard needsWindow else { return found }
+        let isResorted = try overlay(pending, on: &found, translation)
+        if isResorted || stores.count > 1 {
+            if !readsRows { realiseAll(found) }
+            try ObjectSorter(sorts: translation.sorts).sort(&found)
+        }
+        if request.fetchOffset > 0 { found.removeFirst(min(request.fetchOffset, found.count)) }
+        if request.fetchLimit > 0, found.count > request.fetchLimit {
+            found.removeLast(found.count - request.fetchLimit)
+        }
+        return found
+    }
+
+    private func fetch(
+        _ plan: FetchPlan, from store: SQLStore, request: AnyFetchRequest, readsRows: Bool
+    ) throws -> [NSManagedObject] {
+        try CoreDataErrors.converting(coordinator) {
+            if request.fetchBatchSize > 0 || !readsRows {
+                let keys = try store.engine.keys(plan)
+                let batch =
+                    request.fetchBatchSize > 0 && keys.count > 1
+                    ? FaultBatch(keys: keys, size: request.fetchBatchSize) : nil
+                return keys.map { key in
+                    let object = self.object(for: key, store: store.index)
+                    if object.isFault, object.row == nil { object.batch = batch }
+                    return object
+                }
+            }
+            let rows = try store.fetchRows(plan)
+            if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
+            return objects(for: rows, in: store)
+        }
+    }
+
+    /// The objects of many rows; what does not change from row to row is asked once.
+    private func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(rows.count)
+        for row in rows { objects.append(object(for: row, in: store)) }
+        return objects
+    }
+
+    /// A registered object takes the row's values, its unsaved changes aside (B7).
+    private func refreshRefetched(_ row: RowSnapshot, in store: SQLStore) {
+        guard let runtime = coordinator?.runtime.entities[row.entity],
+            let known = registry.object(store: Int(store.index), root: runtime.root, primaryKey: row.primaryKey),
+            !known.isFault, let old = known.row, old.version != row.version
+        else { return }
+        merge(row, into: known)
+    }
+
+    // MARK: Unsaved changes
+
+    struct PendingObjects {
+        var inserted: [NSManagedObject] = []
+        var changed: [NSManagedObject] = []
+        var deleted: [NSManagedObject] = []
+
+        var isEmpty: Bool { inserted.isEmpty && changed.isEmpty && deleted.isEmpty }
+    }
+
+    private func hasPendingChanges(for translation: FetchTranslation) -> Bool {
+        insertedList.contains { $0.isInserted && translation.includes($0) }
+            || updatedList.contains { $0.isUpdated && translation.includes($0) }
+            || deletedList.contains { $0.isDeleted && translation.includes($0) }
+    }
+
+    private func pendingObjects(for translation: FetchTranslation) -> PendingObjects {
+        var pending = PendingObjects()
+        pending.inserted = insertedList.filter {
+            $0.isInserted && !$0.isDeleted && translation.includes($0)
+        }
+        pending.changed = updatedList.filter { $0.isUpdated && translation.includes($0) }
+        pending.deleted = deletedList.filter { $0.isDeleted && translation.includes($0) }
+        return pending
+    }
+
+    /// Puts in what matches now and takes out what does not; whether the order has to be made anew.
+    private func overlay(
+        _ pending: PendingObjects, on found: inout [NSManagedObject], _ translation: FetchTranslation
+    ) throws -> Bool {
+        guard !pending.isEmpty else { return false }
+        found.removeAll { $0.isDeleted }
+        var matching: [NSManagedObject] = []
+        if !pending.changed.isEmpty {
+            let changed = Set(pending.changed.map(ObjectReference.init))
+            found.removeAll { changed.contains(ObjectReference($0)) }
+            realiseAll(pending.changed)
+            matching += try pending.changed.filter { try !$0.isDeleted && translation.matches($0) }
+        }
+        matching += try pending.inserted.filter { try translation.matches($0) }
+        found += matching
+        return !matching.isEmpty
+    }
+
+    private func objectIDs(of translation: FetchTranslation, stores: [SQLStore]) throws -> [AnyObject] {
+        let request = translation.request
+        if request.includesPendingChanges && hasPendingChanges(for: translation) || stores.count > 1 {
+            return try objects(of: translation, stores: stores, readsRows: false).map(\.objectID)
+        }
+        guard let store = stores.first, let coordinator else { return [] }
+        return try CoreDataErrors.converting(coordinator) {
+            try store.engine.keys(translation.plan(for: store)).map { key in
+                NSManagedObjectID(
+                    runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
+            }
+        }
+    }
+
+    // MARK: After the fetch
+
+    private func finish(
+        _ objects: [NSManagedObject], _ request: AnyFetchRequest, _ translation: FetchTranslation
+    ) throws {
+        if let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty {
+            for path in paths { try prefetch(path.split(separator: ".").map(String.init)[...], of: objects) }
+        }
+        guard !request.returnsObjectsAsFaults, request.fetchBatchSize == 0 else { return }
+        realiseAll(objects)
+    }
+
+    /// Reads the relationships on the path, one statement per step (M10).
+    private func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
+        guard let key = path.first, !objects.isEmpty else { return }
+        let faults = objects.filter { $0.isFault && $0.row == nil }
+        try readRows(of: faults)
+        var destinations: [NSManagedObject] = []
+        let groups = Dictionary(grouping: objects) { [Int($0.storeIndex), $0.runtime.ordinal] }
+        for members in groups.values {
+            guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),
+                let relationship = runtime.slots[slot].relationship
+            else {
+                throw CoreDataErrors.invalidRequest(
+                    "prefetched key path: '\(key)' is no relationship of entity '\(members.first?.runtime.name ?? "")'")
+            }
+            destinations +=
+                relationship.isToMany
+                ? try prefetchToMany(slot, of: members) : try prefetchToOne(slot, of: members)
+        }
+        try prefetch(path.dropFirst(), of: destinations)
+    }
+
+    private func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        var seen: Set<ObjectReference> = []
+        let targets = objects.compactMap { object in
+            object.row == nil && object.values == nil ? nil : object.toOne(slot)
+        }.filter { seen.insert(ObjectReference($0)).inserted }
+        try readRows(of: targets.filter { $0.isFault && $0.row == nil })
+        return targets
+    }
+
+    private func prefetchToMany(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        let unknown = objects.filter { $0.primaryKey > 0 && !$0.members(slot).isKnown }
+        guard let first = unknown.first, let store = store(at: first.storeIndex) else { return [] }
+        let found = try CoreDataErrors.converting(coordinator) {
+            try store.destinationRows(
+                entity: first.runtime.ordinal, slot: slot, owners: unknown.map(\.primaryKey))
+        }
+        let rows = Dictionary(found.map { ($0.owner, $0.rows) }, uniquingKeysWith: { first, _ in first })
+        var members: [NSManagedObject] = []
+        for object in unknown {
+            let targets = (rows[object.primaryKey] ?? []).map { self.object(for: $0, in: store) }
+            object.members(slot).know(targets)
+            members += targets
+        }
+        return members
+    }
+}

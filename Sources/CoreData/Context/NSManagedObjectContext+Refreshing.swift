@@ -1,0 +1,266 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// Forgetting, reading again, taking back.
+extension NSManagedObjectContext {
+    /// Reads an object's values again, with or without its unsaved changes (B5).
+    ///
+    /// - Parameter flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the
+    ///   values that are read.
+    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkOwned("refresh(_:mergeChanges:)")
+        guard object.registry === registry, object.isStored, !object.flags.contains(.inaccessible) else { return }
+        let store = store(at: object.storeIndex)
+        if flag, object.isUpdated || object.isDeleted {
+            object.row = nil
+            do {
+                try readRows(of: [object])
+            } catch {
+                CoreDataLog.general.error("\(object.objectID) could not be refreshed: \(error.localizedDescription)")
+            }
+            guard object.row != nil else { return }
+            rebase(object)
+            object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
+        } else {
+            object.becomeFault()
+            object.flags.remove(.updated)
+            object.row = store?.cachedRow(object.primaryKey, root: object.runtime.root, staleness: stalenessInterval)
+        }
+        event.refreshed.append(object)
+    }
+
+    /// Refreshes every registered object; those with changes keep them.
+    public final func refreshAllObjects() {
+        for object in registry.objects { refresh(object, mergeChanges: true) }
+    }
+
+    /// Puts the object's changes on top of a row that is new to it; what nobody changed is the row's.
+    final func rebase(_ object: NSManagedObject) {
+        if let values = object.values {
+            for slot in object.runtime.slots.indices
+            where !values.changed.contains(slot) && !object.runtime.slots[slot].property.isTransient {
+                values.live[slot] = nil
+            }
+        }
+        for (index, relation) in object.relations.enumerated() {
+            switch relation {
+            case .unread: break
+            case .toOne:
+                let slot = object.runtime.relationSlots[index]
+                if object.values?.changed.contains(slot) != true { object.relations[index] = .unread }
+            case .toMany(let members):
+                if !members.hasChanges { object.relations[index] = .unread }
+            }
+        }
+    }
+
+    /// The object takes a newer row; its unsaved changes stay.
+    final func merge(_ row: RowSnapshot, into object: NSManagedObject) {
+        object.row = row
+        rebase(object)
+        object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
+        event.refreshed.append(object)
+    }
+
+    /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
+    /// when they were last read or saved (J4).
+    public final func rollback() {
+        checkOwned("rollback()")
+        processPendingChanges()
+        let inserted = insertedList.filter { $0.isInserted }
+        let changed = updatedList.filter { $0.isUpdated } + deletedList.filter { $0.isDeleted && $0.isStored }
+        for object in inserted { forget(object) }
+        for object in changed where !object.flags.contains(.inaccessible) {
+            object.values = nil
+            object.relations = []
+            object.flags.subtract([.updated, .deleted])
+        }
+        clearLists()
+        for object in changed { object.withoutNotingChanges { object.awake(fromSnapshotEvents: .rollback) } }
+        event.deleted += inserted
+        event.refreshed += changed
+        processPendingChanges()
+    }
+
+    /// Forgets every object; those that are still held are of no use any more (B8).
+    public final func reset() {
+        checkOwned("reset()")
+        let objects = registry.objects
+        let ids = objects.map(\.objectID)
+        for object in objects {
+            object.flags = [.inaccessible]
+            object.values = nil
+            object.relations = []
+            object.row = nil
+            object.registry = nil
+        }
+        registry.removeAll()
+        clearLists()
+        event = ChangeEvent()
+        retained = []
+        guard !ids.isEmpty else { return }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextObjectsDidChange, object: self,
+            userInfo: [NSInvalidatedAllObjectsKey: ids, "managedObjectContext": self])
+    }
+
+    private func clearLists() {
+        for object in insertedList { object.flags.subtract([.listedInserted, .inserted]) }
+        for object in updatedList { object.flags.subtract([.listedUpdated, .updated]) }
+        for object in deletedList { object.flags.subtract([.listedDeleted, .deleted]) }
+        insertedList = []
+        updatedList = []
+        deletedList = []
+        unpropagated = []
+    }
+
+    /// Says in which store a new object shall be saved.
+    ///
+    /// - Precondition: the object is new and the store's configuration has its entity.
+    public final func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object.registry === registry, object.objectID.isTemporaryID
+        else { preconditionFailure("assign(_:to:) takes a new object of this context.") }
+        guard let store = store as? SQLStore, store.engine.layout.entities[object.runtime.ordinal] != nil else {
+            preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
+        }
+        object.storeIndex = store.index
+    }
+
+    /// Checks now whether the object's row was changed by somebody else since it was read; the next save throws.
+    public final func detectConflicts(for object: NSManagedObject) {
+        checkOwned("detectConflicts(for:)")
+        guard object.registry === registry, object.isStored else { return }
+        if !object.isDeleted { noteChange(of: object) }
+        object.flags.insert(.touched)
+    }
+
+    // MARK: Merging
+
+    /// Takes over what another context saved: changed objects are refreshed, deleted ones deleted, inserted ones
+    /// made known (L1). Unsaved changes of this context stay.
+    ///
+    ///     NotificationCenter.default.addObserver(
+    ///         forName: .NSManagedObjectContextDidSave, object: background, queue: nil
+    ///     ) { note in
+    ///         view.perform { view.mergeChanges(fromContextDidSave: note) }
+    ///     }
+    public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkOwned("mergeChanges(fromContextDidSave:)")
+        let saved = SavedIDs(notification)
+        merge(saved)
+    }
+
+    /// The IDs in a notification or dictionary that tells of a save.
+    struct SavedIDs: Sendable {
+        var inserted: [NSManagedObjectID]
+        var updated: [NSManagedObjectID]
+        var deleted: [NSManagedObjectID]
+
+        init(_ notification: Notification) {
+            let userInfo = notification.userInfo ?? [:]
+            inserted = Self.ids(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
+            updated =
+                Self.ids(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
+                + Self.ids(userInfo, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey)
+            deleted = Self.ids(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
+        }
+
+        private static func ids(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID] {
+            if let ids = userInfo[ids] as? Set<NSManagedObjectID> { return Array(ids) }
+            if let objects = userInfo[objects] as? Set<NSManagedObject> { return objects.map(\.objectID) }
+            if let ids = userInfo[objects] as? [NSManagedObjectID] { return ids }
+            if let ids = userInfo[objects] as? Set<NSManagedObjectID> { return Array(ids) }
+            return []
+        }
+    }
+
+    final func merge(_ saved: SavedIDs) {
+        guard coordinator != nil else { return }
+        var ids: [String: Set<NSManagedObjectID>] = [:]
+        for id in saved.updated {
+            guard let object = registeredObject(for: id), !object.flags.contains(.inaccessible) else { continue }
+            guard let store = store(at: object.storeIndex) else { continue }
+            do {
+                guard let row = try store.row(object.primaryKey, root: object.runtime.root, staleness: -1) else { continue }
+                ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
+                if object.isFault {
+                    object.row = row
+                } else if object.row.map({ $0.version != row.version }) ?? true || object.hasKnownMembers {
+                    merge(row, into: object)
+                    object.forgetUnchangedMembers()
+                }
+            } catch {
+                CoreDataLog.general.error("\(id) could not be merged: \(error.localizedDescription)")
+            }
+        }
+        for id in saved.inserted {
+            let object = object(with: id)
+            ids[NSInsertedObjectIDsKey, default: []].insert(id)
+            event.inserted.append(object)
+        }
+        var deleted: [NSManagedObject] = []
+        for id in saved.deleted {
+            guard let object = registeredObject(for: id) else { continue }
+            deleted.append(object)
+            ids[NSDeletedObjectIDsKey, default: []].insert(id)
+            if !object.flags.contains(.eventDeleted) {
+                object.flags.insert(.eventDeleted)
+                event.deleted.append(object)
+            }
+            object.becomeInaccessible()
+            object.flags.subtract([.updated, .deleted])
+        }
+        processPendingChanges()
+        for object in deleted { detach(object) }
+        guard !ids.isEmpty else { return }
+        var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
+        for (key, value) in ids { userInfo[key] = value }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: userInfo)
+    }
+
+    /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
+    final func derivedValuesChanged(_ key: RowKey, in store: SQLStore) {
+        guard let runtime = coordinator?.runtime.entities[key.entity],
+            let object = registry.object(store: Int(store.index), root: runtime.root, primaryKey: key.primaryKey),
+            !object.isFault
+        else { return }
+        if let row = try? store.row(key.primaryKey, root: runtime.root, staleness: -1) {
+            object.row = row
+            rebase(object)
+        }
+    }
+
+    final func setMergesAutomatically(_ merges: Bool) {
+        if let merging { NotificationCenter.default.removeObserver(merging) }
+        merging = nil
+        guard merges else { return }
+        merging = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
+        ) { [weak self] notification in
+            guard let self, let saving = notification.object as? NSManagedObjectContext, saving !== self,
+                let coordinator = saving.coordinator, coordinator === self.coordinator
+            else { return }
+            let saved = SavedIDs(notification)
+            self.perform { self.merge(saved) }
+        }
+    }
+}
+
+extension NSManagedObject {
+    final var hasKnownMembers: Bool {
+        relations.contains { relation in
+            if case .toMany(let members) = relation { return members.isKnown }
+            return false
+        }
+    }
+
+    /// To-many relationships without changes of this context are read again when they are next asked for.
+    final func forgetUnchangedMembers() {
+        for (index, relation) in relations.enumerated() {
+            if case .toMany(let members) = relation, !members.hasChanges { relations[index] = .unread }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// A save, on one screen (H2): hooks and validation until nothing changes any more, then one transaction per store,
+// then what was written becomes what is known.
+extension NSManagedObjectContext {
+    /// What ``save()`` does.
+    final func saveChanges() throws {
+        checkOwned("save()")
+        isSaving = true
+        defer { isSaving = false }
+        processPendingChanges()
+        guard let coordinator else {
+            guard hasChanges else { return }
+            throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
+        }
+        guard hasChanges || coordinator.hasUnsavedMetadata else { return }
+        guard !coordinator.persistentStores.isEmpty else {
+            throw CoreDataErrors.coreData(
+                "This NSPersistentStoreCoordinator has no persistent stores. It cannot perform a save operation.")
+        }
+        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+        try settle()
+        var outcome = SavedObjects()
+        try write(to: coordinator, outcome: &outcome)
+        finish(outcome)
+    }
+
+    // MARK: Before
+
+    /// Calls `willSave` and validates until no hook changes anything any more (G7, H2).
+    private func settle() throws {
+        var changed = changedObjects()
+        var rounds = 0
+        while !changed.isEmpty {
+            rounds += 1
+            if rounds > 1000 {
+                throw CoreDataErrors.coreData(
+                    """
+                    Failed to process pending changes before save. The context is still dirty after 1000 attempts. \
+                    Typically this recursive dirtying is caused by a bad validation method, -willSave, or \
+                    notification handler.
+                    """)
+            }
+            // What a hook sets on objects whose hook has run is saved too; only others' hooks are still to run.
+            var next = changed
+            while !next.isEmpty {
+                for object in next { object.willSave() }
+                next = processPendingChanges(addingTo: &changed)
+            }
+            try validate(changed.filter { $0.hasChanges })
+            // What a validator changed is validated again.
+            changed = []
+            _ = processPendingChanges(addingTo: &changed)
+        }
+    }
+
+    private var eventObjects: [NSManagedObject] { event.inserted + event.updated + event.deleted }
+
+    /// Ends the event, and adds to the list what it touched and what is not in it; returns that.
+    private func processPendingChanges(addingTo changed: inout [NSManagedObject]) -> [NSManagedObject] {
+        propagateDeletes()
+        let touched = eventObjects
+        guard !touched.isEmpty else { return [] }
+        var seen = Set(changed.map(ObjectReference.init))
+        let new = touched.filter { seen.insert(ObjectReference($0)).inserted }
+        changed += new
+        processPendingChanges()
+        return new
+    }
+
+    private func changedObjects() -> [NSManagedObject] {
+        insertedList.filter { $0.isInserted } + updatedList.filter { $0.isUpdated }
+            + deletedList.filter { $0.isDeleted }
+    }
+
+    private func validate(_ objects: [NSManagedObject]) throws {
+        var errors: [any Error] = []
+        for object in objects where !object.flags.contains(.inaccessible) {
+            do {
+                if object.isDeleted {
+                    try object.validateForDelete()
+                } else if object.isInserted {
+                    try object.validateForInsert()
+                } else {
+                    try object.validateForUpdate()
+                }
+            } catch { errors.append(error) }
+        }
+        if let error = CoreDataErrors.combined(errors) { throw error }
+    }
+
+    // MARK: Writing
+
+    /// What was written to which store.
+    struct SavedObjects {
+        var inserted: [NSManagedObject] = []
+        var updated: [NSManagedObject] = []
+        var deleted: [NSManagedObject] = []
+    }
+
+    private func write(to coordinator: NSPersistentStoreCoordinator, outcome: inout SavedObjects) throws {
+        let inserted = insertedList.filter { $0.isInserted && !$0.isDeleted }
+        let updated = updatedList.filter { $0.isUpdated && !$0.isDeleted }
+        let deleted = deletedList.filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        try assignStores(to: inserted, in: coordinator)
+        let stores = coordinator.sqlStores
+        var failures: [(SQLStore, any Error)] = []
+        var isAnythingWritten = false
+        for store in stores {
+            let own = { (objects: [NSManagedObject]) in
+                stores.count == 1 ? objects : objects.filter { $0.storeIndex == store.index }
+            }
+            let preparation = SavePreparation(
+                context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted))
+            do {
+                let saved = try preparation.run()
+                isAnythingWritten = isAnythingWritten || !saved.isEmpty
+                outcome.inserted += preparation.inserted
+                outcome.updated += preparation.updated
+                outcome.deleted += preparation.deleted
+            } catch {
+                failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
+            }
+        }
+        outcome.deleted += deletedList.filter { $0.isDeleted && $0.flags.contains(.inaccessible) }
+        guard let first = failures.first else { return }
+        if !isAnythingWritten || stores.count == 1 {
+            throw failures.count == 1 ? first.1 : CoreDataErrors.incompleteSave(failures.map { ($0.0, $0.1) })
+        }
+        finish(outcome)
+        throw CoreDataErrors.incompleteSave(failures.map { ($0.0, $0.1) })
+    }
+
+    /// A12: every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
+    private func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
+        var candidates: [Int: [SQLStore]] = [:]
+        for object in objects where object.storeIndex == 0 {
+            let ordinal = object.runtime.ordinal
+            let stores =
+                candidates[ordinal]
+                ?? coordinator.stores(for: object.runtime, affected: nil).filter { !$0.isReadOnly }
+            candidates[ordinal] = stores
+            guard let first = stores.first else {
+                throw CoreDataErrors.noWritableStore(entity: object.runtime.name, in: coordinator)
+            }
+            if stores.count == 1 {
+                object.storeIndex = first.index
+                continue
+            }
+            let relative = object.runtime.relationSlots.lazy
+                .filter { !object.runtime.slots[$0].isToMany }
+                .compactMap { object.toOne($0)?.storeIndex }
+                .first { index in index > 0 && stores.contains { $0.index == index } }
+            object.storeIndex = relative ?? first.index
+        }
+    }
+
+    // MARK: After
+
+    /// What was written is clean now; hooks and notifications tell of it.
+    private func finish(_ saved: SavedObjects) {
+        let deletedIDs = Set(saved.deleted.map(\.objectID))
+        for object in saved.inserted { object.flags.remove(.inserted) }
+        for object in saved.updated { object.flags.remove(.updated) }
+        for object in saved.deleted { object.flags.remove(.deleted) }
+        insertedList = insertedList.filter { keep($0, .inserted, .listedInserted) }
+        updatedList = updatedList.filter { keep($0, .updated, .listedUpdated) }
+        deletedList = deletedList.filter { keep($0, .deleted, .listedDeleted) }
+        for object in saved.inserted { object.didSave() }
+        for object in saved.updated { object.didSave() }
+        for object in saved.deleted { object.didSave() }
+        for object in saved.deleted { detach(object) }
+        postDidSave(saved, deletedIDs: deletedIDs)
+    }
+
+    private func keep(_ object: NSManagedObject, _ state: ObjectFlags, _ listed: ObjectFlags) -> Bool {
+        if object.flags.contains(state) { return true }
+        object.flags.remove(listed)
+        return false
+    }
+
+    /// F5: a deleted object is in no context any more; its ID can still be read.
+    final func detach(_ object: NSManagedObject) {
+        _ = object.objectID
+        registry.unregister(
+            object, store: Int(object.storeIndex), root: object.runtime.root, primaryKey: object.primaryKey)
+        object.flags.subtract([.registered, .updated, .inserted])
+        object.registry = nil
+    }
+
+    private func postDidSave(_ saved: SavedObjects, deletedIDs: Set<NSManagedObjectID>) {
+        let center = NotificationCenter.default
+        var objects: [AnyHashable: Any] = ["managedObjectContext": self]
+        objects[NSInsertedObjectsKey] = Set(saved.inserted)
+        objects[NSUpdatedObjectsKey] = Set(saved.updated)
+        objects[NSDeletedObjectsKey] = Set(saved.deleted)
+        center.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: objects)
+        let ids: [AnyHashable: Any] = [
+            NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
+            NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
+            NSDeletedObjectIDsKey: deletedIDs,
+            "managedObjectContext": self,
+        ]
+        center.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids)
+    }
+
+    /// Gives new objects their permanent IDs before they are saved; they stay inserted (A3).
+    ///
+    /// - Throws: where no store takes an object, or the keys cannot be reserved; then no object has changed.
+    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkOwned("obtainPermanentIDs(for:)")
+        let coordinator = try coordinatorForRequest()
+        let new = objects.filter { $0.registry === registry && $0.objectID.isTemporaryID }
+        try assignStores(to: new.filter { $0.storeIndex == 0 }, in: coordinator)
+        let groups = Dictionary(grouping: new) { [Int($0.storeIndex), $0.runtime.root] }
+        var keys: [(NSManagedObject, SQLStore, Int64)] = []
+        for (group, members) in groups {
+            guard let store = coordinator.store(at: Int32(group[0])) else { continue }
+            let range = try CoreDataErrors.converting(coordinator) {
+                try store.engine.allocateKeys(root: group[1], count: members.count)
+            }
+            for (object, key) in zip(members, range) { keys.append((object, store, key)) }
+        }
+        for (object, store, key) in keys { becomePermanent(object, store: store, temporaryKey: object.primaryKey, key: key) }
+    }
+
+    /// The object is known under its permanent key from now on.
+    final func becomePermanent(_ object: NSManagedObject, store: SQLStore, temporaryKey: Int64, key: Int64) {
+        registry.unregister(object, store: 0, root: object.runtime.root, primaryKey: temporaryKey)
+        object.primaryKey = key
+        object.storeIndex = store.index
+        registry.register(object, store: Int(store.index), root: object.runtime.root, primaryKey: key)
+        guard object.cachedID != nil else { return }
+        // Somebody holds the temporary ID: it still leads here (A3).
+        object.cachedID = nil
+        registry.alias(temporaryKey, to: object.objectID)
+    }
+}

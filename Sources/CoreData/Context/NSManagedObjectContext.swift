@@ -1,0 +1,194 @@
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// How a context is confined.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// To whatever thread its user chooses; nothing is checked. Deprecated on Apple's platforms.
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
+
+/// A scratch pad of objects: tracks what is inserted, changed and deleted, and saves it at once.
+///
+/// Use a context and its objects inside `perform` or `performAndWait`, a main-queue context also directly from the
+/// main thread. In debug builds every other use stops the program with a message.
+///
+///     let items = try await context.perform {
+///         let request = NSFetchRequest<Item>(entityName: "Item")
+///         request.predicate = NSPredicate(format: "listed == YES")
+///         return try context.fetch(request).map(\.objectID)     // SELECT … FROM ZITEM t0 WHERE t0.ZLISTED = ?
+///     }
+///
+/// Differs from Apple: `parent`, `undoManager` and `setQueryGenerationFrom(_:)` do not exist yet.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    // Safe because everything that changes is used on the context's queue only; the registry guards itself.
+
+    /// How the context is confined; set once.
+    public nonisolated let concurrencyType: NSManagedObjectContextConcurrencyType
+    private(set) var registry: ObjectRegistry!
+    let queue: DispatchQueue?
+
+    /// The coordinator whose stores the context reads and writes.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator }
+        set {
+            precondition(
+                coordinator == nil || coordinator === newValue || registry.objects.isEmpty,
+                "A context that has objects cannot change its coordinator; reset it first.")
+            coordinator = newValue
+            registry.coordinator = newValue
+        }
+    }
+    private(set) final var coordinator: NSPersistentStoreCoordinator?
+
+    /// A name for messages and logs.
+    open var name: String?
+    /// Who changes things, as persistent history records it.
+    open var transactionAuthor: String?
+    /// The user's own.
+    public let userInfo = NSMutableDictionary()
+
+    /// Whether delete rules are applied when changes are processed; else when they are saved (F2).
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether registered objects are kept alive; else only changed ones are (B9).
+    open var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? registry.objects : [] }
+    }
+    /// How many seconds a row in memory may be old when a fault fires; negative: any age (B6).
+    open var stalenessInterval: TimeInterval = -1
+    /// Whether an object whose row is gone becomes deleted instead of an error (B4).
+    open var shouldDeleteInaccessibleFaults = true
+    /// Whether saves of other contexts of the coordinator are merged into this one (L3).
+    open var automaticallyMergesChangesFromParent: Bool {
+        get { merging != nil }
+        set { setMergesAutomatically(newValue) }
+    }
+    /// What to do about rows that somebody else changed meanwhile.
+    ///
+    /// Differs from Apple: only `NSErrorMergePolicy` exists yet; setting another one stops the program.
+    open var mergePolicy: Any = NSErrorMergePolicy {
+        didSet {
+            precondition(
+                (mergePolicy as AnyObject) === NSErrorMergePolicy, "Only NSErrorMergePolicy is supported.")
+        }
+    }
+
+    // What has changed since the last save. Lists may hold objects that left the state again; flags decide.
+    final var insertedList: [NSManagedObject] = []
+    final var updatedList: [NSManagedObject] = []
+    final var deletedList: [NSManagedObject] = []
+    /// What has changed since changes were last processed.
+    final var event = ChangeEvent()
+    final var unpropagated: [NSManagedObject] = []
+    final var isProcessing = false
+    final var isSaving = false
+    final var retained: [NSManagedObject] = []
+    final var merging: (any NSObjectProtocol)?
+
+    /// Makes a context without a coordinator.
+    public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
+        concurrencyType = ct
+        queue =
+            ct == .privateQueueConcurrencyType
+            ? DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem) : nil
+        super.init()
+        registry = ObjectRegistry(context: self)
+    }
+
+    /// Makes a context without a coordinator.
+    public nonisolated convenience init(_ type: ConcurrencyType) {
+        self.init(concurrencyType: type.rawValue)
+    }
+
+    deinit {
+        if let merging { NotificationCenter.default.removeObserver(merging) }
+        registry.contextWillGo()
+        // Objects refer to each other in circles; whoever still holds one finds it empty (B4, B10).
+        for object in registry.objects {
+            object.relations = []
+            object.values = nil
+            object.flags.remove(.registered)
+        }
+    }
+
+    /// The type of a context, as an overlay of its raw type.
+    public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: NSManagedObjectContextConcurrencyType
+
+        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
+
+        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
+        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    }
+
+    // MARK: What has changed
+
+    /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself (D2).
+    open var hasChanges: Bool {
+        insertedList.contains { $0.isInserted } || updatedList.contains { $0.isUpdated }
+            || deletedList.contains { $0.isDeleted }
+    }
+
+    /// The objects that the next save inserts.
+    open var insertedObjects: Set<NSManagedObject> { Set(insertedList.lazy.filter(\.isInserted)) }
+
+    /// The objects that the next save updates.
+    open var updatedObjects: Set<NSManagedObject> { Set(updatedList.lazy.filter(\.isUpdated)) }
+
+    /// The objects that the next save deletes.
+    open var deletedObjects: Set<NSManagedObject> { Set(deletedList.lazy.filter(\.isDeleted)) }
+
+    /// The objects that the context knows at the moment.
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
+
+    // MARK: Saving
+
+    /// Writes everything that was inserted, changed and deleted: one transaction per store, or nothing.
+    ///
+    ///     try context.save()
+    ///     // BEGIN IMMEDIATE; UPDATE Z_PRIMARYKEY …; INSERT INTO ZITEM …; UPDATE ZUNIT …; COMMIT
+    ///
+    /// - Throws: validation errors (1550–1690; several as 1560 with `NSDetailedErrors`), 133020 when a row was
+    ///   changed by somebody else, 133021 for a uniqueness constraint, 134030 and others for the store. After an error
+    ///   store and context are as they were before, and the context keeps its changes.
+    open func save() throws { try saveChanges() }
+
+    // MARK: Faults that cannot fire
+
+    /// Asked when a fault's row is gone; `true` makes the object deleted with nil values (B4).
+    ///
+    /// Override it to log or to forgive. The default logs and answers ``shouldDeleteInaccessibleFaults``.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID,
+        triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        CoreDataLog.general.warning(
+            "CoreData could not fulfill a fault for \(oid): its row is gone (property '\(property?.name ?? "")').")
+        return shouldDeleteInaccessibleFaults
+    }
+
+    final var contextName: String {
+        name.map { "'\($0)'" } ?? "\(Unmanaged.passUnretained(self).toOpaque())"
+    }
+
+    open override var description: String { "<NSManagedObjectContext: \(contextName)>" }
+}
+
+/// The objects that one event touched; each at most once a list, flags tell which lists it is in.
+struct ChangeEvent {
+    var inserted: [NSManagedObject] = []
+    var updated: [NSManagedObject] = []
+    var deleted: [NSManagedObject] = []
+    var refreshed: [NSManagedObject] = []
+    var invalidated: [NSManagedObject] = []
+
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
+    }
+}
+
+/// The policy that throws on every conflict: error 133020 with the list of conflicts.
+public var NSErrorMergePolicy: AnyObject { NSMergePolicy.error }

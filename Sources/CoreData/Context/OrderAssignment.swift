@@ -1,0 +1,135 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// What a save puts into a column that belongs to a one-way to-many's owner.
+enum OwnerChange {
+    case none
+    case owner(NSManagedObject)
+    case order(Int64)
+}
+
+/// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners.
+///
+/// Order values are 2048, 3072, 4096 … (store-format §4.4). A member that stays in order keeps its value; a new or moved
+/// one gets a value between its neighbours', and only where there is none left are all values made anew.
+struct OrderAssignment {
+    let context: NSManagedObjectContext
+
+    static func value(at position: Int) -> Int64 { 2048 + 1024 * Int64(position) }
+
+    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) throws {
+        for object in objects {
+            guard !object.relations.isEmpty else { continue }
+            for slot in object.runtime.relationSlots {
+                let info = object.runtime.slots[slot]
+                guard info.isToMany, !info.property.isTransient, let relationship = info.relationship,
+                    case .toMany(let members) = object.relations[info.relation], members.hasChanges
+                else { continue }
+                if relationship.inverseSlot == nil {
+                    assignOwner(object, slot, members, touch: touch)
+                } else if relationship.isOrdered, !object.isDeleted {
+                    assignOrder(object, slot, relationship, touch: touch)
+                }
+            }
+        }
+    }
+
+    private func assignOwner(
+        _ owner: NSManagedObject, _ slot: Int, _ members: ToManyMembers, touch: (NSManagedObject) -> Void
+    ) {
+        let declaring = owner.runtime.slots[slot].property.declaringEntity
+        for member in members.removed where !members.contains(member.object) {
+            guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
+            else { continue }
+            member.object.liveValues().owners[column] = OwnerChange.none
+            touch(member.object)
+        }
+        guard !owner.isDeleted else { return }
+        let order = members.isOrdered ? owner.knownMembers(slot).members : members.added.map(\.object)
+        for (position, member) in order.enumerated() {
+            let layout = member.runtime.layout
+            if let column = layout.column(of: .ownerKey(entity: declaring, slot: slot)) {
+                member.liveValues().owners[column] = .owner(owner)
+            }
+            if let column = layout.column(of: .ownerOrder(entity: declaring, slot: slot)) {
+                member.liveValues().owners[column] = .order(Self.value(at: position))
+            }
+            touch(member)
+        }
+    }
+
+    private func assignOrder(
+        _ owner: NSManagedObject, _ slot: Int, _ relationship: CompiledRelationship,
+        touch: (NSManagedObject) -> Void
+    ) {
+        guard let inverse = relationship.inverseSlot, let model = context.coordinator?.runtime,
+            !model.entities[relationship.destination].slots[inverse].isToMany
+        else { return }
+        let known = owner.knownMembers(slot)
+        context.realiseAll(known.members.filter { $0.isFault })
+        let present = known.members.map { member -> Int64? in
+            let column = member.runtime.layout.orderColumnOfSlot[inverse]
+            guard column >= 0, let row = member.row, !row.isNull(column),
+                !known.added.contains(ObjectReference(member))
+            else { return nil }
+            return row.integer(column)
+        }
+        for (member, (old, new)) in zip(known.members, zip(present, Self.values(for: present)))
+        where old != new {
+            member.liveValues().orders[inverse] = new
+            touch(member)
+        }
+    }
+
+    /// The values, ascending; `nil` asks for one.
+    static func values(for present: [Int64?]) -> [Int64] {
+        var values = keepingAscending(present)
+        var index = 0
+        while index < values.count {
+            guard values[index] == nil else {
+                index += 1
+                continue
+            }
+            var end = index
+            while end < values.count, values[end] == nil { end += 1 }
+            let low = index == 0 ? 1024 : values[index - 1] ?? 1024
+            let missing = Int64(end - index)
+            let step: Int64
+            if end == values.count {
+                step = 1024
+            } else {
+                let high = values[end] ?? low
+                step = (high - low) / (missing + 1)
+                if step < 1 { return present.indices.map { value(at: $0) } }
+            }
+            for offset in 0..<(end - index) { values[index + offset] = low + step * Int64(offset + 1) }
+            index = end
+        }
+        return values.map { $0 ?? 0 }
+    }
+
+    /// The longest ascending run of what is there is kept; the others ask for a new value.
+    private static func keepingAscending(_ present: [Int64?]) -> [Int64?] {
+        var tails: [Int] = []
+        var previous = [Int](repeating: -1, count: present.count)
+        for (index, value) in present.enumerated() {
+            guard let value else { continue }
+            var low = 0
+            var high = tails.count
+            while low < high {
+                let middle = (low + high) / 2
+                if (present[tails[middle]] ?? 0) < value { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { previous[index] = tails[low - 1] }
+            if low == tails.count { tails.append(index) } else { tails[low] = index }
+        }
+        var kept = [Int64?](repeating: nil, count: present.count)
+        var next = tails.last ?? -1
+        while next >= 0 {
+            kept[next] = present[next]
+            next = previous[next]
+        }
+        return kept
+    }
+}

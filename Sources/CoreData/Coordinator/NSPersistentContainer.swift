@@ -1,0 +1,118 @@
+import Foundation
+import Synchronization
+
+/// A whole stack: model, coordinator with its stores, a context for the main queue and others for the background.
+///
+///     let container = NSPersistentContainer(name: "GroceryDude")
+///     container.loadPersistentStores { description, error in
+///         if let error { fatalError("\(description): \(error)") }
+///     }
+///     let items = try container.viewContext.fetch(Item.fetchRequest())
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    // Safe because `state` guards the descriptions, and the rest is set once.
+
+    /// The container's name, which is also its store's file name.
+    public let name: String
+    public let managedObjectModel: NSManagedObjectModel
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    /// The context of the main queue.
+    public let viewContext: NSManagedObjectContext
+    private let state: Mutex<Transfer<[NSPersistentStoreDescription]>>
+
+    /// Makes a container of the model with that name in the main bundle, else of all its models merged.
+    ///
+    /// - Precondition: there is one.
+    public convenience init(name: String) {
+        guard let model = Self.model(named: name) else {
+            preconditionFailure(
+                """
+                No model '\(name)' (\(name).momd, .mom, .xcdatamodeld) in \(Bundle.main.bundlePath); \
+                give it with NSPersistentContainer(name:managedObjectModel:).
+                """)
+        }
+        self.init(name: name, managedObjectModel: model)
+    }
+
+    /// Makes a container whose one store, unless the descriptions say otherwise, is `<defaultDirectory>/<name>.sqlite`.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        viewContext.name = "viewContext"
+        let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+        state = Mutex(Transfer([NSPersistentStoreDescription(url: url)]))
+        super.init()
+    }
+
+    /// The folder of the default store: the user's folder for application data, with the program's name in it.
+    ///
+    /// Differs from Apple: `$XDG_DATA_HOME/<program>`, where Apple has Application Support.
+    open class func defaultDirectoryURL() -> URL {
+        let base =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? FileManager.default.temporaryDirectory
+        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "CoreData").lastPathComponent
+        return base.appendingPathComponent(program, isDirectory: true)
+    }
+
+    /// The stores to load: change them before ``loadPersistentStores(completionHandler:)``.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { state.withLock { $0 }.value }
+        set {
+            let descriptions = Transfer(newValue)
+            state.withLock { $0 = descriptions }
+        }
+    }
+
+    /// Adds the stores that the descriptions tell of; calls the block once for each, before it returns unless the
+    /// description asks for a queue of its own.
+    open func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
+                !description.isReadOnly
+            {
+                // A folder that cannot be made shows as the error of opening the store.
+                try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            }
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// A context with a queue of its own.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs the block with a context of its own, in the background.
+    @preconcurrency
+    open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs the block with a context of its own, in the background, and returns its result.
+    @preconcurrency
+    public final func performBackgroundTask<T, E: Error>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T
+    ) async throws(E) -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { () throws(E) -> T in try block(context) }
+    }
+
+    private static func model(named name: String) -> NSManagedObjectModel? {
+        for kind in ["momd", "mom", "xcdatamodeld", "xcdatamodel"] {
+            if let url = Bundle.main.url(forResource: name, withExtension: kind),
+                let model = NSManagedObjectModel(contentsOf: url)
+            {
+                return model
+            }
+        }
+        return NSManagedObjectModel.mergedModel(from: nil)
+    }
+}

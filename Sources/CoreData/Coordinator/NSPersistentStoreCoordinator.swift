@@ -1,0 +1,256 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// Maps a model to stores: contexts fetch from it and save to it.
+///
+/// Safe to use from any thread.
+///
+///     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+///     try coordinator.addPersistentStore(type: .sqlite, at: url)
+///     let context = NSManagedObjectContext(.privateQueue)
+///     context.persistentStoreCoordinator = coordinator
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+    // Safe because `state` guards what changes, and the model is frozen.
+
+    private struct State {
+        var stores: [SQLStore] = []
+        var nextIndex: Int32 = 1
+        var name: String?
+    }
+
+    /// Guards the list of stores and the name.
+    private let state = Mutex(State())
+    /// Guards additions and removals as wholes, so that one URL is not added twice.
+    private let changing = NSRecursiveLock()
+    let runtime: ModelRuntime
+    private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+
+    /// The model, frozen: to change it, copy it.
+    public let managedObjectModel: NSManagedObjectModel
+
+    /// Makes a coordinator without stores; the model can no longer be changed.
+    ///
+    /// - Precondition: the model is valid; ``init(validating:)`` throws its diagnostics instead.
+    public convenience init(managedObjectModel model: NSManagedObjectModel) {
+        do { try self.init(validating: model) } catch {
+            preconditionFailure("The model is not valid:\n\(error.localizedDescription)")
+        }
+    }
+
+    /// Makes a coordinator without stores, or throws everything that is wrong with the model.
+    public init(validating model: NSManagedObjectModel) throws {
+        managedObjectModel = model
+        runtime = try CoreDataErrors.converting(nil) { try ModelRuntime(model) }
+        super.init()
+        for entity in runtime.entities { ManagedObjectClasses.shared.note(entity) }
+    }
+
+    deinit {
+        for store in state.withLock({ $0.stores }) { store.close() }
+    }
+
+    /// A name for messages and logs.
+    public final var name: String? {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    // MARK: Stores
+
+    /// The stores, in the order in which they were added.
+    public final var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+    final var sqlStores: [SQLStore] { state.withLock { $0.stores } }
+
+    final func store(at index: Int32) -> SQLStore? {
+        state.withLock { state in state.stores.first { $0.index == index } }
+    }
+
+    final func store(withIdentifier identifier: String) -> SQLStore? {
+        sqlStores.first { $0.identifier == identifier }
+    }
+
+    /// The stores that have the entity or one below it.
+    final func stores(for entity: EntityRuntime, affected: [NSPersistentStore]?) -> [SQLStore] {
+        sqlStores.filter { store in
+            if let affected, !affected.isEmpty, !affected.contains(where: { $0 === store }) { return false }
+            return entity.compiled.subtree.contains { store.engine.layout.entities[$0] != nil }
+        }
+    }
+
+    final var hasUnsavedMetadata: Bool { sqlStores.contains { $0.hasUnsavedMetadata } }
+
+    /// Opens a store, or makes it where there is none, and adds it.
+    ///
+    /// - Parameters:
+    ///   - storeType: `NSSQLiteStoreType` or `NSInMemoryStoreType`.
+    ///   - configuration: the configuration whose entities the store has; `nil` for all.
+    ///   - storeURL: the file; ignored in memory. `/dev/null` makes an SQLite store in memory.
+    ///   - options: `NSReadOnlyPersistentStoreOption` and the others of this module.
+    /// - Throws: 134100 when the store is of another model, with what differs; 134080, 259 and others when it cannot
+    ///   be opened. Nothing is left of a store that could not be made.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        guard [NSSQLiteStoreType, NSInMemoryStoreType].contains(storeType) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreInvalidTypeError,
+                "Stores of type '\(storeType)' are not supported; there are NSSQLiteStoreType and NSInMemoryStoreType.")
+        }
+        changing.lock()
+        defer { changing.unlock() }
+        if let storeURL, storeType == NSSQLiteStoreType, storeURL.path != "/dev/null",
+            persistentStore(for: storeURL) != nil
+        {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOpenError, "The store \(storeURL.path) is attached to this coordinator already.")
+        }
+        if storeType == NSSQLiteStoreType, storeURL == nil {
+            throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type SQLite needs a URL.")
+        }
+        let index = state.withLock { state in
+            defer { state.nextIndex += 1 }
+            return state.nextIndex
+        }
+        let store: SQLStore
+        do {
+            store = try SQLStore.open(
+                type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
+                coordinator: self)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: storeURL)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+        state.withLock { $0.stores.append(store) }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSAddedPersistentStoresKey: [store]])
+        return store
+    }
+
+    /// Opens a store, or makes it where there is none, and adds it.
+    @discardableResult
+    public final func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addPersistentStore(
+            ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+    }
+
+    /// Adds the store that the description tells of, now or on a queue of its own.
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        let work = Transfer {
+            do {
+                try self.addPersistentStore(
+                    ofType: storeDescription.type, configurationName: storeDescription.configuration,
+                    at: storeDescription.url, options: storeDescription.options)
+                block(storeDescription, nil)
+            } catch { block(storeDescription, error) }
+        }
+        if storeDescription.shouldAddStoreAsynchronously {
+            DispatchQueue.global().async { work.value() }
+        } else {
+            work.value()
+        }
+    }
+
+    /// Takes a store off; its objects' faults can no longer fire.
+    open func remove(_ store: NSPersistentStore) throws {
+        changing.lock()
+        defer { changing.unlock() }
+        guard let store = store as? SQLStore, store.persistentStoreCoordinator === self else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
+        }
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        state.withLock { $0.stores.removeAll { $0 === store } }
+        store.close()
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+    }
+
+    /// The store at that URL, if it is attached.
+    open func persistentStore(for URL: URL) -> NSPersistentStore? {
+        let path = URL.standardizedFileURL.path
+        return persistentStores.first { $0.url?.standardizedFileURL.path == path }
+    }
+
+    /// Where the store lies.
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    // MARK: Metadata
+
+    /// The store's metadata, as it is or as the next save will write it.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    /// Puts metadata on a store; the next save of a context writes it (S6, H10).
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        var merged: [String: Any] = metadata ?? [:]
+        for key in Self.ownMetadataKeys where merged[key] == nil { merged[key] = store.metadata[key] }
+        store.metadata = merged
+    }
+
+    /// What the framework itself keeps in the metadata: a user's dictionary without them does not remove them.
+    static let ownMetadataKeys = [
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion",
+        "NSStoreModelVersionHashesDigest", "NSPersistenceFrameworkVersion",
+        "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
+    ]
+
+    // MARK: IDs
+
+    /// The ID that a URI names; `nil` where no attached store has its UUID or the model has no such entity (A11).
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        guard url.scheme == "x-coredata" else { return nil }
+        let parts = url.path.split(separator: "/").map(String.init)
+        guard parts.count == 2, let entity = runtime.entity(named: parts[0]) else { return nil }
+        if let key = NSManagedObjectID.temporaryKey(ofReference: parts[1]) {
+            return NSManagedObjectID(runtime: entity, primaryKey: key, store: nil)
+        }
+        guard parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()), key > 0,
+            let store = sqlStores.first(where: {
+                $0.identifier.caseInsensitiveCompare(url.host ?? "") == .orderedSame
+            })
+        else { return nil }
+        return NSManagedObjectID(runtime: entity, primaryKey: key, store: store)
+    }
+
+    /// The ID that a URI in a string names; see ``managedObjectID(forURIRepresentation:)``.
+    public final func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
+    // MARK: Queue
+
+    /// Runs the block on the coordinator's queue, later.
+    @preconcurrency
+    public final func perform(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+
+    /// Runs the block on the coordinator's queue and waits for it.
+    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try queue.sync(execute: block) }
+
+    /// Runs the block on the coordinator's queue and returns its result.
+    @preconcurrency
+    public final func perform<T, E: Error>(
+        _ block: @escaping @Sendable () throws(E) -> T
+    ) async throws(E) -> T {
+        let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(E) {
+                    continuation.resume(returning: Transfer(.success(try block())))
+                } catch { continuation.resume(returning: Transfer(.failure(error))) }
+            }
+        }
+        return try result.value.get()
+    }
+}

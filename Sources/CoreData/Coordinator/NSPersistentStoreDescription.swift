@@ -1,0 +1,93 @@
+import Foundation
+
+/// What a container or coordinator needs to know to add a store.
+///
+///     let description = NSPersistentStoreDescription(url: url)
+///     description.isReadOnly = true
+///     description.setValue("FULL" as NSString, forPragmaNamed: "synchronous")
+open class NSPersistentStoreDescription: NSObject, NSCopying {
+    /// The store's type; `NSSQLiteStoreType` unless set.
+    open var type = NSSQLiteStoreType
+    /// The configuration whose entities the store has; `nil` for all.
+    open var configuration: String?
+    /// The file.
+    open var url: URL?
+    /// Everything that is set, by option key.
+    open private(set) var options: [String: NSObject] = [
+        NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
+        NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
+    ]
+    /// Whether the store is added on a queue of its own.
+    open var shouldAddStoreAsynchronously = false
+
+    /// A description of an SQLite store at the URL.
+    public init(url: URL) {
+        self.url = url
+        super.init()
+    }
+
+    /// A description of an SQLite store in memory, until a URL is set.
+    public override init() {
+        url = URL(fileURLWithPath: "/dev/null")
+        super.init()
+    }
+
+    /// Sets an option; `nil` takes it away.
+    open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
+
+    /// Whether the store is not written to; false unless set.
+    open var isReadOnly: Bool {
+        get { (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
+        set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
+    }
+
+    /// How many seconds to wait for a store that somebody else is writing to; 240 unless set.
+    open var timeout: TimeInterval {
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
+    }
+
+    /// The pragmas for every connection.
+    open var sqlitePragmas: [String: NSObject] {
+        options[NSSQLitePragmasOption] as? [String: NSObject] ?? [:]
+    }
+
+    /// Sets a pragma; `nil` takes it away.
+    open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
+        var pragmas = sqlitePragmas
+        pragmas[name] = value
+        setOption(pragmas as NSDictionary, forKey: NSSQLitePragmasOption)
+    }
+
+    /// Whether a store of another model version is migrated. Differs from Apple: migration does not exist yet.
+    open var shouldMigrateStoreAutomatically: Bool {
+        get { (options[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
+        set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
+    }
+
+    /// Whether the mapping model of a migration is inferred. Differs from Apple: migration does not exist yet.
+    open var shouldInferMappingModelAutomatically: Bool {
+        get { (options[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
+        set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSPersistentStoreDescription()
+        copy.type = type
+        copy.configuration = configuration
+        copy.url = url
+        copy.options = options
+        copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+        return copy
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPersistentStoreDescription else { return false }
+        return type == other.type && configuration == other.configuration && url == other.url
+            && options == other.options && shouldAddStoreAsynchronously == other.shouldAddStoreAsynchronously
+    }
+
+    open override var hash: Int { url.hashValue ^ type.hashValue }
+
+    open override var description: String { "<NSPersistentStoreDescription: \(type) \(url?.path ?? "")>" }
+}

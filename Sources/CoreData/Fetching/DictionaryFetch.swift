@@ -1,0 +1,114 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// Dictionary results: what the store has, unsaved changes aside (M5, M6).
+struct DictionaryFetch {
+    private struct Column {
+        var name: String
+        var expression: ExpressionNode
+        /// How the engine's value becomes the dictionary's; `nil` for a to-one's ID.
+        var slot: EntityRuntime.Slot?
+        /// The entity of the ID that the value stands for.
+        var destination: EntityRuntime?
+    }
+
+    private let translation: FetchTranslation
+    private let coordinator: NSPersistentStoreCoordinator
+    private let columns: [Column]
+    private let groups: [ExpressionNode]
+
+    init(_ translation: FetchTranslation, coordinator: NSPersistentStoreCoordinator) throws {
+        self.translation = translation
+        self.coordinator = coordinator
+        let entity = translation.entity
+        let request = translation.request
+        if let properties = request.propertiesToFetch, !properties.isEmpty {
+            columns = try properties.map { try Self.column($0, entity: entity, in: coordinator.runtime) }
+        } else {
+            columns = try entity.slots.filter { $0.attribute != nil && !$0.property.isTransient }
+                .map { try Self.column($0.name, entity: entity, in: coordinator.runtime) }
+        }
+        groups = try (request.propertiesToGroupBy ?? []).map {
+            try Self.column($0, entity: entity, in: coordinator.runtime).expression
+        }
+    }
+
+    func run(in stores: [SQLStore]) throws -> [NSDictionary] {
+        var results: [NSDictionary] = []
+        for store in stores {
+            let rows = try CoreDataErrors.converting(coordinator) {
+                try store.engine.tuples(
+                    translation.plan(for: store),
+                    columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
+                    distinct: translation.request.returnsDistinctResults, groupBy: groups,
+                    having: translation.request.havingPredicate?.node)
+            }
+            results.reserveCapacity(rows.count)
+            for row in rows {
+                let dictionary = NSMutableDictionary(capacity: columns.count)
+                for (column, value) in zip(columns, row) {
+                    // A nil value has no entry (M5).
+                    guard let any = any(value, column, store) else { continue }
+                    dictionary[column.name] = any
+                }
+                results.append(dictionary)
+            }
+        }
+        return results
+    }
+
+    private func any(_ value: Value, _ column: Column, _ store: SQLStore) -> Any? {
+        if let destination = column.destination {
+            guard case .integer(let key) = value else { return nil }
+            return NSManagedObjectID(runtime: destination, primaryKey: key, store: store)
+        }
+        if let slot = column.slot { return ManagedObjectValues.any(value, slot: slot) }
+        return OperandBridging.any(from: .value(value))
+    }
+
+    private static func column(
+        _ property: Any, entity: EntityRuntime, in model: ModelRuntime
+    ) throws -> Column {
+        if let description = property as? NSExpressionDescription {
+            guard let expression = description.expression else {
+                throw CoreDataErrors.invalidRequest(
+                    "The expression description '\(description.name)' in propertiesToFetch has no expression.")
+            }
+            let node = expression.node
+            var destination: EntityRuntime?
+            if case .evaluatedObject = node { destination = entity }
+            return Column(name: description.name, expression: node, slot: nil, destination: destination)
+        }
+        let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""
+        if name == "objectID" || name == "self" {
+            return Column(name: name, expression: .evaluatedObject, slot: nil, destination: entity)
+        }
+        let keys = name.split(separator: ".").map(String.init)
+        var current = entity
+        for (index, key) in keys.enumerated() {
+            guard let slot = current.slot(forKey: key) else {
+                throw CoreDataErrors.invalidRequest(
+                    "propertiesToFetch: keypath \(name) not found in entity \(current.name)")
+            }
+            let info = current.slots[slot]
+            let isLast = index == keys.count - 1
+            if isLast {
+                guard !info.isToMany, !info.property.isTransient else {
+                    throw CoreDataErrors.invalidRequest(
+                        "propertiesToFetch: '\(name)' of entity '\(entity.name)' is "
+                            + (info.isToMany ? "to-many" : "transient") + " and cannot be a dictionary's value")
+                }
+                return Column(
+                    name: name, expression: .keyPath(operand: .evaluatedObject, keys),
+                    slot: info.attribute == nil ? nil : info,
+                    destination: info.relationship.map { model.entities[$0.destination] })
+            }
+            guard let relationship = info.relationship else { break }
+            current = model.entities[relationship.destination]
+        }
+        throw CoreDataErrors.invalidRequest("propertiesToFetch: '\(name)' is no property of '\(entity.name)'")
+    }
+}

@@ -1,0 +1,163 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// The crossing from a fetch request to the engine's plan: names become ordinals, objects become rows.
+struct FetchTranslation {
+    let request: AnyFetchRequest
+    let entity: EntityRuntime
+    let sorts: [FetchPlan.Sort]
+    /// The request's predicate with its objects; what memory evaluates.
+    private let predicate: PredicateNode?
+    private let evaluator: PredicateEvaluator?
+
+    /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
+    ///   descriptor that no store can follow (M13, M15).
+    init(_ request: AnyFetchRequest, in model: ModelRuntime) throws {
+        guard let name = request.entityName, !name.isEmpty else {
+            throw CoreDataErrors.invalidRequest("A fetch request must have an entity.")
+        }
+        guard let entity = model.entity(named: name) else {
+            throw CoreDataErrors.invalidRequest(
+                "The fetch request's entity '\(name)' is not in the model, which has: "
+                    + model.entities.map(\.name).joined(separator: ", "))
+        }
+        self.request = request
+        self.entity = entity
+        sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
+        predicate = request.predicate?.node
+        evaluator = predicate.map { PredicateEvaluator($0) }
+    }
+
+    /// What one store is asked.
+    func plan(for store: SQLStore) -> FetchPlan {
+        var plan = FetchPlan(entity: entity.ordinal)
+        plan.includesSubentities = request.includesSubentities
+        plan.predicate = predicate.map { node in
+            node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
+        }
+        plan.sorts = sorts
+        plan.limit = request.fetchLimit
+        plan.offset = request.fetchOffset
+        return plan
+    }
+
+    /// Whether the object is of the entity that is asked for.
+    func includes(_ object: NSManagedObject) -> Bool {
+        request.includesSubentities
+            ? entity.compiled.subtree.contains(object.runtime.ordinal)
+            : object.runtime.ordinal == entity.ordinal
+    }
+
+    func matches(_ object: NSManagedObject) throws -> Bool {
+        guard includes(object) else { return false }
+        guard let evaluator else { return true }
+        return try evaluator.evaluate(.object(object))
+    }
+
+    private static func sort(
+        _ descriptor: NSSortDescriptor, entity: EntityRuntime, in model: ModelRuntime
+    ) throws -> FetchPlan.Sort {
+        guard let term = SortTerm(descriptor) else {
+            throw CoreDataErrors.invalidRequest(
+                "unsupported NSSortDescriptor (comparator blocks are not supported): \(descriptor)")
+        }
+        var current = entity
+        let keys = term.key.split(separator: ".").map(String.init)
+        for (index, key) in keys.enumerated() {
+            if ["self", "objectID"].contains(key), index == keys.count - 1 { break }
+            guard let slot = current.slot(forKey: key) else {
+                throw CoreDataErrors.invalidRequest(
+                    "keypath \(term.key) not found in entity \(current.name), which has: "
+                        + current.slots.map(\.name).joined(separator: ", "))
+            }
+            let info = current.slots[slot]
+            if info.isToMany {
+                throw CoreDataErrors.invalidRequest("to-many key not allowed here: sort by '\(term.key)'")
+            }
+            if info.property.isTransient {
+                throw CoreDataErrors.invalidRequest(
+                    "keypath \(term.key) not found in entity \(current.name): '\(key)' is transient")
+            }
+            if let relationship = info.relationship { current = model.entities[relationship.destination] }
+        }
+        return FetchPlan.Sort(keyPath: keys, isAscending: term.isAscending, comparison: term.comparison)
+    }
+}
+
+/// Sorting in memory as the stores sort: nil first, text by the same comparisons.
+struct ObjectSorter {
+    let sorts: [FetchPlan.Sort]
+
+    /// Sorts stably.
+    func sort(_ objects: inout [NSManagedObject]) throws {
+        guard !sorts.isEmpty, objects.count > 1 else { return }
+        var keyed = try objects.enumerated().map { index, object in
+            (keys: try sorts.map { try value($0, of: object) }, index: index, object: object)
+        }
+        keyed.sort { a, b in
+            for (position, sort) in sorts.enumerated() {
+                let order = Self.compare(a.keys[position], b.keys[position], sort.comparison)
+                if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
+            }
+            return a.index < b.index
+        }
+        objects = keyed.map(\.object)
+    }
+
+    private func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Value {
+        var operand = Operand.object(object)
+        for key in sort.keyPath {
+            guard case .object(let owner) = operand else { return .null }
+            operand = try owner.predicateOperand(forKey: key)
+        }
+        switch operand {
+        case .value(let value): return value
+        case .object(let object):
+            let id = (object as? NSManagedObject)?.primaryKey ?? (object as? NSManagedObjectID)?.primaryKey
+            return id.map { .integer($0) } ?? .null
+        default: return .null
+        }
+    }
+
+    static func compare(_ a: Value, _ b: Value, _ comparison: FetchPlan.Sort.Comparison) -> Int {
+        switch (a, b) {
+        case (.null, .null): return 0
+        case (.null, _): return -1
+        case (_, .null): return 1
+        case (.integer(let a), .integer(let b)): return a < b ? -1 : a > b ? 1 : 0
+        case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)):
+            return TextComparison.compare(a, b, by: comparison)
+        case (.double(let a), .double(let b)), (.date(let a), .date(let b)): return a < b ? -1 : a > b ? 1 : 0
+        case (.decimal(let a), .decimal(let b)): return a < b ? -1 : a > b ? 1 : 0
+        case (.uuid(let a), .uuid(let b)):
+            return withUnsafeBytes(of: a.uuid) { a in
+                withUnsafeBytes(of: b.uuid) { b in a.lexicographicallyPrecedes(b) ? -1 : a.elementsEqual(b) ? 0 : 1 }
+            }
+        case (.data(let a), .data(let b)):
+            return a.lexicographicallyPrecedes(b) ? -1 : a == b ? 0 : 1
+        default: return 0
+        }
+    }
+}
+
+extension ExpressionNode {
+    /// The expression with rows of that store in place of objects.
+    fileprivate func replacingObjects(inStore identifier: String) -> ExpressionNode {
+        guard case .constant(let constant) = self else { return self }
+        return .constant(constant.replacingObjects(inStore: identifier))
+    }
+}
+
+extension Constant {
+    fileprivate func replacingObjects(inStore identifier: String) -> Constant {
+        switch self {
+        case .object(let object): .key(object.predicateRowKey(inStore: identifier))
+        case .collection(let members, let isOrdered):
+            .collection(members.map { $0.replacingObjects(inStore: identifier) }, isOrdered: isOrdered)
+        case .value, .key, .dictionary, .symbol: self
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Synchronization
+
+/// Which methods of `NSManagedObject` a user's class overrides.
+///
+/// Calling `validateValue(_:forKey:)` for every property of every object costs more than the save itself, and nearly no
+/// class overrides it. A class's table of methods begins with its superclass's, entry by entry, so a probe class that
+/// overrides one method shows which entry is that method's: the one that differs from `NSManagedObject`'s in this
+/// probe and not in one that overrides nothing.
+enum ClassOverrides {
+    static func overridesValidateValue(_ type: NSManagedObject.Type) -> Bool {
+        isOverridden(validateValueEntry, in: type)
+    }
+
+    static func overridesUndefinedKey(_ type: NSManagedObject.Type) -> Bool {
+        isOverridden(undefinedKeyEntry, in: type)
+    }
+
+    static func overridesValue(_ type: NSManagedObject.Type) -> Bool { isOverridden(valueEntry, in: type) }
+
+    /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
+    private static let validateValueEntry = entry(of: ValidateValueProbe.self)
+    private static let undefinedKeyEntry = entry(of: UndefinedKeyProbe.self)
+    private static let valueEntry = entry(of: ValueProbe.self)
+
+    private static func isOverridden(_ entry: Int?, in type: NSManagedObject.Type) -> Bool {
+        guard let entry else { return type != NSManagedObject.self }
+        return word(entry, of: type) != word(entry, of: NSManagedObject.self)
+    }
+
+    private static func entry(of probe: NSManagedObject.Type) -> Int? {
+        let count = sizeInWords(of: NSManagedObject.self)
+        let differing = (0..<count).filter { index in
+            word(index, of: probe) != word(index, of: NSManagedObject.self)
+                && word(index, of: PlainProbe.self) == word(index, of: NSManagedObject.self)
+        }
+        return differing.count == 1 ? differing[0] : nil
+    }
+
+    private static func word(_ index: Int, of type: NSManagedObject.Type) -> UInt {
+        unsafeBitCast(type, to: UnsafePointer<UInt>.self)[index]
+    }
+
+    /// The words of a class's metadata after its address point.
+    ///
+    /// Without the Objective-C runtime the record has, in bytes from the address point: kind 0, superclass 8,
+    /// flags 16 (32 bits), instance address point 20, instance size 24, alignment mask 28 (16 bits), reserved 30,
+    /// class size 32, class address point 36.
+    private static func sizeInWords(of type: NSManagedObject.Type) -> Int {
+        let base = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        let size = Int(base.load(fromByteOffset: 32, as: UInt32.self))
+        let addressPoint = Int(base.load(fromByteOffset: 36, as: UInt32.self))
+        return max(0, size - addressPoint) / MemoryLayout<UInt>.size
+    }
+
+    private final class PlainProbe: NSManagedObject {}
+
+    private final class ValidateValueProbe: NSManagedObject {
+        override func validateValue(
+            _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
+        ) throws {}
+    }
+
+    private final class UndefinedKeyProbe: NSManagedObject {
+        override func value(forUndefinedKey key: String) -> Any? { nil }
+    }
+
+    private final class ValueProbe: NSManagedObject {
+        override func value(forKey key: String) -> Any? { nil }
+    }
+}

@@ -1,0 +1,231 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataPredicate
+import Foundation
+import Logging
+import Synchronization
+
+/// What reading and writing an object needs to know of its entity, laid out for speed.
+///
+/// Every object holds its entity's runtime, and the runtime keeps the model alive; the model does not hold the
+/// runtime, so that a model nobody uses any more goes away.
+final class EntityRuntime: @unchecked Sendable {
+    // Safe because all is set once, but `classCache`, which its mutex guards.
+
+    struct Slot {
+        let name: String
+        let property: CompiledProperty
+        /// The column in the entity's row; -1 where nothing is stored.
+        let column: Int
+        /// The position among the entity's relationships; -1 for attributes.
+        let relation: Int
+        let type: AttributeType
+        let attribute: CompiledAttribute?
+        let relationship: CompiledRelationship?
+        let isToMany: Bool
+        /// The ordinals of the destination entity and all below it.
+        let destinationSubtree: [Int]
+        let destinationName: String
+    }
+
+    let compiled: CompiledEntity
+    /// The description of the entity; alive as long as `model` is.
+    unowned let entity: NSEntityDescription
+    let model: NSManagedObjectModel
+    let slots: [Slot]
+    /// The slots of the relationships, by their position.
+    let relationSlots: [Int]
+    let validation: EntityValidation
+    private let classCache = Mutex<NSManagedObject.Type?>(nil)
+    /// Tells runtimes apart in the cache of a property key.
+    let identifier: UInt32
+    private static let nextIdentifier = Atomic<UInt32>(1)
+
+    var ordinal: Int { compiled.ordinal }
+    var root: Int { compiled.root }
+    let rootName: String
+    var name: String { compiled.name }
+    var layout: RowLayout { compiled.rowLayout }
+
+    init(
+        compiled: CompiledEntity, in compiledModel: CompiledModel, entity: NSEntityDescription,
+        model: NSManagedObjectModel
+    ) {
+        self.compiled = compiled
+        rootName = compiledModel.entities[compiled.root].name
+        self.entity = entity
+        self.model = model
+        var relationSlots: [Int] = []
+        slots = compiled.properties.map { property in
+            var relation = -1
+            if property.relationship != nil {
+                relation = relationSlots.count
+                relationSlots.append(property.slot)
+            }
+            return Slot(
+                name: property.name, property: property,
+                column: compiled.rowLayout.columnOfSlot[property.slot], relation: relation,
+                type: property.attribute?.type ?? .undefined, attribute: property.attribute,
+                relationship: property.relationship, isToMany: property.relationship?.isToMany ?? false,
+                destinationSubtree: property.relationship.map {
+                    compiledModel.entities[$0.destination].subtree
+                } ?? [],
+                destinationName: property.relationship.map {
+                    compiledModel.entities[$0.destination].name
+                } ?? "")
+        }
+        self.relationSlots = relationSlots
+        validation = EntityValidation(entity: entity, slots: slots)
+        identifier = Self.nextIdentifier.wrappingAdd(1, ordering: .relaxed).oldValue
+    }
+
+    func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
+
+    func isKind(of ordinal: Int, in model: CompiledModel) -> Bool {
+        model.entities[ordinal].subtree.contains(compiled.ordinal)
+    }
+
+    /// The class of the entity's objects: the one that the model names, when it is known by now.
+    ///
+    /// A name without module is looked for in every module that has shown itself by a managed object class, so a
+    /// class that appears in the type of a request or is inserted by `init(context:)` brings its siblings along.
+    var objectClass: NSManagedObject.Type {
+        if let known = classCache.withLock({ $0 }) { return known }
+        guard let name = compiled.className, !name.isEmpty, name != "NSManagedObject" else {
+            classCache.withLock { $0 = NSManagedObject.self }
+            return NSManagedObject.self
+        }
+        guard let found = ManagedObjectClasses.shared.find(named: name) else {
+            ManagedObjectClasses.shared.warnOnce(className: name, entity: self.name)
+            return NSManagedObject.self
+        }
+        classCache.withLock { $0 = found }
+        return found
+    }
+
+    /// Tells the runtime of a class that a caller mentioned together with this entity.
+    func learn(_ type: NSManagedObject.Type) {
+        guard type != NSManagedObject.self else { return }
+        ManagedObjectClasses.shared.learn(type)
+    }
+}
+
+/// The runtimes of a model's entities, by ordinal.
+final class ModelRuntime: Sendable {
+    let model: CompiledModel
+    let entities: [EntityRuntime]
+
+    init(_ model: NSManagedObjectModel) throws {
+        let compiled = try model.freeze()
+        self.model = compiled
+        entities = compiled.entities.map { entity in
+            EntityRuntime(
+                compiled: entity, in: compiled,
+                entity: model.entityDescriptions[entity.ordinal], model: model)
+        }
+    }
+
+    func entity(named name: String) -> EntityRuntime? {
+        model.ordinalByName[name].map { entities[$0] }
+    }
+
+    /// The entity whose objects have that class; `nil` when none or several claim it.
+    func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
+        let names = ManagedObjectClasses.names(of: type)
+        return entities.filter { runtime in
+            guard let name = runtime.compiled.className else { return false }
+            return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
+        }
+    }
+}
+
+/// The managed object classes of the program, by name.
+///
+/// Swift off Apple's platforms has no list of classes. A qualified name can be looked up; for a bare one the
+/// modules are tried in which some managed object class has been met.
+final class ManagedObjectClasses: Sendable {
+    static let shared = ManagedObjectClasses()
+
+    private struct State {
+        var classes: [String: NSManagedObject.Type] = [:]
+        var modules: [String] = []
+        var warned: Set<String> = []
+        /// The entities of the models in use, weakly: a model that nobody uses any more claims no class.
+        var entities: [WeakEntity] = []
+    }
+
+    private struct WeakEntity {
+        weak var runtime: EntityRuntime?
+    }
+
+    /// Guards what has been learnt so far.
+    private let state = Mutex(State())
+
+    init() {
+        let executable = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
+        let module = String(executable.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        state.withLock { $0.modules = [module] }
+    }
+
+    /// `["Module.Outer.Item", "Item"]`: the names by which a model may call the class.
+    static func names(of type: NSManagedObject.Type) -> Set<String> {
+        let full = String(reflecting: type)
+        var names: Set<String> = [full]
+        if let last = full.split(separator: ".").last { names.insert(String(last)) }
+        return names
+    }
+
+    func learn(_ type: NSManagedObject.Type) {
+        let full = String(reflecting: type)
+        guard let module = full.split(separator: ".").first.map(String.init) else { return }
+        state.withLock { state in
+            for name in Self.names(of: type) { state.classes[name] = type }
+            if !state.modules.contains(module) { state.modules.append(module) }
+        }
+    }
+
+    func find(named name: String) -> NSManagedObject.Type? {
+        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        let (known, modules) = state.withLock { ($0.classes[bare], $0.modules) }
+        if let known { return known }
+        if bare.contains("."), let type = NSClassFromString(bare) as? NSManagedObject.Type { return type }
+        for module in modules {
+            if let type = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return type }
+        }
+        return nil
+    }
+
+    /// Takes note of an entity of a model in use.
+    func note(_ runtime: EntityRuntime) {
+        guard runtime.compiled.className != nil else { return }
+        state.withLock { state in
+            state.entities.removeAll { $0.runtime == nil }
+            state.entities.append(WeakEntity(runtime: runtime))
+        }
+    }
+
+    /// The entities that name the class: of several equal models the one used last.
+    func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
+        let names = Self.names(of: type)
+        let runtimes = state.withLock { $0.entities.compactMap(\.runtime) }
+        var found: [String: EntityRuntime] = [:]
+        for runtime in runtimes {
+            guard let name = runtime.compiled.className,
+                names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
+            else { continue }
+            found[runtime.name] = runtime
+        }
+        return Array(found.values)
+    }
+
+    func warnOnce(className: String, entity: String) {
+        let isNew = state.withLock { $0.warned.insert(className).inserted }
+        guard isNew else { return }
+        CoreDataLog.general.warning(
+            """
+            No class named '\(className)' for entity '\(entity)' is known; its objects are plain NSManagedObject. \
+            Name it Module.\(className) in the model, or mention the class first: \
+            NSFetchRequest<\(className)>(entityName: "\(entity)").
+            """)
+    }
+}

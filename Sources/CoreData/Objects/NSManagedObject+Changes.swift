@@ -1,0 +1,120 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// What changed since when (D2–D5).
+extension NSManagedObject {
+    /// The present values of the properties set since the object was last read or saved, where they differ.
+    ///
+    /// Nil is `NSNull`. Never fires a fault (D3).
+    ///
+    /// Differs from Apple: a property that was set to the value it had is left out.
+    public final func changedValues() -> [String: Any] {
+        var result: [String: Any] = [:]
+        values?.changed.forEach { slot in
+            let info = runtime.slots[slot]
+            guard !info.property.isTransient, isChanged(slot) else { return }
+            result[info.name] = currentAny(slot) ?? NSNull()
+        }
+        return result
+    }
+
+    /// The values as they were before this event: since changes were last processed (D5).
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        var result: [String: Any] = [:]
+        guard let values else { return result }
+        for (slot, old) in values.eventOld {
+            let info = runtime.slots[slot]
+            switch old {
+            case let value as Value: result[info.name] = ManagedObjectValues.any(value, slot: info) ?? NSNull()
+            case let members as [NSManagedObject]:
+                result[info.name] =
+                    info.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
+            case is UnreadRelationship: result[info.name] = committedAny(slot) ?? NSNull()
+            case let object as NSManagedObject: result[info.name] = object
+            default: result[info.name] = NSNull()
+            }
+        }
+        return result
+    }
+
+    /// The values as last read or saved; nil is `NSNull`, a new object has none (D4).
+    ///
+    /// - Parameter keys: the properties to tell; all persistent ones for `nil`.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        var result: [String: Any] = [:]
+        guard isStored else { return result }
+        fireIfNeeded(key: nil)
+        for (index, info) in runtime.slots.enumerated() where !info.property.isTransient {
+            guard keys?.contains(info.name) ?? true, info.attribute != nil || info.relationship != nil else {
+                continue
+            }
+            result[info.name] = committedAny(index) ?? NSNull()
+        }
+        return result
+    }
+
+    /// Whether a value that the store keeps differs from the stored one; setting the same value does not count (C6).
+    public final var hasPersistentChangedValues: Bool {
+        if flags.contains(.inserted) || flags.contains(.deleted) { return true }
+        var found = false
+        values?.changed.forEach { slot in
+            if !found, !runtime.slots[slot].property.isTransient, isChanged(slot) { found = true }
+        }
+        return found
+    }
+
+    /// Whether the property's value differs from the committed one.
+    final func isChanged(_ slot: Int) -> Bool {
+        let info = runtime.slots[slot]
+        guard isStored else { return true }
+        if info.attribute != nil {
+            guard let live = values?.live[slot] else { return false }
+            guard row != nil else { return true }
+            return live != committedAttributeWithoutCaching(slot)
+        }
+        switch relations.isEmpty ? .unread : relations[info.relation] {
+        case .unread: return false
+        case .toOne(let object): return isChangedToOne(object, info)
+        case .toMany(let members): return members.hasChanges
+        }
+    }
+
+    final func isChangedToOne(_ object: NSManagedObject?, _ info: EntityRuntime.Slot) -> Bool {
+        guard let row, info.column >= 0 else { return object != nil }
+        guard let object else { return !row.isNull(info.column) }
+        return row.isNull(info.column) || row.integer(info.column) != object.primaryKey
+    }
+
+    /// As ``committedAttribute(_:)``, but a transformable's bytes stay bytes.
+    final func committedAttributeWithoutCaching(_ slot: Int) -> Value {
+        let info = runtime.slots[slot]
+        guard let row, info.column >= 0 else { return .null }
+        let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+        if info.type == .transformable, case .data(let data) = value {
+            return Transformation.value(from: data, attribute: info)
+        }
+        return value
+    }
+
+    private final func currentAny(_ slot: Int) -> Any? {
+        let info = runtime.slots[slot]
+        if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
+        guard let relationship = info.relationship else { return nil }
+        if !relationship.isToMany { return toOne(slot) }
+        let members = knownMembers(slot).members
+        return relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+    }
+
+    private final func committedAny(_ slot: Int) -> Any? {
+        let info = runtime.slots[slot]
+        if info.attribute != nil {
+            return ManagedObjectValues.any(committedAttributeWithoutCaching(slot), slot: info)
+        }
+        guard let relationship = info.relationship, isStored else { return nil }
+        if !relationship.isToMany { return committedToOne(info) }
+        let members = knownMembers(slot).committedMembers
+        return relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+    }
+}

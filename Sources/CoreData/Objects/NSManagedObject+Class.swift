@@ -1,0 +1,84 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+extension NSManagedObject {
+    /// The entity whose objects have this class, in the models that coordinators of the program use.
+    ///
+    /// - Precondition: exactly one entity claims the class (A9).
+    public class func entity() -> NSEntityDescription {
+        ManagedObjectClasses.shared.learn(self)
+        let claiming = ManagedObjectClasses.shared.entities(ofClass: self)
+        if claiming.count == 1 { return claiming[0].entity }
+        if claiming.isEmpty {
+            preconditionFailure(
+                """
+                No NSEntityDescriptions in any model claim the NSManagedObject subclass '\(self)' so +entity is \
+                confused. Have you loaded your NSManagedObjectModel yet?
+                """)
+        }
+        preconditionFailure(
+            """
+            Failed to find a unique match for an NSEntityDescription to the NSManagedObject subclass '\(self)': \
+            \(claiming.map(\.name).joined(separator: ", ")). Use init(entity:insertInto:).
+            """)
+    }
+
+    /// A request for the objects of this class.
+    ///
+    /// A subclass's own `fetchRequest() -> NSFetchRequest<Item>` is preferred to this one.
+    @_disfavoredOverload
+    public class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity()
+        return request
+    }
+
+    /// A fetched property's objects, read anew each time (M17).
+    final func fetchedPropertyValue(_ info: EntityRuntime.Slot) -> Any? {
+        guard let description = runtime.entity.propertiesByName[info.name] as? NSFetchedPropertyDescription,
+            let template = description.fetchRequest, let context = managedObjectContext
+        else { return nil }
+        let request = NSFetchRequest<NSManagedObject>(template)
+        request.predicate = template.predicate?.withSubstitutionVariables2([
+            "FETCH_SOURCE": self, "FETCHED_PROPERTY": description,
+        ])
+        do { return try context.fetch(request) } catch {
+            CoreDataLog.general.error(
+                "Fetched property '\(info.name)' of \(objectID) could not be read: \(error.localizedDescription)")
+            return []
+        }
+    }
+}
+
+extension NSManagedObject: Identifiable {}
+
+extension NSEntityDescription {
+    /// The entity of that name in the model of the context's coordinator.
+    public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext)
+        -> NSEntityDescription?
+    {
+        context.coordinator?.runtime.entity(named: entityName)?.entity
+    }
+
+    /// Makes an object of the entity of that name and inserts it.
+    ///
+    ///     let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context) as! Item
+    ///
+    /// - Precondition: the context's model has the entity, and it is not abstract.
+    public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext)
+        -> NSManagedObject
+    {
+        guard let coordinator = context.coordinator else {
+            preconditionFailure(
+                "insertNewObject(forEntityName: \"\(entityName)\") needs a context with a persistentStoreCoordinator.")
+        }
+        guard let runtime = coordinator.runtime.entity(named: entityName) else {
+            preconditionFailure(
+                "The model has no entity '\(entityName)'; it has: "
+                    + coordinator.runtime.entities.map(\.name).joined(separator: ", "))
+        }
+        return runtime.objectClass.init(entity: runtime.entity, insertInto: context)
+    }
+}

@@ -1,0 +1,112 @@
+import CObjectRuntime
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// Objects that one fetch made as faults without values: reading one of them reads its neighbours too.
+final class FaultBatch {
+    let size: Int
+    /// In the order of the fetch; weak by way of the context, since keys are enough to find them.
+    let keys: [RowKey]
+    private let positions: [RowKey: Int]
+
+    init(keys: [RowKey], size: Int) {
+        self.keys = keys
+        self.size = size
+        positions = Dictionary(
+            zip(keys, keys.indices), uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The keys of the batch in which that key stands.
+    func neighbours(of key: RowKey) -> ArraySlice<RowKey> {
+        guard let position = positions[key] else { return [key] }
+        let start = position / size * size
+        return keys[start..<min(start + size, keys.count)]
+    }
+}
+
+extension NSManagedObject {
+    @inline(__always)
+    final func fireIfNeeded(slot: Int) {
+        if flags.contains(.fault) { fire(key: runtime.slots[slot].name) }
+    }
+
+    @inline(__always)
+    final func fireIfNeeded(key: String?) {
+        if flags.contains(.fault) { fire(key: key) }
+    }
+
+    /// Reads the row, from memory where it is there, and calls `awakeFromFetch`.
+    final func fire(key: String?) {
+        guard let context = managedObjectContext else {
+            becomeInaccessible()
+            CoreDataLog.general.error(
+                """
+                The context of \(runtime.name) \(primaryKey) is gone or was reset; \
+                its property '\(key ?? "")' reads as nil.
+                """)
+            return
+        }
+        context.realise(self, key: key)
+    }
+
+    /// Shows the row that is there.
+    final func becomeRealised() {
+        flags.remove(.fault)
+        batch = nil
+        withoutNotingChanges { awakeFromFetch() }
+    }
+
+    /// Forgets values and relationships. Changes are lost unless the caller kept them.
+    final func becomeFault() {
+        guard !flags.contains(.fault), isStored else { return }
+        flags.insert(.inTransition)
+        willTurnIntoFault()
+        values = nil
+        relations = []
+        flags.insert(.fault)
+        didTurnIntoFault()
+        flags.remove(.inTransition)
+    }
+
+    /// B4: the row is gone; every property reads as nil from now on.
+    final func becomeInaccessible() {
+        row = nil
+        values = nil
+        relations = []
+        flags.remove(.fault)
+        flags.insert(.inaccessible)
+    }
+
+    final func withoutNotingChanges(_ body: () -> Void) {
+        let noted = !flags.contains(.ignoresChanges)
+        flags.insert(.ignoresChanges)
+        body()
+        if noted { flags.remove(.ignoresChanges) }
+    }
+
+    /// Stops the program when the object is used off its context's queue.
+    @inline(__always)
+    final func checkQueue(_ key: String?, slot: Int = -1) {
+        #if DEBUG
+            checkQueueNow(key, slot: slot)
+        #else
+            if Confinement.isCheckedInRelease { checkQueueNow(key, slot: slot) }
+        #endif
+    }
+
+    private final func checkQueueNow(_ key: String?, slot: Int) {
+        guard let context = managedObjectContext, !context.isOwnedByCurrentThread else { return }
+        let name = slot >= 0 ? runtime.slots[slot].name : key ?? ""
+        Confinement.stop(
+            "\(runtime.name) \(objectID) was used (property '\(name)')", context: context)
+    }
+
+    // MARK: For the context
+
+    /// A fault for a row, in the context; not yet registered.
+    static func makeFault(_ runtime: EntityRuntime, type: NSManagedObject.Type) -> NSManagedObject {
+        ocd_set_pending_entity(Unmanaged.passUnretained(runtime).toOpaque())
+        return type.init(entity: runtime.entity, insertInto: nil)
+    }
+}

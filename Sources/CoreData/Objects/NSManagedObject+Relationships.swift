@@ -1,0 +1,220 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// Relationships: reading, setting, and keeping both sides in step (E1–E7).
+extension NSManagedObject {
+    // MARK: To-one
+
+    /// The destination, as an object that may be a fault.
+    final func toOne(_ slot: Int) -> NSManagedObject? {
+        let info = runtime.slots[slot]
+        if relations.isEmpty { makeRelations() }
+        switch relations[info.relation] {
+        case .toOne(let object): return object
+        case .toMany: return nil
+        case .unread:
+            let object = committedToOne(info)
+            relations[info.relation] = .toOne(object)
+            return object
+        }
+    }
+
+    /// The destination that the row names.
+    final func committedToOne(_ info: EntityRuntime.Slot) -> NSManagedObject? {
+        guard let row, info.column >= 0, !row.isNull(info.column), let context = managedObjectContext,
+            let relationship = info.relationship
+        else { return nil }
+        let entityColumn = runtime.layout.entityColumnOfSlot[info.property.slot]
+        let number = entityColumn >= 0 && !row.isNull(entityColumn) ? row.integer(entityColumn) : nil
+        return context.destination(
+            store: storeIndex, entity: relationship.destination, entityNumber: number,
+            primaryKey: row.integer(info.column))
+    }
+
+    final func setToOne(_ object: NSManagedObject?, _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        if let object { checkDestination(object, slot) }
+        let old = toOne(slot)
+        noteOldValue(slot)
+        assignToOne(object, slot)
+        markChanged(slot)
+        guard old !== object, let inverse = runtime.slots[slot].relationship?.inverseSlot, registry != nil else {
+            return
+        }
+        old?.inverseDidLose(self, inverse)
+        object?.inverseDidGain(self, inverse)
+    }
+
+    final func assignToOne(_ object: NSManagedObject?, _ slot: Int) {
+        if relations.isEmpty { makeRelations() }
+        relations[runtime.slots[slot].relation] = .toOne(object)
+    }
+
+    // MARK: To-many
+
+    /// The relationship's members, read or not.
+    final func members(_ slot: Int) -> ToManyMembers {
+        let info = runtime.slots[slot]
+        if relations.isEmpty { makeRelations() }
+        if case .toMany(let members) = relations[info.relation] { return members }
+        let mayBeStored = isStored && !info.property.isTransient
+        let members = ToManyMembers(
+            isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored)
+        relations[info.relation] = .toMany(members)
+        return members
+    }
+
+    /// The relationship's members, read from the store where they are not known yet: one statement.
+    final func knownMembers(_ slot: Int) -> ToManyMembers {
+        let members = members(slot)
+        if !members.isKnown {
+            members.know(managedObjectContext?.storedMembers(of: self, slot: slot) ?? [])
+        }
+        return members
+    }
+
+    final func addMember(_ object: NSManagedObject, _ slot: Int, at index: Int? = nil) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        checkDestination(object, slot)
+        let members = index == nil ? members(slot) : knownMembers(slot)
+        noteOldValue(slot)
+        if let index {
+            guard !members.contains(object) else { return }
+            members.insert(object, at: index)
+        } else if !members.add(object) {
+            return
+        }
+        markChanged(slot)
+        if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidGain(self, inverse) }
+    }
+
+    final func removeMember(_ object: NSManagedObject, _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        let members = members(slot)
+        noteOldValue(slot)
+        guard members.remove(object) else { return }
+        markChanged(slot)
+        if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidLose(self, inverse) }
+    }
+
+    final func moveMember(from index: Int, to target: Int, _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        let members = knownMembers(slot)
+        noteOldValue(slot)
+        members.move(from: index, to: target)
+        markChanged(slot)
+    }
+
+    final func setToMany(_ objects: [NSManagedObject], _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        for object in objects { checkDestination(object, slot) }
+        let members = knownMembers(slot)
+        noteOldValue(slot)
+        let old = members.members
+        members.replaceAll(with: objects)
+        markChanged(slot)
+        guard let inverse = runtime.slots[slot].relationship?.inverseSlot else { return }
+        let before = Set(old.map(ObjectReference.init))
+        for object in old where !members.contains(object) { object.inverseDidLose(self, inverse) }
+        for object in members.members where !before.contains(ObjectReference(object)) {
+            object.inverseDidGain(self, inverse)
+        }
+    }
+
+    // MARK: The other side
+
+    /// This object's relationship gains an object because that object's inverse was set to this one.
+    final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
+        let info = runtime.slots[slot]
+        if info.isToMany {
+            let members = members(slot)
+            noteOldValue(slot)
+            if members.add(object) { markChanged(slot) }
+            return
+        }
+        fireIfNeeded(slot: slot)
+        let previous = toOne(slot)
+        guard previous !== object else { return }
+        noteOldValue(slot)
+        assignToOne(object, slot)
+        markChanged(slot)
+        // E2, E3: whoever had this object before loses it.
+        if let previous, let inverse = info.relationship?.inverseSlot { previous.inverseDidLose(self, inverse) }
+    }
+
+    /// This object's relationship loses an object because that object's inverse no longer is this one.
+    final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
+        let info = runtime.slots[slot]
+        if info.isToMany {
+            let members = members(slot)
+            noteOldValue(slot)
+            if members.remove(object) { markChanged(slot) }
+            return
+        }
+        fireIfNeeded(slot: slot)
+        guard toOne(slot) === object else { return }
+        noteOldValue(slot)
+        assignToOne(nil, slot)
+        markChanged(slot)
+    }
+
+    /// Stops the program where the object cannot be the relationship's (C7).
+    private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
+        guard let relationship = runtime.slots[slot].relationship else { return }
+        if object.registry !== registry, let registry, let other = object.registry {
+            preconditionFailure(
+                """
+                Illegal attempt to establish a relationship '\(runtime.slots[slot].name)' between objects in \
+                different contexts (source = '\(runtime.name)' in \(registry.context?.contextName ?? "none"), \
+                destination = '\(object.runtime.name)' in \(other.context?.contextName ?? "none")). \
+                Use context.object(with: destination.objectID).
+                """)
+        }
+        if relationship.destination == object.runtime.ordinal { return }
+        guard runtime.slots[slot].destinationSubtree.contains(object.runtime.ordinal) else {
+            preconditionFailure(
+                """
+                Unacceptable type of value for \(relationship.isToMany ? "to-many" : "to-one") relationship: \
+                property = "\(runtime.slots[slot].name)"; entity = "\(runtime.name)"; desired type = \
+                "\(runtime.slots[slot].destinationName)"; given type = "\(object.runtime.name)".
+                """)
+        }
+    }
+
+    final func makeRelations() {
+        relations = [RelationValue](repeating: .unread, count: runtime.relationSlots.count)
+    }
+
+    // MARK: Asking without reading
+
+    /// Whether the relationship has not been read yet; asking does not read it.
+    public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        guard let slot = runtime.slot(forKey: key), runtime.slots[slot].relationship != nil else { return false }
+        if isFault { return true }
+        let info = runtime.slots[slot]
+        switch relations.isEmpty ? .unread : relations[info.relation] {
+        case .toOne(let object): return object?.isFault ?? false
+        case .toMany(let members): return !members.isKnown
+        case .unread:
+            if info.isToMany { return isStored }
+            return toOne(slot)?.isFault ?? false
+        }
+    }
+
+    /// The IDs of the relationship's destinations; reads the relationship, not its members (B2).
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        guard let slot = runtime.slot(forKey: key), let relationship = runtime.slots[slot].relationship else {
+            return []
+        }
+        fireIfNeeded(slot: slot)
+        if relationship.isToMany { return knownMembers(slot).members.map(\.objectID) }
+        return toOne(slot).map { [$0.objectID] } ?? []
+    }
+}

@@ -1,0 +1,196 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// What is checked of an entity's objects before they are saved, found once per entity.
+struct EntityValidation {
+    struct Rule {
+        let slot: Int
+        /// The attribute's or relationship's description, whose predicates are asked.
+        let predicates: [(predicate: NSPredicate, warning: String)]
+    }
+
+    /// The slots that must not be nil.
+    let mandatory: [Int]
+    let rules: [Rule]
+    /// The to-many relationships with counts, or that must not be empty.
+    let counted: [Int]
+    let denying: [Int]
+
+    init(entity: NSEntityDescription, slots: [EntityRuntime.Slot]) {
+        var mandatory: [Int] = []
+        var rules: [Rule] = []
+        var counted: [Int] = []
+        var denying: [Int] = []
+        let properties = entity.propertiesByName
+        for (index, slot) in slots.enumerated() {
+            // A derived attribute's value is the store's.
+            let isDerived = slot.attribute?.isDerived ?? false
+            if let relationship = slot.relationship {
+                if relationship.deleteRule == .deny { denying.append(index) }
+                if slot.isToMany {
+                    if !slot.property.isOptional || relationship.minCount > 0 || relationship.maxCount > 1 {
+                        counted.append(index)
+                    }
+                } else if !slot.property.isOptional {
+                    mandatory.append(index)
+                }
+            } else if slot.attribute != nil, !slot.property.isOptional, !isDerived {
+                mandatory.append(index)
+            }
+            guard let description = properties[slot.name], !description.validationPredicates.isEmpty else { continue }
+            let warnings = description.validationWarnings.map { String(describing: $0) }
+            rules.append(
+                Rule(
+                    slot: index,
+                    predicates: description.validationPredicates.enumerated().map { position, predicate in
+                        (predicate, position < warnings.count ? warnings[position] : "")
+                    }))
+        }
+        self.mandatory = mandatory
+        self.rules = rules
+        self.counted = counted
+        self.denying = denying
+    }
+}
+
+extension NSManagedObject {
+    enum ValidatedOperation {
+        case insert
+        case update
+        case delete
+    }
+
+    /// The checks of the model, then those of an overridden `validateValue(_:forKey:)`; all problems in one error.
+    final func validate(_ operation: ValidatedOperation) throws {
+        var errors: [any Error] = []
+        if operation == .delete {
+            validateDenying(&errors)
+        } else if ClassOverrides.overridesValidateValue(type(of: self)) {
+            validateByKey(&errors)
+            validateCounts(&errors)
+        } else {
+            validateMandatory(&errors)
+            validateRules(&errors)
+            validateCounts(&errors)
+        }
+        if let error = CoreDataErrors.combined(errors) { throw error }
+    }
+
+    private final func validateMandatory(_ errors: inout [any Error]) {
+        guard !runtime.validation.mandatory.isEmpty else { return }
+        // An updated object that was only touched by another's relationship may still be a fault.
+        fireIfNeeded(key: nil)
+        for slot in runtime.validation.mandatory where isNil(slot) {
+            errors.append(
+                ValidationErrors.missing(runtime.slots[slot].name, of: self))
+        }
+    }
+
+    private final func isNil(_ slot: Int) -> Bool {
+        let info = runtime.slots[slot]
+        if info.attribute != nil {
+            if let live = values?.live[slot] { return live.isNull }
+            if let row { return info.column < 0 || row.isNull(info.column) }
+            return committedAttribute(slot).isNull
+        }
+        if let row, relations.isEmpty, info.column >= 0 { return row.isNull(info.column) }
+        guard let target = toOne(slot) else { return true }
+        return target.isDeleted
+    }
+
+    private final func validateRules(_ errors: inout [any Error]) {
+        for rule in runtime.validation.rules {
+            fireIfNeeded(key: nil)
+            let info = runtime.slots[rule.slot]
+            guard info.attribute != nil else { continue }
+            let value = attributeValue(rule.slot)
+            if value.isNull { continue }
+            check(ManagedObjectValues.any(value, slot: info), rule, &errors)
+        }
+    }
+
+    private final func check(_ value: Any?, _ rule: EntityValidation.Rule, _ errors: inout [any Error]) {
+        let info = runtime.slots[rule.slot]
+        for (predicate, warning) in rule.predicates where !predicate.evaluate(with: value) {
+            errors.append(
+                ValidationErrors.failed(
+                    info.name, of: self, value: value, predicate: predicate, warning: warning, type: info.type))
+        }
+    }
+
+    private final func validateCounts(_ errors: inout [any Error]) {
+        for slot in runtime.validation.counted {
+            let info = runtime.slots[slot]
+            guard let relationship = info.relationship else { continue }
+            // What nobody touched was valid when it was saved.
+            if isStored, relations.isEmpty || !hasTouched(info) { continue }
+            let count = knownMembers(slot).members.lazy.filter { !$0.isDeleted }.count
+            if count == 0, info.property.isOptional { continue }
+            let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)
+            if count < minimum {
+                errors.append(ValidationErrors.tooFew(info.name, of: self, count: count, minimum: minimum))
+            } else if relationship.maxCount > 0, count > relationship.maxCount {
+                errors.append(
+                    ValidationErrors.tooMany(info.name, of: self, count: count, maximum: relationship.maxCount))
+            }
+        }
+    }
+
+    private final func hasTouched(_ info: EntityRuntime.Slot) -> Bool {
+        if case .toMany(let members) = relations[info.relation] { return members.hasChanges }
+        return false
+    }
+
+    /// F3: targets that are deleted too do not count.
+    private final func validateDenying(_ errors: inout [any Error]) {
+        for slot in runtime.validation.denying {
+            let info = runtime.slots[slot]
+            let targets = info.isToMany ? knownMembers(slot).members : toOne(slot).map { [$0] } ?? []
+            if targets.contains(where: { !$0.isDeleted }) {
+                errors.append(
+                    ValidationErrors.denied(info.name, of: self, count: targets.filter { !$0.isDeleted }.count))
+            }
+        }
+    }
+
+    // MARK: By key
+
+    private final func validateByKey(_ errors: inout [any Error]) {
+        fireIfNeeded(key: nil)
+        for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
+            if info.isToMany { continue }
+            let before = info.attribute != nil
+                ? ManagedObjectValues.any(attributeValue(index), slot: info) : toOne(index)
+            var value = before as AnyObject?
+            do {
+                try withUnsafeMutablePointer(to: &value) { pointer in
+                    try validateValue(AutoreleasingUnsafeMutablePointer(pointer), forKey: info.name)
+                }
+            } catch {
+                errors.append(error)
+                continue
+            }
+            // G6: the validator may have put another value in its place.
+            if value !== (before as AnyObject?), !((value as? NSObject)?.isEqual(before) ?? false), info.attribute != nil {
+                setAnyValue(value, index)
+            }
+        }
+    }
+
+    /// The model's checks of one value.
+    final func validateModeled(
+        _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
+    ) throws {
+        guard let slot = runtime.slot(forKey: key) else { return }
+        let info = runtime.slots[slot]
+        var errors: [any Error] = []
+        let present = value.pointee.flatMap { $0 is NSNull ? nil : $0 }
+        if present == nil {
+            if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
+        } else if info.attribute != nil, let rule = runtime.validation.rules.first(where: { $0.slot == slot }) {
+            check(present, rule, &errors)
+        }
+        if let error = CoreDataErrors.combined(errors) { throw error }
+    }
+}

@@ -1,0 +1,227 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// Attributes: reading, setting, noting changes. Generated accessors and key-value coding end here.
+extension NSManagedObject {
+    /// The attribute's value now; the fault must have been fired.
+    final func attributeValue(_ slot: Int) -> Value {
+        if let live = values?.live[slot] { return live }
+        return committedAttribute(slot)
+    }
+
+    /// The attribute's value as last read or saved; a new object's default.
+    final func committedAttribute(_ slot: Int) -> Value {
+        let info = runtime.slots[slot]
+        if let row {
+            guard info.column >= 0 else { return .null }
+            let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            // A transformed value is made once, so that it is the same object each time.
+            if info.type == .transformable, case .data(let data) = value {
+                let object = Transformation.value(from: data, attribute: info)
+                liveValues().live[slot] = object
+                return object
+            }
+            return value
+        }
+        if !flags.isDisjoint(with: [.inaccessible, .fault]) { return .null }
+        return info.attribute?.defaultValue ?? .null
+    }
+
+    /// Sets an attribute as an accessor does: fires the fault, notes the old value, marks the object as changed.
+    final func setAttribute(_ value: Value, _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        noteOldValue(slot)
+        liveValues().live[slot] = value
+        markChanged(slot)
+    }
+
+    final func liveValues() -> ObjectValues {
+        if let values { return values }
+        let made = ObjectValues(slotCount: runtime.slots.count)
+        values = made
+        return made
+    }
+
+    /// Remembers the value before this event's first change of it.
+    final func noteOldValue(_ slot: Int) {
+        guard registry != nil, !flags.contains(.ignoresChanges) else { return }
+        let values = liveValues()
+        guard !values.event.contains(slot) else { return }
+        values.event.insert(slot)
+        let info = runtime.slots[slot]
+        if info.relationship == nil {
+            values.eventOld[slot] = attributeValue(slot)
+        } else {
+            switch relations.isEmpty ? .unread : relations[info.relation] {
+            case .toOne(let object): values.eventOld[slot] = object as Any
+            case .toMany(let members) where members.isKnown: values.eventOld[slot] = members.members
+            case .unread, .toMany: values.eventOld[slot] = UnreadRelationship()
+            }
+        }
+    }
+
+    /// Marks the object as changed by that property; the context lists it.
+    final func markChanged(_ slot: Int) {
+        guard !flags.contains(.ignoresChanges) else { return }
+        liveValues().changed.insert(slot)
+        guard let context = managedObjectContext else { return }
+        context.noteChange(of: self)
+    }
+
+    // MARK: Any
+
+    final func anyValue(_ slot: Int) -> Any? {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        let info = runtime.slots[slot]
+        if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
+        guard let relationship = info.relationship else { return fetchedPropertyValue(info) }
+        if !relationship.isToMany { return toOne(slot) }
+        let members = knownMembers(slot).members
+        return relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+    }
+
+    final func setAnyValue(_ value: Any?, _ slot: Int) {
+        let info = runtime.slots[slot]
+        if info.attribute != nil {
+            setAttribute(ManagedObjectValues.value(from: value, slot: info, entity: runtime), slot)
+        } else if let relationship = info.relationship {
+            if relationship.isToMany {
+                setToMany(KeyValueCoding.members(of: value, slot: info, entity: runtime), slot)
+            } else {
+                setToOne(KeyValueCoding.member(value, slot: info, entity: runtime), slot)
+            }
+        } else {
+            preconditionFailure("Fetched property '\(info.name)' of entity '\(runtime.name)' cannot be set.")
+        }
+    }
+}
+
+/// In place of the old members of a relationship that nobody had read.
+struct UnreadRelationship {}
+
+/// The one place where the engine's values meet Foundation's.
+enum ManagedObjectValues {
+    /// The value of a column as the attribute's type makes it.
+    static func decode(_ row: RowSnapshot, column: Int, type: AttributeType) -> Value {
+        if row.isNull(column) { return .null }
+        switch type {
+        case .integer16, .integer32, .integer64, .objectID: return .integer(row.integer(column))
+        case .boolean: return .integer(row.integer(column) == 0 ? 0 : 1)
+        case .double, .float: return .double(row.real(column))
+        case .date: return .date(row.real(column))
+        case .decimal:
+            return Decimal(string: row.text(column), locale: nil).map { .decimal($0) } ?? .null
+        case .string: return .string(row.text(column))
+        case .uri: return .uri(row.text(column))
+        case .uuid:
+            return row.withBytes(column) { bytes in
+                guard bytes.count == 16 else { return .null }
+                return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+            }
+        case .binaryData, .transformable, .undefined, .composite:
+            return .data(row.withBytes(column) { Data($0) })
+        }
+    }
+
+    /// Puts the value into a column of a row in the making.
+    static func encode(
+        _ value: Value, slot: EntityRuntime.Slot, at column: Int, into builder: RowBuilder
+    ) throws {
+        switch value {
+        case .null: builder.setNull(at: column)
+        case .integer(let value):
+            if slot.type.columnKind == .real { builder.setReal(Double(value), at: column) } else {
+                builder.setInteger(value, at: column)
+            }
+        case .double(let value): builder.setReal(value, at: column)
+        case .date(let value): builder.setReal(value, at: column)
+        case .decimal(let value): builder.setText(value.description, at: column)
+        case .string(let value), .uri(let value): builder.setText(value, at: column)
+        case .data(let value): value.withUnsafeBytes { builder.setBytes($0, at: column) }
+        case .uuid(let value):
+            withUnsafeBytes(of: value.uuid) { builder.setBytes($0, at: column) }
+        case .opaque(let box):
+            let data = try Transformation.data(from: box, attribute: slot)
+            data.withUnsafeBytes { builder.setBytes($0, at: column) }
+        }
+    }
+
+    /// The value as key-value coding gives it: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
+    /// `Date`, `Data`, `UUID`, `URL`, or a transformable's object.
+    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? {
+        switch value {
+        case .null: return nil
+        case .integer(let value):
+            return slot.type == .boolean ? NSNumber(value: value != 0) : NSNumber(value: value)
+        case .double(let value):
+            return slot.type == .float ? NSNumber(value: Float(value)) : NSNumber(value: value)
+        case .decimal(let value): return NSDecimalNumber(decimal: value)
+        case .string(let value): return value
+        case .date(let value): return Date(timeIntervalSinceReferenceDate: value)
+        case .data(let value): return value
+        case .uuid(let value): return value
+        case .uri(let value): return URL(string: value)
+        case .opaque(let box): return box.object
+        }
+    }
+
+    /// The engine's value of what a caller set.
+    ///
+    /// - Precondition: it is of the attribute's type (C7).
+    static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
+        guard let any, !(any is NSNull) else { return .null }
+        if let value = convert(any, to: slot.type) { return value }
+        preconditionFailure(
+            """
+            Unacceptable type of value for attribute: property = "\(slot.name)"; entity = "\(entity.name)"; \
+            desired type = \(typeName(slot.type)); given type = \(Swift.type(of: any)); value = \(any).
+            """)
+    }
+
+    /// The value, or `nil` where `any` is not of that type.
+    static func convert(_ any: Any, to type: AttributeType) -> Value? {
+        switch type {
+        case .integer16, .integer32, .integer64:
+            if let value = any as? Int64 { return .integer(value) }
+            if let number = any as? NSNumber { return .integer(number.int64Value) }
+            return nil
+        case .boolean:
+            if let value = any as? Bool { return .integer(value ? 1 : 0) }
+            if let number = any as? NSNumber { return .integer(number.boolValue ? 1 : 0) }
+            return nil
+        case .double, .float:
+            guard let number = any as? NSNumber else { return nil }
+            // A float attribute holds what a float can: the value read back equals the value set.
+            return .double(type == .float ? Double(number.floatValue) : number.doubleValue)
+        case .decimal:
+            if let number = any as? NSDecimalNumber { return .decimal(number.decimalValue) }
+            if let decimal = any as? Decimal { return .decimal(decimal) }
+            return (any as? NSNumber).map { .decimal($0.decimalValue) }
+        case .string: return (any as? String).map { .string($0) }
+        case .date: return (any as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+        case .binaryData: return (any as? Data).map { .data($0) }
+        case .uuid: return (any as? UUID).map { .uuid($0) }
+        case .uri: return (any as? URL).map { .uri($0.absoluteString) }
+        case .objectID: return nil
+        case .transformable, .undefined, .composite: return .opaque(Transformation.box(any))
+        }
+    }
+
+    static func typeName(_ type: AttributeType) -> String {
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .double, .float: "NSNumber"
+        case .decimal: "NSDecimalNumber"
+        case .string: "NSString"
+        case .date: "NSDate"
+        case .binaryData: "NSData"
+        case .uuid: "NSUUID"
+        case .uri: "NSURL"
+        case .objectID: "NSManagedObjectID"
+        case .transformable, .undefined, .composite: "NSObject"
+        }
+    }
+}

@@ -1,0 +1,310 @@
+import CObjectRuntime
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// An object of the graph: an instance of an entity, in a context.
+///
+/// Reading a property of a fault reads its whole row; setting one marks the object as changed and keeps the inverse
+/// relationship in step. An object belongs to its context's queue: read and write it inside `perform`.
+///
+///     let item = Item(context: context)
+///     item.setValue("Milk", forKey: "name")
+///     try context.save()                 // INSERT INTO ZITEM(Z_PK, Z_ENT, Z_OPT, ZNAME, …) VALUES(?, ?, ?, ?, …)
+///
+/// ```
+///                 insert            save
+///   (no context) ───────▶ inserted ─────▶ clean ◀──────────┐
+///                            │ delete      │  ▲            │ save
+///                            ▼          set│  │fire        │
+///                         detached         ▼  │            │
+///                                       updated, fault     │
+///                            ┌─────────────┘               │
+///                            ▼ delete                      │
+///                         deleted ── save ──▶ detached     │
+///                            └──── rollback ───────────────┘
+/// ```
+/// What may be trusted: `row` holds the values last read or saved (a fault may have one already, read but not yet
+/// shown); `values` holds only what differs from it; `relations` holds what was looked at.
+///
+/// Differs from Apple: `init(entity:insertInto:)` is `required`, so a subclass that overrides it says `required`
+/// instead of `override`.
+open class NSManagedObject: NSObject {
+    /// The entity, laid out for speed; set by the initialiser.
+    final let runtime: EntityRuntime
+    /// The context's registry; `nil` before insertion.
+    final var registry: ObjectRegistry?
+    final var row: RowSnapshot?
+    final var values: ObjectValues?
+    /// By relationship position; empty until a relationship is looked at.
+    final var relations: [RelationValue] = []
+    /// The key under which the object is registered: negative before the first save.
+    final var primaryKey: Int64 = 0
+    /// The store that holds the object or shall hold it; 0 before that is known.
+    final var storeIndex: Int32 = 0
+    final var flags: ObjectFlags = []
+    final var cachedID: NSManagedObjectID?
+    /// The faults that the same batch fetch made; they are realised together.
+    final var batch: FaultBatch?
+
+    /// Makes an object of an entity and inserts it into a context, or leaves it outside for `nil`.
+    ///
+    /// - Precondition: the entity is not abstract (A10).
+    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        if let pending = ocd_take_pending_entity() {
+            runtime = Unmanaged<EntityRuntime>.fromOpaque(pending).takeUnretainedValue()
+            super.init()
+            return
+        }
+        runtime = EntityRuntime.of(entity, in: context)
+        super.init()
+        precondition(
+            !runtime.compiled.isAbstract,
+            "Cannot create an object of abstract entity '\(runtime.name)'; use one of its subentities.")
+        primaryKey = NSManagedObjectID.newTemporaryKey()
+        context?.insert(self)
+    }
+
+    /// Makes an object of the one entity that names this class, and inserts it.
+    ///
+    ///     let item = Item(context: container.viewContext)
+    ///
+    /// - Precondition: exactly one entity of the context's model claims the class (A9).
+    public convenience init(context moc: NSManagedObjectContext) {
+        let runtime = moc.runtime(forClass: Self.self)
+        self.init(entity: runtime.entity, insertInto: moc)
+    }
+
+    deinit {
+        if flags.contains(.registered), let registry {
+            registry.unregister(
+                self, store: Int(storeIndex), root: runtime.root, primaryKey: primaryKey)
+            if row != nil, let store = registry.coordinator?.store(at: storeIndex) {
+                row = nil
+                store.release(primaryKey, root: runtime.root)
+            }
+        }
+    }
+
+    // MARK: Identity and state
+
+    /// The context that the object is in; `nil` outside, after its deletion was saved and after a reset.
+    ///
+    /// Differs from Apple: never dangles; it is `nil` once the context is gone.
+    public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
+
+    /// The object's entity.
+    public final var entity: NSEntityDescription { runtime.entity }
+
+    /// The object's ID: temporary until the first save or `obtainPermanentIDs(for:)`.
+    public final var objectID: NSManagedObjectID {
+        if let cachedID { return cachedID }
+        let store = primaryKey < 0 ? nil : managedObjectContext?.store(at: storeIndex)
+        let id = NSManagedObjectID(runtime: runtime, primaryKey: primaryKey, store: store)
+        cachedID = id
+        return id
+    }
+
+    /// Whether the next save will insert it.
+    public final var isInserted: Bool { flags.contains(.inserted) }
+
+    /// Whether the next save will update it.
+    public final var isUpdated: Bool { flags.contains(.updated) }
+
+    /// Whether the next save will delete it; false again once that is saved.
+    public final var isDeleted: Bool { flags.contains(.deleted) }
+
+    /// Whether it is inserted, updated or deleted.
+    public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
+
+    /// Whether a store has a row for it.
+    final var isStored: Bool { primaryKey > 0 && !flags.contains(.inserted) }
+
+    /// Whether its values have not been read yet; asking does not read them.
+    public final var isFault: Bool { flags.contains(.fault) }
+
+    /// 0 when the object is fully realised and not turning into a fault or back.
+    open var faultingState: Int { flags.isDisjoint(with: [.fault, .inTransition]) ? 0 : 1 }
+
+    /// Objects are equal when they are the same object (A8); never fires a fault.
+    public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
+
+    public final override var hash: Int { ObjectIdentifier(self).hashValue }
+
+    /// Whether changes of properties that the model does not know are no changes of the object (C14).
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+    open override var description: String {
+        let id = primaryKey == 0 ? "no ID" : objectID.description
+        let data =
+            isFault ? "<fault>" : String(describing: attributeDescriptions)
+        return "<\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())> (entity: \(runtime.name); id: \(id); data: \(data))"
+    }
+
+    private final var attributeDescriptions: [String: String] {
+        var texts: [String: String] = [:]
+        for (index, slot) in runtime.slots.enumerated() where slot.attribute != nil {
+            texts[slot.name] = ManagedObjectValues.any(attributeValue(index), slot: slot)
+                .map { String(describing: $0) } ?? "nil"
+        }
+        return texts
+    }
+
+    // MARK: Life cycle
+
+    /// Called once, when the object is inserted into a context, after default values hold (A5).
+    open func awakeFromInsert() {}
+
+    /// Called each time a fault's values were read; attributes set here are no changes (A6).
+    open func awakeFromFetch() {}
+
+    /// Called after undo, rollback, refresh and merging changed the object's values (A7).
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+
+    /// Called when the object is to be deleted, while its relationships still hold (F1).
+    open func prepareForDeletion() {}
+
+    /// Called before the object is written; also for objects to be deleted. What is set here is saved (H3).
+    open func willSave() {}
+
+    /// Called after the object was written, also for deleted objects (H4).
+    open func didSave() {}
+
+    /// Called before the object forgets its values; they can still be read (B11).
+    open func willTurnIntoFault() {}
+
+    /// Called after the object forgot its values; reading one would fire the fault again.
+    open func didTurnIntoFault() {}
+
+    // MARK: Validation
+
+    /// Throws what keeps the object from being inserted; override to add checks, calling super first (G2).
+    open func validateForInsert() throws { try validate(.insert) }
+
+    /// Throws what keeps the object from being updated.
+    open func validateForUpdate() throws { try validate(.update) }
+
+    /// Throws what keeps the object from being deleted: a relationship that denies it (F3).
+    open func validateForDelete() throws { try validate(.delete) }
+
+    /// Throws where the value cannot be the property's; may put another value in its place (G6).
+    ///
+    /// Override it for checks of your own, and call super.
+    ///
+    /// Differs from Apple: methods named `validate<Key>(_:)` are not found by name; override this one.
+    open func validateValue(
+        _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
+    ) throws {
+        try validateModeled(value, forKey: key)
+    }
+
+    // MARK: Key-value coding
+
+    /// The value of a property by name, `nil` for nil; numbers are `NSNumber`, a to-many is an `NSSet` or
+    /// `NSOrderedSet` of the present members.
+    open func value(forKey key: String) -> Any? {
+        guard let slot = runtime.slot(forKey: key) else { return unmodeledValue(forKey: key) }
+        return anyValue(slot)
+    }
+
+    /// Sets a property by name; the object is changed, the inverse relationship follows.
+    ///
+    /// - Precondition: the value is of the property's type (C7).
+    open func setValue(_ value: Any?, forKey key: String) {
+        guard let slot = runtime.slot(forKey: key) else {
+            setValue(value, forUndefinedKey: key)
+            return
+        }
+        setAnyValue(value, slot)
+    }
+
+    /// The value of a property that the entity does not have; override it for properties of the class.
+    ///
+    /// - Precondition: overridden: this one stops the program (C9).
+    open func value(forUndefinedKey key: String) -> Any? {
+        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
+    }
+
+    /// Sets a property that the entity does not have; override it for properties of the class.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
+    }
+
+    /// Says that a property is about to be read; fires the fault. `nil` only fires it (C3).
+    open func willAccessValue(forKey key: String?) {
+        checkQueue(key)
+        fireIfNeeded(key: key)
+    }
+
+    /// Says that a property was read.
+    open func didAccessValue(forKey key: String?) {}
+
+    /// Says that a property is about to be set by `setPrimitiveValue(_:forKey:)`.
+    open func willChangeValue(forKey key: String) {
+        checkQueue(key)
+        fireIfNeeded(key: key)
+        if let slot = runtime.slot(forKey: key) { noteOldValue(slot) }
+    }
+
+    /// Says that a property was set: marks the object as changed.
+    open func didChangeValue(forKey key: String) {
+        if let slot = runtime.slot(forKey: key) { markChanged(slot) }
+    }
+
+    /// Says that members of a to-many are about to come or go by way of the primitive collection.
+    open func willChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) {
+        willChangeValue(forKey: key)
+    }
+
+    /// Says that members of a to-many came or went.
+    open func didChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) {
+        didChangeValue(forKey: key)
+    }
+}
+
+extension NSManagedObject: NSFetchRequestResult {}
+
+/// What made an object's values change other than setting them; see `awake(fromSnapshotEvents:)`.
+public struct NSSnapshotEventType: OptionSet, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
+    public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
+    public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
+    public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
+    public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
+    public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
+}
+
+extension EntityRuntime {
+    /// The runtime of an entity of the context's model, or of the entity's own model outside a context.
+    static func of(_ entity: NSEntityDescription, in context: NSManagedObjectContext?) -> EntityRuntime {
+        let name = entity.name ?? ""
+        if let coordinator = context?.coordinator {
+            guard let runtime = coordinator.runtime.entity(named: name) else {
+                preconditionFailure(
+                    "Entity '\(name)' is not in the model of the context's coordinator; it has: "
+                        + coordinator.runtime.entities.map(\.name).joined(separator: ", "))
+            }
+            return runtime
+        }
+        guard let model = entity.managedObjectModel as NSManagedObjectModel? else {
+            preconditionFailure("Entity '\(name)' is in no model; add it to one before making objects of it.")
+        }
+        do {
+            guard let runtime = try ModelRuntime(model).entity(named: name) else {
+                preconditionFailure("Entity '\(name)' is not in its model.")
+            }
+            return runtime
+        } catch {
+            preconditionFailure("The model of entity '\(name)' is not valid: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+import Synchronization
+
+/// Names one object, in every context and across launches once it is permanent.
+///
+/// IDs are equal when they name the same row of the same store, whatever context or coordinator made them. Pass
+/// IDs, not objects, from one context to another.
+///
+///     let id = item.objectID
+///     background.perform { let item = background.object(with: id) as! Item }
+open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
+    // Safe because all is set once; the store is a weak reference, which Swift loads atomically.
+
+    let runtime: EntityRuntime
+    /// Positive for a row; negative and unique in the process for an object that was never saved.
+    let primaryKey: Int64
+    let storeIdentifier: String
+    /// The store that holds the object; `nil` for a temporary ID and after the store was removed.
+    public private(set) weak var persistentStore: NSPersistentStore?
+
+    init(runtime: EntityRuntime, primaryKey: Int64, store: NSPersistentStore?) {
+        self.runtime = runtime
+        self.primaryKey = primaryKey
+        persistentStore = store
+        storeIdentifier = primaryKey < 0 ? "" : store?.identifier ?? ""
+        super.init()
+    }
+
+    /// The entity of the object itself, not an ancestor.
+    public var entity: NSEntityDescription { runtime.entity }
+
+    /// Whether the object has not been saved yet; saving replaces the ID.
+    public var isTemporaryID: Bool { primaryKey < 0 }
+
+    /// The ID as text that outlives the process, once it is permanent.
+    ///
+    ///     x-coredata://6F997B6B-…/Item/p12           // permanent
+    ///     x-coredata:///Item/t2B4C9A50-…2            // temporary: only this process understands it
+    public func uriRepresentation() -> URL {
+        // A store's UUID and an entity's name are plain text by construction; anything else is escaped.
+        let entity =
+            runtime.name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? runtime.name
+        let host =
+            storeIdentifier.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? storeIdentifier
+        let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(primaryKey)"
+        return URL(string: "x-coredata://\(host)/\(entity)/\(reference)") ?? URL(fileURLWithPath: "/")
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        return isSame(as: other)
+    }
+
+    func isSame(as other: NSManagedObjectID) -> Bool {
+        if self === other { return true }
+        guard primaryKey == other.primaryKey else { return false }
+        if primaryKey < 0 { return true }
+        return storeIdentifier == other.storeIdentifier
+            && (runtime === other.runtime
+                || runtime.rootName == other.runtime.rootName)
+    }
+
+    open override var hash: Int { Int(truncatingIfNeeded: UInt64(bitPattern: primaryKey) &* 0x9E37_79B9_7F4A_7C15) }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override var description: String { uriRepresentation().absoluteString }
+
+    /// Tells temporary IDs of this process from those of another.
+    private static let process = UUID().uuidString
+    private static let nextTemporary = Atomic<Int64>(-1)
+
+    static func newTemporaryKey() -> Int64 {
+        nextTemporary.wrappingSubtract(1, ordering: .relaxed).oldValue
+    }
+
+    /// The key in a temporary URI of this process.
+    static func temporaryKey(ofReference reference: String) -> Int64? {
+        guard reference.hasPrefix("t" + process) else { return nil }
+        return Int64(reference.dropFirst(1 + process.count)).map { -$0 }
+    }
+}
+
+extension NSManagedObjectID: NSFetchRequestResult {}
+
+extension NSManagedObjectID: PredicateObject {
+    package func predicateOperand(forKey key: String) throws -> Operand {
+        switch key {
+        case "self", "objectID": .object(self)
+        case "entity": .value(.string(runtime.name))
+        default:
+            throw PredicateFailure(
+                .evaluation,
+                Diagnostic(
+                    .error, "an object ID of entity '\(runtime.name)' has no value for key '\(key)'",
+                    hint: "evaluate the predicate with the object, not with its ID"))
+        }
+    }
+
+    package func isSamePredicateObject(as other: any PredicateObject) -> Bool {
+        switch other {
+        case let id as NSManagedObjectID: isSame(as: id)
+        case let object as NSManagedObject: isSame(as: object.objectID)
+        default: false
+        }
+    }
+
+    package var predicateHash: Int { hash }
+
+    package var predicateDescription: String { description }
+
+    package func predicateRowKey(inStore identifier: String) -> RowKey? {
+        guard !isTemporaryID, storeIdentifier == identifier else { return nil }
+        return RowKey(entity: runtime.ordinal, primaryKey: primaryKey)
+    }
+}

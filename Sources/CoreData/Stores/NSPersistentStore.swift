@@ -1,0 +1,110 @@
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// A store that is attached to a coordinator.
+///
+/// Stores are made by `NSPersistentStoreCoordinator.addPersistentStore(ofType:configurationName:at:options:)`.
+///
+/// Differs from Apple: custom stores (`NSAtomicStore`, `NSIncrementalStore`) do not exist yet.
+open class NSPersistentStore: NSObject, @unchecked Sendable {
+    // Safe because what changes after the initialiser is guarded by `state`.
+
+    struct State {
+        weak var coordinator: NSPersistentStoreCoordinator?
+        var url: URL?
+        var identifier: String
+        var metadata: [String: Any]
+        var hasUnsavedMetadata = false
+        var isReadOnly: Bool
+    }
+
+    /// Guards what a coordinator or a user may change.
+    final let state: Mutex<State>
+    /// The name of the configuration whose entities the store has.
+    public final let configurationName: String
+    /// The options with which the store was added.
+    public final nonisolated(unsafe) let options: [AnyHashable: Any]?  // Safe because nobody changes them.
+
+    init(
+        coordinator: NSPersistentStoreCoordinator?, configurationName: String?, url: URL?,
+        options: [AnyHashable: Any]?, identifier: String, metadata: [String: Any], isReadOnly: Bool
+    ) {
+        self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        self.options = options
+        let initial = Transfer(
+            State(
+                coordinator: coordinator, url: url, identifier: identifier, metadata: metadata,
+                isReadOnly: isReadOnly))
+        state = Mutex(initial.value)
+        super.init()
+    }
+
+    /// The coordinator that the store is attached to; `nil` once it was removed.
+    public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
+
+    /// Where the store lies; `nil` in memory.
+    public final var url: URL? {
+        get { state.withLock { $0.url } }
+        set { state.withLock { $0.url = newValue } }
+    }
+
+    /// The store's UUID.
+    public final var identifier: String! {
+        get { state.withLock { $0.identifier } }
+        set { state.withLock { $0.identifier = newValue ?? "" } }
+    }
+
+    /// The store's type, e.g. `NSSQLiteStoreType`.
+    open var type: String { NSSQLiteStoreType }
+
+    /// Whether the store is not written to.
+    public final var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
+
+    /// The store's metadata, as it is or as the next save will write it.
+    public final var metadata: [String: Any]! {
+        get { state.withLock { Transfer($0.metadata) }.value }
+        set {
+            let metadata = Transfer(newValue ?? [:])
+            state.withLock {
+                $0.metadata = metadata.value
+                $0.hasUnsavedMetadata = true
+            }
+        }
+    }
+
+    /// Why a store that was not opened for reading only is read-only.
+    var readOnlyReason: String? { nil }
+
+    /// A type of store, as an overlay of its name.
+    public struct StoreType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        public static let xml = StoreType(rawValue: NSXMLStoreType)
+    }
+
+    open override var description: String {
+        "<\(Swift.type(of: self)): \(type) \(url?.path ?? "in memory"), configuration \(configurationName)>"
+    }
+}
+
+/// A value on its way across an isolation boundary; whoever sends it does not keep it.
+struct Transfer<Value>: @unchecked Sendable {
+    // Safe because property-list values are not changed after they were made.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+extension NSPersistentStoreRequest {
+    /// The stores that the request is for; all of the coordinator's for `nil`.
+    public final var affectedStores: [NSPersistentStore]? {
+        get { affectedStoreObjects as? [NSPersistentStore] }
+        set { affectedStoreObjects = newValue }
+    }
+}

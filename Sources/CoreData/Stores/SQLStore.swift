@@ -1,0 +1,194 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import CoreDataSQLite
+import CoreDataStore
+import Foundation
+
+/// A store in an SQLite database, in a file or in memory: the engine, and the rows that contexts share.
+///
+/// The one file of the module that knows the driver.
+final class SQLStore: NSPersistentStore, @unchecked Sendable {
+    // Safe because everything of its own is set once and guards itself.
+
+    let engine: StoreEngine
+    let cache: RowCache
+    /// Tells the store from its coordinator's others; never reused.
+    let index: Int32
+    private let storeType: String
+    private let historyReason: String?
+
+    override var type: String { storeType }
+    override var readOnlyReason: String? { historyReason }
+
+    private init(
+        engine: StoreEngine, metadata: [String: Any], index: Int32, type: String,
+        coordinator: NSPersistentStoreCoordinator, configuration: String?, url: URL?, options: [AnyHashable: Any]?
+    ) {
+        self.engine = engine
+        cache = RowCache(roots: engine.model.entities.map(\.root))
+        self.index = index
+        storeType = type
+        historyReason =
+            engine.isReadOnlyForHistory
+            ? "It has a persistent history, and a writer that does not record it would break its readers." : nil
+        super.init(
+            coordinator: coordinator, configurationName: configuration, url: url, options: options,
+            identifier: engine.identifier, metadata: metadata, isReadOnly: engine.isReadOnly)
+    }
+
+    /// Opens the store, or makes it where there is none.
+    static func open(
+        type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
+        coordinator: NSPersistentStoreCoordinator
+    ) throws -> SQLStore {
+        let isInMemory = type == NSInMemoryStoreType || url == nil || url?.path == "/dev/null"
+        let settings = try StoreSettings(options)
+        var storeOptions = settings.storeOptions(path: isInMemory ? nil : url?.path)
+        storeOptions.type = type
+        storeOptions.document = coordinator.managedObjectModel.makeDocument()
+        let engine = try StoreEngine.open(
+            model: coordinator.runtime.model, configuration: configuration, options: storeOptions
+        ) { try Self.makeDatabase($0) }
+        if engine.isReadOnlyForHistory {
+            CoreDataLog.general.warning(
+                """
+                Store \(url?.path ?? "") opened without NSPersistentHistoryTrackingKey but previously had been opened \
+                with it - Forcing into Read Only mode
+                """)
+        }
+        var metadata = try engine.metadata().metadata.dictionary
+        metadata[NSStoreUUIDKey] = engine.identifier
+        let store = SQLStore(
+            engine: engine, metadata: metadata, index: index, type: type, coordinator: coordinator,
+            configuration: configuration, url: url, options: options)
+        try store.tidy(settings)
+        return store
+    }
+
+    /// A database of the driver, whose statements are logged where that is asked for.
+    static func makeDatabase(_ options: DatabaseOptions) throws -> any SQLDatabase {
+        let database = try SQLiteDatabase(SQLiteOptions(options))
+        database.setObserver(SQLLog.observer)
+        return database
+    }
+
+    private func tidy(_ settings: StoreSettings) throws {
+        guard !isReadOnly else { return }
+        if settings.analyzes { try engine.database.writeWithoutTransaction { try $0.execute("ANALYZE") } }
+        if settings.vacuums { try engine.database.writeWithoutTransaction { try $0.execute("VACUUM") } }
+    }
+
+    // MARK: Rows
+
+    /// Rows of a fetch; those that are known at this version are the same rows as in other contexts.
+    func fetchRows(_ plan: FetchPlan) throws -> [RowSnapshot] {
+        var rows = try engine.rows(plan)
+        cache.adopt(&rows, at: Self.now)
+        return rows
+    }
+
+    /// One row, from memory if it is there and not older than `staleness` seconds (negative: any age).
+    func row(_ primaryKey: Int64, root: Int, staleness: TimeInterval) throws -> RowSnapshot? {
+        if let cached = cachedRow(primaryKey, root: root, staleness: staleness) { return cached }
+        guard let row = try engine.row(primaryKey, root: root) else {
+            cache.remove([RowKey(entity: root, primaryKey: primaryKey)])
+            return nil
+        }
+        var rows = [row]
+        cache.adopt(&rows, at: Self.now)
+        return rows[0]
+    }
+
+    func cachedRow(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> RowSnapshot? {
+        guard let entry = cache.entry(root: root, primaryKey: primaryKey),
+            staleness < 0 || Self.now - entry.readTime < staleness
+        else { return nil }
+        return entry.row
+    }
+
+    private static var now: Double { Date().timeIntervalSinceReferenceDate }
+
+    /// Rows by key; those that are gone are missing.
+    func rows(_ keys: [Int64], root: Int, staleness: TimeInterval) throws -> [Int64: RowSnapshot] {
+        var found: [Int64: RowSnapshot] = [:]
+        found.reserveCapacity(keys.count)
+        var missing: [Int64] = []
+        for key in keys {
+            if let cached = cachedRow(key, root: root, staleness: staleness) {
+                found[key] = cached
+            } else {
+                missing.append(key)
+            }
+        }
+        guard !missing.isEmpty else { return found }
+        var rows = try engine.rows(forKeys: missing, root: root)
+        cache.adopt(&rows, at: Self.now)
+        for row in rows { found[row.primaryKey] = row }
+        return found
+    }
+
+    func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        var found = try engine.destinationRows(entity: entity, slot: slot, owners: owners)
+        let time = Self.now
+        for index in found.indices { cache.adopt(&found[index].rows, at: time) }
+        return found
+    }
+
+    /// An object that had the row is gone; nobody else may need it.
+    func release(_ primaryKey: Int64, root: Int) { cache.release(root: root, primaryKey: primaryKey) }
+
+    /// The rows in memory are what was saved.
+    func didSave(
+        inserted: [RowSnapshot], updated: [RowSnapshot], deleted: [RowSnapshot], outcome: SaveOutcome,
+        in context: NSManagedObjectContext
+    ) {
+        let time = Self.now
+        cache.replace(inserted, at: time)
+        cache.replace(updated, at: time)
+        cache.remove(deleted.map(\.key))
+        cache.remove(outcome.derivedRows)
+        for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
+        state.withLock { $0.hasUnsavedMetadata = false }
+    }
+
+    func entityNumber(of ordinal: Int) -> Int64 { engine.layout.entities[ordinal]?.number ?? 0 }
+
+    /// A row as a merge conflict shows it.
+    func dictionary(of row: RowSnapshot) -> [String: Any] {
+        guard let runtime = persistentStoreCoordinator?.runtime.entities[row.entity] else { return [:] }
+        var result: [String: Any] = [:]
+        for slot in runtime.slots where slot.column >= 0 {
+            if slot.attribute != nil {
+                let value = ManagedObjectValues.decode(row, column: slot.column, type: slot.type)
+                result[slot.name] = ManagedObjectValues.any(value, slot: slot) ?? NSNull()
+            } else if !row.isNull(slot.column), let relationship = slot.relationship,
+                let model = persistentStoreCoordinator?.runtime
+            {
+                result[slot.name] = NSManagedObjectID(
+                    runtime: model.entities[relationship.destination], primaryKey: row.integer(slot.column),
+                    store: self)
+            } else {
+                result[slot.name] = NSNull()
+            }
+        }
+        return result
+    }
+
+    // MARK: Metadata
+
+    var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
+
+    func unsavedMetadata() throws -> StoreMetadata? {
+        guard hasUnsavedMetadata else { return nil }
+        var dictionary: [String: Any] = metadata
+        dictionary[NSStoreUUIDKey] = nil
+        return try StoreMetadata(dictionary: dictionary)
+    }
+
+    func close() {
+        cache.removeAll()
+        engine.database.close()
+        state.withLock { $0.coordinator = nil }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The type of a store in an SQLite file.
+public let NSSQLiteStoreType = "SQLite"
+/// The type of a store in memory; it is an SQLite database that has no file.
+public let NSInMemoryStoreType = "InMemory"
+/// The type of a store in a binary file. Differs from Apple: not supported yet.
+public let NSBinaryStoreType = "Binary"
+/// The type of a store in an XML file. Differs from Apple: not supported yet.
+public let NSXMLStoreType = "XML"
+
+/// Metadata: the store's type.
+public let NSStoreTypeKey = "NSStoreType"
+/// Metadata: the store's UUID, the host of its object URIs.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// Metadata: the version hash of each entity.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// Metadata: the model's version identifiers.
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
+/// Metadata: the model's checksum.
+public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
+
+/// Option, Bool: the store is not written to.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+/// Option, seconds: how long to wait for a store that somebody else is writing to.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+/// Option, `[String: String]`: pragmas for every connection, e.g. `["synchronous": "FULL"]`.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Option, Bool: ANALYZE when the store is added.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// Option, Bool: VACUUM when the store is added.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Option, Bool: open a store of another model version without comparing hashes.
+public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Option, Bool: migrate a store of another model version. Differs from Apple: migration does not exist yet.
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+/// Option, Bool: infer the mapping model of a migration. Differs from Apple: migration does not exist yet.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// Option, Int: the most connections that read at once.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
+/// Option, Bool: record history. Differs from Apple: history does not exist yet; a store with history opens read-only.
+public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+
+/// Coordinator notification: stores that were added.
+public let NSAddedPersistentStoresKey = "added"
+/// Coordinator notification: stores that were removed.
+public let NSRemovedPersistentStoresKey = "removed"
+/// Coordinator notification: a store whose UUID changed.
+public let NSUUIDChangedPersistentStoresKey = "changed"
+/// Coordinator notification: where a store lies.
+public let NSPersistentStoreURLKey = "storeURL"
+
+extension NSNotification.Name {
+    /// Stores of a coordinator will change; object: the coordinator.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
+        "NSPersistentStoreCoordinatorStoresWillChange")
+    /// Stores were added to a coordinator or removed; object: the coordinator.
+    public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
+        "NSPersistentStoreCoordinatorStoresDidChange")
+    /// A store is about to be removed; object: the store.
+    public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
+        "NSPersistentStoreCoordinatorWillRemoveStore")
+}

@@ -1,0 +1,54 @@
+import CoreDataStore
+import Foundation
+
+/// The options of a store, read once; unknown keys are the user's own and are kept.
+struct StoreSettings {
+    var isReadOnly: Bool
+    var ignoresVersioning: Bool
+    var analyzes: Bool
+    var vacuums: Bool
+    var timeout: TimeInterval?
+    var readerCount: Int?
+    var pragmas: [String: String] = [:]
+
+    /// - Throws: for an option whose value is of the wrong type, naming the option.
+    init(_ options: [AnyHashable: Any]?) throws {
+        let options = options ?? [:]
+        func number(_ key: String) throws -> NSNumber? {
+            guard let value = options[key] else { return nil }
+            guard let number = value as? NSNumber else {
+                throw CoreDataErrors.make(
+                    NSPersistentStoreOperationError,
+                    "The store option \(key) takes a number or boolean, not a \(type(of: value)).")
+            }
+            return number
+        }
+        isReadOnly = try number(NSReadOnlyPersistentStoreOption)?.boolValue ?? false
+        ignoresVersioning = try number(NSIgnorePersistentStoreVersioningOption)?.boolValue ?? false
+        analyzes = try number(NSSQLiteAnalyzeOption)?.boolValue ?? false
+        vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
+        timeout = try number(NSPersistentStoreTimeoutOption)?.doubleValue
+        readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
+        guard let given = options[NSSQLitePragmasOption] else { return }
+        guard let pragmas = given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "The store option \(NSSQLitePragmasOption) takes a dictionary of texts, not a \(type(of: given)).")
+        }
+        for (name, value) in pragmas { self.pragmas[name] = String(describing: value) }
+    }
+}
+
+extension StoreSettings {
+    /// The engine's words for it; a store in memory has no path.
+    func storeOptions(path: String?) -> StoreOptions {
+        var options = StoreOptions(path: path)
+        options.database.isReadOnly = isReadOnly
+        options.database.pragmas = pragmas
+        if let timeout { options.database.busyTimeout = .seconds(timeout) }
+        options.database.readerCount = readerCount.map { max(1, $0) }
+        options.ignoresModelVersioning = ignoresVersioning
+        options.createsStore = !isReadOnly
+        return options
+    }
+}
