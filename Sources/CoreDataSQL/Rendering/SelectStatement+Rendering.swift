@@ -71,6 +71,7 @@ extension SQLRenderer {
 
     private mutating func source(_ source: SelectStatement.Source) {
         text.append(identifier: source.table)
+        if !source.arguments.isEmpty { list(source.arguments) }
         guard !source.alias.isEmpty, source.alias != source.table else { return }
         text.append(" ")
         text.append(identifier: source.alias)

@@ -14,10 +14,13 @@ package struct SelectStatement: Hashable, Sendable {
 
     package struct Source: Hashable, Sendable {
         package var table: String
+        /// For a function that gives rows: `json_each(?)`.
+        package var arguments: [SQLExpression]
         package var alias: String
 
-        package init(_ table: String, as alias: String) {
+        package init(_ table: String, arguments: [SQLExpression] = [], as alias: String) {
             self.table = table
+            self.arguments = arguments
             self.alias = alias
         }
     }

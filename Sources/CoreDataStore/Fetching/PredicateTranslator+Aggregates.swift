@@ -1,0 +1,206 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension PredicateTranslator {
+    /// `collection.@operator.rest`.
+    func collectionOperator(
+        _ name: String, _ term: QueryTerm, _ rest: ArraySlice<String>, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        switch name {
+        case "@count":
+            return try aggregate(.count, of: term, rest, expression)
+        case "@sum":
+            return try aggregate(.sum, of: term, rest, expression)
+        case "@avg":
+            return try aggregate(.average, of: term, rest, expression)
+        case "@min":
+            return try aggregate(.min, of: term, rest, expression)
+        case "@max":
+            return try aggregate(.max, of: term, rest, expression)
+        case "@unionOfObjects", "@unionOfArrays", "@unionOfSets":
+            return try union(of: term, rest, isDistinct: false, expression)
+        case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
+            return try union(of: term, rest, isDistinct: true, expression)
+        default:
+            throw unsupported(expression)
+        }
+    }
+
+    /// The members' values that are not nil, each once if `isDistinct`.
+    private func union(
+        of term: QueryTerm, _ keys: ArraySlice<String>, isDistinct: Bool, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        let end = keys.firstIndex { $0.hasPrefix("@") } ?? keys.endIndex
+        guard case .collection(var collection) = try follow(keys[..<end], from: term, of: expression) else {
+            throw unsupported(expression)
+        }
+        collection.scope.require(null(try memberScalar(collection.element, expression), negated: true))
+        collection.isDistinct = isDistinct
+        return try follow(keys[end...], from: .collection(collection), of: expression)
+    }
+
+    private func aggregate(
+        _ function: PredicateFunction, of term: QueryTerm, _ rest: ArraySlice<String>,
+        _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        // The old prefix form: @sum.items.price.
+        try aggregate(function, of: try follow(rest, from: term, of: expression), expression)
+    }
+
+    /// `sum:(items.price)`, or `max:(a, b)` over the arguments.
+    func aggregate(
+        _ function: PredicateFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        guard arguments.count > 1 else { return try aggregate(function, of: try term(arguments[0]), expression) }
+        let members = try arguments.compactMap { try scalar(term($0), $0) }
+        return try aggregate(function, over: members, expression)
+    }
+
+    /// The least or greatest of several values, nil skipped, or their sum.
+    ///
+    ///     max:(a, b)   // max(COALESCE(t0.ZA, t0.ZB), COALESCE(t0.ZB, t0.ZA))
+    private func aggregate(
+        _ function: PredicateFunction, over members: [QueryScalar], _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        guard let first = members.first else { return try aggregate(function, of: .constant(.null), expression) }
+        let isNumeric = members.allSatisfy { $0.kind.isNumber }
+        let kind = members.allSatisfy { $0.kind == first.kind } ? first.kind : .real
+        let isOptional = members.allSatisfy(\.isOptional)
+        switch function {
+        case .sum where isNumeric:
+            let terms = members.map { $0.isOptional ? .function("COALESCE", [$0.sql, .integer(0)]) : $0.sql }
+            let sum = terms.dropFirst().reduce(terms[0]) { .arithmetic(.add, $0, $1) }
+            return .scalar(QueryScalar(sum, kind, isOptional: false))
+        case .min where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque },
+            .max where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque }:
+            guard members.count > 1 else { return .scalar(first) }
+            let all = members.map(\.sql)
+            // Each argument falls back on the others, since SQL's min and max are NULL when one of theirs is.
+            let arguments = all.indices.map { index in
+                SQLExpression.function("COALESCE", Array(all[index...] + all[..<index]))
+            }
+            return .scalar(QueryScalar(.function(function == .min ? "min" : "max", arguments), kind, isOptional: isOptional))
+        default:
+            throw unsupported(expression)
+        }
+    }
+
+    private func aggregate(
+        _ function: PredicateFunction, of term: QueryTerm, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        switch term {
+        case .collection(var collection):
+            if function == .distinct {
+                collection.isDistinct = true
+                return .collection(collection)
+            }
+            return .scalar(try subselect(function, collection, expression))
+        case .scalar, .row:
+            guard aggregatesRows else { throw unsupported(expression) }
+            let member = try memberScalar(term, expression)
+            let isRow = if case .row = term { true } else { false }
+            return .scalar(try aggregated(function, isRow && function == .count ? nil : member, false, expression))
+        case .constant(.null):
+            // nil is an empty collection.
+            switch function {
+            case .sum, .count, .average: return .constant(.integer(0))
+            default: return .constant(.null)
+            }
+        case .constant, .key, .entity, .list:
+            throw unsupported(expression)
+        }
+    }
+
+    /// A scalar subselect over the collection's members.
+    private func subselect(
+        _ function: PredicateFunction, _ collection: QueryCollection, _ expression: ExpressionNode
+    ) throws -> QueryScalar {
+        let member = try memberScalar(collection.element, expression)
+        let counted = function == .count && !collection.isDistinct ? nil : member
+        var result = try aggregated(function, counted, collection.isDistinct, expression)
+        result.sql = .scalar(collection.scope.select([result.sql]))
+        return result
+    }
+
+    private func memberScalar(_ term: QueryTerm, _ expression: ExpressionNode) throws -> QueryScalar {
+        if let row = rowScalar(term) { return row.scalar }
+        guard let scalar = try scalar(term, expression) else { throw unsupported(expression) }
+        return scalar
+    }
+
+    /// The aggregate over rows; without a member, of the rows themselves.
+    private func aggregated(
+        _ function: PredicateFunction, _ member: QueryScalar?, _ isDistinct: Bool, _ expression: ExpressionNode
+    ) throws -> QueryScalar {
+        guard let member else { return QueryScalar(.countAll, .integer, isOptional: false) }
+        if function == .count {
+            return QueryScalar(
+                .aggregate("COUNT", member.sql, distinct: isDistinct), .integer, isOptional: false)
+        }
+        if function == .min || function == .max {
+            guard member.kind != .opaque else { throw unsupported(expression) }
+            let name = function == .min ? "MIN" : "MAX"
+            return QueryScalar(.aggregate(name, member.sql, distinct: false), member.kind)
+        }
+        guard member.kind.isNumber else {
+            throw failure("\(member.kind.name) is no number", expression, kind: .evaluation)
+        }
+        switch function {
+        case .sum:
+            let sum = SQLExpression.aggregate("SUM", member.sql, distinct: isDistinct)
+            return QueryScalar(.function("COALESCE", [sum, .integer(0)]), member.kind, isOptional: false)
+        case .average:
+            let average = SQLExpression.aggregate("AVG", member.sql, distinct: isDistinct)
+            return QueryScalar(
+                .function("COALESCE", [average, .integer(0)]), member.kind == .decimal ? .decimal : .real,
+                isOptional: false)
+        // In memory the mode is the list of all values that are equally frequent.
+        case .mode where !aggregatesRows:
+            throw unsupported(expression)
+        case .median, .mode, .standardDeviation:
+            let name =
+                function == .median
+                ? SQLFunctionName.median
+                : function == .mode ? SQLFunctionName.mode : SQLFunctionName.standardDeviation
+            return QueryScalar(
+                .aggregate(name, member.sql, distinct: isDistinct), function == .mode ? member.kind : .real)
+        default:
+            throw unsupported(expression)
+        }
+    }
+
+    // MARK: Members by position
+
+    /// `[FIRST]`, `[LAST]`, `[n]` of an ordered relationship, `[SIZE]` of any.
+    ///
+    ///     steps[FIRST].title   // joins on (SELECT t1.Z_PK FROM ZSTEP t1 WHERE … ORDER BY t1.Z_FOK_RECIPE LIMIT 1)
+    func indexed(
+        _ source: ExpressionNode, _ index: ExpressionNode, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        guard case .collection(let collection) = try term(source) else { throw unsupported(expression) }
+        if case .constant(.symbol("SIZE")) = index {
+            return .scalar(try subselect(.count, collection, expression))
+        }
+        guard let order = collection.order, case .row(let member) = collection.element else {
+            throw failure(
+                "Unsupported function expression \(text(of: expression))", expression,
+                hint: "only members of an ordered relationship have a position")
+        }
+        var isAscending = true
+        var offset = 0
+        switch index {
+        case .constant(.symbol("FIRST")): break
+        case .constant(.symbol("LAST")): isAscending = false
+        case .constant(.value(.integer(let number))) where number >= 0 && number < Int64(Int32.max):
+            offset = Int(number)
+        default: throw unsupported(expression)
+        }
+        var select = collection.scope.select([member.key])
+        select.orders = order.map { .init($0, isAscending: isAscending) }
+        select.limit = 1
+        select.offset = offset
+        return .row(RowReference(root.scope, entity: member.entity, key: .scalar(select), isOptional: true))
+    }
+}

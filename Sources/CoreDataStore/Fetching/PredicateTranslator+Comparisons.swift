@@ -1,0 +1,326 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension PredicateTranslator {
+    /// A comparison of two terms, by operator.
+    func condition(
+        _ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, negated: Bool
+    ) throws -> SQLExpression {
+        switch leaf.comparator {
+        case .equalTo:
+            return try equality(left, leaf, right, negated: negated)
+        case .notEqualTo:
+            return try equality(left, leaf, right, negated: !negated)
+        case .lessThan:
+            return try ordering(left, .less, leaf, right, negated: negated)
+        case .lessThanOrEqualTo:
+            return try ordering(left, .lessOrEqual, leaf, right, negated: negated)
+        case .greaterThan:
+            return try ordering(left, .greater, leaf, right, negated: negated)
+        case .greaterThanOrEqualTo:
+            return try ordering(left, .greaterOrEqual, leaf, right, negated: negated)
+        case .between:
+            return try between(left, leaf, right, negated: negated)
+        case .in:
+            return try membership(of: left, in: right, leaf, negated: negated)
+        case .contains:
+            return try membership(of: right, in: left, leaf, negated: negated)
+        case .beginsWith, .endsWith, .like, .matches:
+            return try textMatch(left, leaf, right, negated: negated)
+        case .customSelector:
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+    }
+
+    // MARK: Equality
+
+    /// Equality in which nil equals nil, and its exact negation.
+    ///
+    ///     name == "a"     // t0.ZNAME = ?            NOT: (t0.ZNAME <> ? OR t0.ZNAME IS NULL)
+    ///     name == nil     // t0.ZNAME IS NULL        NOT: t0.ZNAME IS NOT NULL
+    ///     name == title   // t0.ZNAME IS t0.ZTITLE   NOT: t0.ZNAME IS NOT t0.ZTITLE
+    func equality(
+        _ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, negated: Bool
+    ) throws -> SQLExpression {
+        switch (left, right) {
+        case (.collection, _), (_, .collection):
+            throw toManyNotAllowed(leaf)
+        case (.list, _), (_, .list):
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        case (.entity(let row), let other), (let other, .entity(let row)):
+            return try entityEquality(row, other, leaf, negated: negated)
+        case (.row, _), (.key, _), (_, .row), (_, .key):
+            return try rowEquality(left, right, leaf, negated: negated)
+        case (.constant, _), (.scalar, _):
+            return try scalarEquality(scalar(left, leaf.left), scalar(right, leaf.right), leaf, negated: negated)
+        }
+    }
+
+    private func toManyNotAllowed(_ leaf: Leaf) -> PredicateFailure {
+        failure(
+            "to-many key not allowed here", leaf.predicate,
+            hint: "say which members are meant: ANY, ALL, NONE, @count or SUBQUERY")
+    }
+
+    private func scalarEquality(
+        _ left: QueryScalar?, _ right: QueryScalar?, _ leaf: Leaf, negated: Bool
+    ) throws -> SQLExpression {
+        guard let left else { return right.map { null($0, negated: negated) } ?? .boolean(!negated) }
+        guard let right else { return null(left, negated: negated) }
+        guard left.kind.isComparable(to: right.kind), left.kind != .opaque else {
+            if left.kind == .opaque || right.kind == .opaque {
+                throw failure(
+                    "unimplemented SQL generation for predicate", leaf.predicate,
+                    hint: "\(QueryScalar.Kind.opaque.name) can only be compared with nil in a store")
+            }
+            // Values of two types never are equal, but two nils are.
+            let nulls = SQLExpression.all([null(left, negated: false), null(right, negated: false)])
+            if !negated { return nulls }
+            return .any([null(left, negated: true), null(right, negated: true)])
+        }
+        if left.isNaN || right.isNaN { return .boolean(negated) }
+        if left.kind.isText, leaf.folding != 0 {
+            return foldedEquality(left, right, leaf.folding, negated: negated)
+        }
+        return equality(left, right, negated: negated)
+    }
+
+    /// Equality of two values that databases compare as we do.
+    private func equality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
+        if left.isOptional && right.isOptional {
+            return .comparison(negated ? .notIdentical : .identical, left.sql, right.sql)
+        }
+        if !negated { return .comparison(.equal, left.sql, right.sql) }
+        let differs = SQLExpression.comparison(.notEqual, left.sql, right.sql)
+        return .any([differs] + nulls(left) + nulls(right))
+    }
+
+    private func foldedEquality(
+        _ left: QueryScalar, _ right: QueryScalar, _ folding: UInt, negated: Bool
+    ) -> SQLExpression {
+        let equal = SQLExpression.function(
+            SQLFunctionName.textEqual, [left.sql, right.sql, .integer(Int64(folding))])
+        let bothOptional = left.isOptional && right.isOptional
+        if !negated {
+            return bothOptional ? .any([equal, .all(nulls(left) + nulls(right))]) : equal
+        }
+        if !bothOptional { return .any([.not(equal)] + nulls(left) + nulls(right)) }
+        // One is nil and the other is not, or neither is and they differ.
+        return .any([
+            .not(equal),
+            .all([.isNull(left.sql), .isNotNull(right.sql)]),
+            .all([.isNotNull(left.sql), .isNull(right.sql)]),
+        ])
+    }
+
+    /// `IS NULL`, or `IS NOT NULL`; known at once where the value is never NULL.
+    func null(_ scalar: QueryScalar, negated: Bool) -> SQLExpression {
+        guard scalar.isOptional else { return .boolean(negated) }
+        if scalar.sql == .null { return .boolean(!negated) }
+        return negated ? .isNotNull(scalar.sql) : .isNull(scalar.sql)
+    }
+
+    /// The condition that the value is NULL, nothing where it never is.
+    func nulls(_ scalar: QueryScalar) -> [SQLExpression] {
+        scalar.isOptional ? [null(scalar, negated: false)] : []
+    }
+
+    // MARK: Rows
+
+    /// Two rows are one when their keys are: keys are unique within an inheritance tree.
+    private func rowEquality(
+        _ left: QueryTerm, _ right: QueryTerm, _ leaf: Leaf, negated: Bool
+    ) throws -> SQLExpression {
+        // An object that is in no row equals nothing, not even nil.
+        if case .key(nil) = left { return .boolean(negated) }
+        if case .key(nil) = right { return .boolean(negated) }
+        let a = rowScalar(left)
+        let b = rowScalar(right)
+        if case .constant(.null) = left, let b { return null(b.scalar, negated: negated) }
+        if case .constant(.null) = right, let a { return null(a.scalar, negated: negated) }
+        guard let a, let b else {
+            // A row and a value of another type: never equal unless both are nil.
+            let other = a == nil ? left : right
+            guard let row = a ?? b, let scalar = try scalar(other, leaf.left) else { return .boolean(negated) }
+            let nulls = [null(row.scalar, negated: negated), null(scalar, negated: negated)]
+            return negated ? .any(nulls) : .all(nulls)
+        }
+        guard a.root == b.root else {
+            let nulls = [null(a.scalar, negated: negated), null(b.scalar, negated: negated)]
+            return negated ? .any(nulls) : .all(nulls)
+        }
+        return equality(a.scalar, b.scalar, negated: negated)
+    }
+
+    /// A row's key as a value, with the tree that it is a key of.
+    func rowScalar(_ term: QueryTerm) -> (scalar: QueryScalar, root: Int)? {
+        switch term {
+        case .row(let row):
+            let scalar = QueryScalar(row.key, .integer, isOptional: row.isOptional)
+            return (scalar, context.model.entities[row.entity].root)
+        case .key(let key?):
+            let scalar = QueryScalar(.bind(.integer(key.primaryKey)), .integer, isOptional: false)
+            return (scalar, context.model.entities[key.entity].root)
+        default:
+            return nil
+        }
+    }
+
+    // MARK: Order
+
+    /// `<` and its like; false where either side is nil, so that its negation is true there.
+    private func ordering(
+        _ left: QueryTerm, _ comparison: SQLExpression.Comparison, _ leaf: Leaf, _ right: QueryTerm,
+        negated: Bool
+    ) throws -> SQLExpression {
+        if case .collection = left { throw toManyNotAllowed(leaf) }
+        if case .collection = right { throw toManyNotAllowed(leaf) }
+        if case .entity(let row) = left { return try entityMatch(row, leaf, right, negated: negated) }
+        guard let a = try scalar(left, leaf.left), let b = try scalar(right, leaf.right) else {
+            return .boolean(negated)
+        }
+        try checkOrder(a, b, leaf)
+        if a.isNaN || b.isNaN { return notANumber(a, comparison, b, negated: negated) }
+        let (x, y) = ordered(a, b, leaf)
+        if !negated {
+            if let short = existence(x, comparison, y) { return short }
+            return .comparison(comparison, x, y)
+        }
+        if let short = existence(x, comparison.opposite, y) { return short }
+        return .any([.comparison(comparison.opposite, x, y)] + nulls(a) + nulls(b))
+    }
+
+    /// What is not a number comes before every number.
+    private func notANumber(
+        _ a: QueryScalar, _ comparison: SQLExpression.Comparison, _ b: QueryScalar, negated: Bool
+    ) -> SQLExpression {
+        if a.isNaN && b.isNaN {
+            return .boolean((comparison == .lessOrEqual || comparison == .greaterOrEqual) != negated)
+        }
+        let isGreater = comparison == .greater || comparison == .greaterOrEqual
+        return isGreater == b.isNaN ? null(a.isNaN ? b : a, negated: !negated) : .boolean(negated)
+    }
+
+    private func checkOrder(_ a: QueryScalar, _ b: QueryScalar, _ leaf: Leaf) throws {
+        guard a.kind.isComparable(to: b.kind), a.kind != .opaque else {
+            throw failure(
+                "\(a.kind.name) cannot be ordered against \(b.kind.name)", leaf.predicate, kind: .evaluation,
+                hint: "CAST one of them, or compare values of one type")
+        }
+    }
+
+    /// The two expressions whose SQL order is the order asked for.
+    private func ordered(_ a: QueryScalar, _ b: QueryScalar, _ leaf: Leaf) -> (SQLExpression, SQLExpression) {
+        guard a.kind.isText, leaf.ordering != 0 else { return (a.sql, b.sql) }
+        let compare = SQLExpression.function(
+            SQLFunctionName.textCompare, [a.sql, b.sql, .integer(Int64(leaf.ordering))])
+        return (compare, .integer(0))
+    }
+
+    /// A count held against nothing is the question whether there is a row.
+    ///
+    ///     items.@count > 0    // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK)
+    private func existence(
+        _ left: SQLExpression, _ comparison: SQLExpression.Comparison, _ right: SQLExpression
+    ) -> SQLExpression? {
+        guard case .scalar(var select) = left, select.columns == [.init(.countAll)],
+            case .bind(.integer(let limit)) = right
+        else { return nil }
+        let wantsRow: Bool
+        switch (comparison, limit) {
+        case (.greater, 0), (.greaterOrEqual, 1), (.notEqual, 0): wantsRow = true
+        case (.less, 1), (.lessOrEqual, 0), (.equal, 0): wantsRow = false
+        default: return nil
+        }
+        select.columns = [.init(.integer(1))]
+        return wantsRow ? .exists(select) : .not(.exists(select))
+    }
+
+    // MARK: BETWEEN
+
+    private func between(
+        _ value: QueryTerm, _ leaf: Leaf, _ bounds: QueryTerm, negated: Bool
+    ) throws -> SQLExpression {
+        guard case .list(let members) = bounds, members.count == 2 else {
+            throw failure(
+                "BETWEEN needs a lower and an upper bound", leaf.predicate, kind: .evaluation,
+                hint: "write BETWEEN {1, 10}")
+        }
+        let low = try ordering(value, .greaterOrEqual, leaf, members[0], negated: negated)
+        let high = try ordering(value, .lessOrEqual, leaf, members[1], negated: negated)
+        if case .comparison(.greaterOrEqual, let x, let a) = low,
+            case .comparison(.lessOrEqual, let y, let b) = high, x == y, leaf.ordering == 0
+        {
+            return .between(x, a, b)
+        }
+        return negated ? .any([low, high]) : .all([low, high])
+    }
+
+    // MARK: Entities
+
+    /// `entity == …` and comparisons of `entity.name`: decided now for every entity that the row may be of.
+    func entityMatch(
+        _ row: RowReference, _ leaf: Leaf, _ other: QueryTerm, negated: Bool
+    ) throws -> SQLExpression {
+        guard case .constant(.string(let text)) = other else {
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+        return try entities(of: row, negated: negated) { name in
+            try matches(name, leaf, text)
+        }
+    }
+
+    private func entityEquality(
+        _ row: RowReference, _ other: QueryTerm, _ leaf: Leaf, negated: Bool
+    ) throws -> SQLExpression {
+        switch other {
+        case .constant(.string(let text)):
+            return try entities(of: row, negated: negated) {
+                TextComparison.equal($0, text, options: leaf.folding)
+            }
+        case .constant(.null):
+            let key = QueryScalar(row.key, .integer, isOptional: row.isOptional)
+            return null(key, negated: negated)
+        case .constant:
+            return .boolean(negated)
+        default:
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+    }
+
+    /// The rows whose entity's name passes the test: `t0.Z_ENT IN (…)`.
+    func entities(
+        of row: RowReference, negated: Bool, where passes: (String) throws -> Bool
+    ) throws -> SQLExpression {
+        let candidates = context.rowEntities(of: row.entity)
+        let chosen = try candidates.filter { try passes(context.model.entities[$0].name) != negated }
+        let absent = QueryScalar(row.key, .integer, isOptional: row.isOptional)
+        if chosen.isEmpty && !negated { return .alwaysFalse }
+        if chosen.count == candidates.count {
+            return negated ? .alwaysTrue : null(absent, negated: true)
+        }
+        let column = SQLExpression.column(try row.scope.alias(of: row), "Z_ENT")
+        let numbers = try chosen.map { SQLExpression.bind(.integer(try context.number(of: $0))) }
+        let isOne: SQLExpression =
+            numbers.count == 1 ? .comparison(.equal, column, numbers[0]) : .inList(column, numbers)
+        return negated && row.isOptional ? .any([isOne, .isNull(row.key)]) : isOne
+    }
+}
+
+extension SQLExpression.Comparison {
+    /// What holds between two values that are not NULL when this does not.
+    var opposite: Self {
+        switch self {
+        case .equal: .notEqual
+        case .notEqual: .equal
+        case .less: .greaterOrEqual
+        case .lessOrEqual: .greater
+        case .greater: .lessOrEqual
+        case .greaterOrEqual: .less
+        case .identical: .notIdentical
+        case .notIdentical: .identical
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+
+extension PredicateTranslator {
+    /// A failure that names the part of the predicate at fault.
+    func failure(
+        _ message: String, _ expression: ExpressionNode?, kind: PredicateFailure.Kind = .unsupported,
+        hint: String? = nil
+    ) -> PredicateFailure {
+        let text = expression.map { self.text(of: $0) }
+        return failure(message, text: text, kind: kind, hint: hint)
+    }
+
+    func failure(
+        _ message: String, _ predicate: PredicateNode, kind: PredicateFailure.Kind = .unsupported,
+        hint: String? = nil
+    ) -> PredicateFailure {
+        failure(message, text: text(of: predicate), kind: kind, hint: hint)
+    }
+
+    private func failure(
+        _ message: String, text: String?, kind: PredicateFailure.Kind, hint: String?
+    ) -> PredicateFailure {
+        var message = message
+        if let text, !message.contains(text) { message += " : (\(text))" }
+        return PredicateFailure(kind, Diagnostic(message, hint: hint), subexpression: text)
+    }
+
+    /// Apple's words for a key that no row has, and what the author may have meant.
+    func keyNotFound(_ key: String, in entity: CompiledEntity, _ expression: ExpressionNode) -> PredicateFailure {
+        let message = "keypath \(key) not found in entity \(entity.name)"
+        if let property = entity.property(named: key) {
+            let what = property.isTransient ? "a transient property" : "a fetched property"
+            return failure(
+                message, expression, hint: "'\(key)' is \(what), which no store knows; filter in memory")
+        }
+        let below = entity.subtree.first { context.model.entities[$0].property(named: key) != nil }
+        if let below {
+            let name = context.model.entities[below].name
+            return failure(message, expression, hint: "its subentity '\(name)' has '\(key)'; fetch that entity")
+        }
+        let stored = entity.properties.filter { !$0.isTransient }.map(\.name)
+        let nearest = NearestName.nearest(to: key, among: stored)
+        return failure(message, expression, hint: nearest.map { "did you mean '\($0)'?" })
+    }
+
+    func text(of expression: ExpressionNode) -> String { "\(expression)" }
+
+    func text(of predicate: PredicateNode) -> String { "\(predicate)" }
+}
+
+/// Finds what was meant by a name that is not there.
+enum NearestName {
+    /// The candidate with the fewest changed letters, if few enough to be a slip.
+    ///
+    ///     nearest(to: "quantiy", among: ["name", "quantity"])   // "quantity"
+    static func nearest(to name: String, among candidates: [String]) -> String? {
+        let wanted = Array(name.lowercased().utf8)
+        var best: (name: String, distance: Int)?
+        for candidate in candidates {
+            let distance = distance(wanted, Array(candidate.lowercased().utf8))
+            if distance < best?.distance ?? Int.max { best = (candidate, distance) }
+        }
+        guard let best, best.distance <= max(1, wanted.count / 3) else { return nil }
+        return best.name
+    }
+
+    /// The number of letters to insert, remove or replace.
+    private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        var row = Array(0...b.count)
+        for (i, x) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, y) in b.enumerated() {
+                let replaced = diagonal + (x == y ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(replaced, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[b.count]
+    }
+}

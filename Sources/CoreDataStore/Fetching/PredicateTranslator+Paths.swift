@@ -1,0 +1,211 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension PredicateTranslator {
+    /// Follows a key path: columns, to-one joins, to-many scopes and collection operators.
+    ///
+    ///     unit.name             // t1.ZNAME of LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
+    ///     items.unit.name       // the same in a scope of ZITEM rows
+    ///     items.@sum.price      // a scalar subselect
+    func follow(
+        _ keys: [String], from operand: ExpressionNode, of expression: ExpressionNode
+    ) throws -> QueryTerm {
+        if case .evaluatedObject = operand, keys.count == 1, let column = columns[keys[0]],
+            context.model.entities[root.entity].property(named: keys[0]) == nil
+        {
+            return column
+        }
+        return try follow(keys[...], from: try term(operand), of: expression)
+    }
+
+    func follow(
+        _ keys: ArraySlice<String>, from start: QueryTerm, of expression: ExpressionNode
+    ) throws -> QueryTerm {
+        var current = start
+        var rest = keys
+        while let key = rest.popFirst() {
+            if key.hasPrefix("@") { return try collectionOperator(key, current, rest, expression) }
+            current = try value(of: key, in: current, expression)
+        }
+        return current
+    }
+
+    private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
+        switch term {
+        case .row(let row):
+            return try property(key, of: row, expression)
+        case .collection(var collection):
+            if isToMany(key, of: collection.element) { collection.order = nil }
+            collection.element = try member(key, of: collection, expression)
+            return .collection(collection)
+        case .entity where key == "name":
+            return term
+        case .constant(.null), .key(nil):
+            return .constant(.null)
+        case .key(let rowKey?):
+            let row = RowReference(
+                root.scope, entity: rowKey.entity, key: .bind(.integer(rowKey.primaryKey)), isOptional: false)
+            return try property(key, of: row, expression)
+        case .list(let members):
+            return .list(try members.map { try value(of: key, in: $0, expression) })
+        case .constant, .scalar, .entity:
+            throw failure("keypath \(text(of: expression)) goes on after a value", expression)
+        }
+    }
+
+    /// The member's property: a to-many flattens into the collection's own scope.
+    private func member(
+        _ key: String, of collection: QueryCollection, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        guard case .row(let row) = collection.element,
+            let property = context.model.entities[row.entity].property(named: key),
+            let relationship = property.relationship, relationship.isToMany, !property.isTransient
+        else { return try value(of: key, in: collection.element, expression) }
+        let step = try ToManyStep(property, relationship, of: row.entity, context)
+        return .row(step.join(to: row))
+    }
+
+    private func isToMany(_ key: String, of member: QueryTerm) -> Bool {
+        guard case .row(let row) = member else { return false }
+        return context.model.entities[row.entity].property(named: key)?.relationship?.isToMany ?? false
+    }
+
+    private func property(
+        _ key: String, of row: RowReference, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        let entity = context.model.entities[row.entity]
+        guard let property = entity.property(named: key), !property.isTransient else {
+            switch key {
+            case "self", "SELF", "objectID": return .row(row)
+            case "entity": return .entity(row)
+            default: throw keyNotFound(key, in: entity, expression)
+            }
+        }
+        switch property.kind {
+        case .attribute(let attribute):
+            let kind = QueryScalar.Kind(attribute)
+            guard let column = try context.column(ofSlot: property.slot, of: row.entity) else {
+                return .scalar(QueryScalar(.null, kind))
+            }
+            return .scalar(QueryScalar(.column(try row.scope.alias(of: row), column), kind))
+        case .relationship(let relationship) where relationship.isToMany:
+            let step = try ToManyStep(property, relationship, of: row.entity, context)
+            return .collection(step.collection(of: row))
+        case .relationship(let relationship):
+            let column = try context.column(ofSlot: property.slot, of: row.entity)
+            let key = try column.map { SQLExpression.column(try row.scope.alias(of: row), $0) } ?? .null
+            return .row(RowReference(row.scope, entity: relationship.destination, key: key, isOptional: true))
+        case .fetched:
+            throw keyNotFound(key, in: entity, expression)
+        }
+    }
+}
+
+/// How a to-many relationship lies in tables: which rows belong to an owner.
+struct ToManyStep {
+    let destination: Int
+    let context: QueryContext
+    private let storage: Storage
+
+    private enum Storage {
+        /// The destination's table has the owner's key: `ZITEM.ZUNIT`; for one-way relationships `ZITEM.Z3ITEMS`.
+        case foreignKey(table: String, column: String, order: String?)
+        case joinTable(StoreLayout.JoinTable)
+    }
+
+    init(
+        _ property: CompiledProperty, _ relationship: CompiledRelationship, of entity: Int,
+        _ context: QueryContext
+    ) throws {
+        destination = relationship.destination
+        self.context = context
+        if let table = context.joinTable(of: property) {
+            storage = .joinTable(table)
+            return
+        }
+        let table = try context.table(of: destination)
+        let key: String?
+        var order: String?
+        if let inverse = relationship.inverseSlot {
+            key = try context.column(.destinationKey(slot: inverse), of: destination)
+            if relationship.isOrdered { order = try context.column(.order(slot: inverse), of: destination) }
+        } else {
+            let owner = (entity: property.declaringEntity, slot: property.slot)
+            key = try context.column(.ownerKey(entity: owner.entity, slot: owner.slot), of: destination)
+            if relationship.isOrdered {
+                order = try context.column(.ownerOrder(entity: owner.entity, slot: owner.slot), of: destination)
+            }
+        }
+        guard let key else {
+            let name = context.model.entities[entity].name
+            throw PredicateFailure(
+                .unsupported, Diagnostic("relationship '\(property.name)' of entity '\(name)' is not in the store"))
+        }
+        storage = .foreignKey(table: table, column: key, order: order)
+    }
+
+    /// Rows of some owners: the scope, the expressions of owner and order, and the destination row.
+    struct Source {
+        var scope: QueryScope
+        var owner: SQLExpression
+        var order: SQLExpression?
+        var row: RowReference
+    }
+
+    /// A new SELECT over all pairs of the relationship.
+    ///
+    ///     FROM ZITEM t1         // owner t1.ZUNIT, row t1.Z_PK
+    ///     FROM Z_1TAGS t1       // owner t1.Z_1ITEMS, row t1.Z_2TAGS, joined when a column of it is needed
+    func source() -> Source {
+        switch storage {
+        case .foreignKey(let table, let column, let order):
+            let scope = QueryScope(table: table, context: context)
+            return Source(
+                scope: scope, owner: .column(scope.alias, column), order: order.map { .column(scope.alias, $0) },
+                row: RowReference(sourceOf: scope, entity: destination))
+        case .joinTable(let table):
+            let scope = QueryScope(table: table.name, context: context)
+            return Source(
+                scope: scope, owner: .column(scope.alias, table.ownerColumn),
+                order: table.orderColumn.map { .column(scope.alias, $0) },
+                row: RowReference(
+                    scope, entity: destination, key: .column(scope.alias, table.destinationColumn),
+                    isOptional: false))
+        }
+    }
+
+    /// The members that belong to the row, as a SELECT of their own.
+    func collection(of owner: RowReference) -> QueryCollection {
+        let source = source()
+        source.scope.require(.comparison(.equal, source.owner, owner.key))
+        return QueryCollection(
+            scope: source.scope, element: .row(source.row),
+            order: source.order.map { [$0, source.row.key] })
+    }
+
+    /// The members of a row that is itself one of many, in the same SELECT.
+    ///
+    /// Where that row may be nil its members are one nil, as in memory; a row without members has none.
+    func join(to owner: RowReference) -> RowReference {
+        let kind: SelectStatement.Join.Kind = owner.isOptional ? .leftOuter : .inner
+        let row: RowReference
+        switch storage {
+        case .foreignKey(let table, let column, _):
+            let alias = owner.scope.join(kind, table) { .comparison(.equal, .column($0, column), owner.key) }
+            row = RowReference(
+                owner.scope, entity: destination, key: .column(alias, "Z_PK"), alias: alias,
+                isOptional: owner.isOptional)
+        case .joinTable(let table):
+            let alias = owner.scope.join(kind, table.name) {
+                .comparison(.equal, .column($0, table.ownerColumn), owner.key)
+            }
+            row = RowReference(
+                owner.scope, entity: destination, key: .column(alias, table.destinationColumn),
+                isOptional: owner.isOptional)
+        }
+        if owner.isOptional { owner.scope.require(.any([.isNotNull(row.key), .isNull(owner.key)])) }
+        return row
+    }
+}

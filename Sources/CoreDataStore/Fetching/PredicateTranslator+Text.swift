@@ -1,0 +1,129 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension PredicateTranslator {
+    /// BEGINSWITH, ENDSWITH, LIKE and MATCHES.
+    func textMatch(_ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, negated: Bool) throws -> SQLExpression {
+        if case .entity(let row) = left { return try entityMatch(row, leaf, right, negated: negated) }
+        guard let text = try scalar(left, leaf.left), let part = try scalar(right, leaf.right) else {
+            return .boolean(negated)
+        }
+        return try textMatch(text, leaf, part, negated: negated)
+    }
+
+    /// A test of two texts that is false where either is nil.
+    ///
+    ///     name BEGINSWITH "ab"       // t0.ZNAME >= ? AND t0.ZNAME < ?        bindings "ab", "ac"
+    ///     name CONTAINS[c] "ab"      // CDTextContains(t0.ZNAME, ?, 1)
+    func textMatch(_ text: QueryScalar, _ leaf: Leaf, _ part: QueryScalar, negated: Bool) throws -> SQLExpression {
+        try checkText(text, leaf, leaf.left)
+        try checkText(part, leaf, leaf.right)
+        if leaf.comparator == .matches, case .bind(.text(let pattern)) = part.sql {
+            try checkPattern(pattern, leaf)
+        }
+        let absent = nulls(text) + nulls(part)
+        if leaf.comparator == .beginsWith, leaf.folding == 0, let range = prefixRange(text, part) {
+            let (low, high) = range
+            if !negated { return .all([low] + [high].compactMap { $0 }) }
+            let outside = [low, high].compactMap { $0.flatMap(Self.opposite) }
+            return .any(outside + absent)
+        }
+        let match = SQLExpression.function(
+            leaf.function, [text.sql, part.sql, .integer(Int64(leaf.functionOptions))])
+        return negated ? .any([.not(match)] + absent) : match
+    }
+
+    /// The texts from the prefix up to the next one that does not begin with it: an index finds them.
+    private func prefixRange(
+        _ text: QueryScalar, _ part: QueryScalar
+    ) -> (low: SQLExpression, high: SQLExpression?)? {
+        guard case .column = text.sql, case .bind(.text(let prefix)) = part.sql, !prefix.isEmpty else { return nil }
+        let low = SQLExpression.comparison(.greaterOrEqual, text.sql, part.sql)
+        guard let next = Self.successor(of: prefix) else { return nil }
+        return (low, .comparison(.less, text.sql, .bind(.text(next))))
+    }
+
+    /// The least text above all that begin with the prefix; `nil` where there is none.
+    ///
+    /// UTF-8 sorts as the scalars do, so the last scalar is raised by one.
+    static func successor(of prefix: String) -> String? {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            // The surrogates are no scalars.
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            if let raised = Unicode.Scalar(next) {
+                scalars.append(raised)
+                var text = String.UnicodeScalarView()
+                text.append(contentsOf: scalars)
+                return String(text)
+            }
+        }
+        return nil
+    }
+
+    private static func opposite(_ expression: SQLExpression) -> SQLExpression? {
+        guard case .comparison(let comparison, let left, let right) = expression else { return nil }
+        return .comparison(comparison.opposite, left, right)
+    }
+
+    private func checkText(_ scalar: QueryScalar, _ leaf: Leaf, _ expression: ExpressionNode) throws {
+        guard !scalar.kind.isText else { return }
+        throw failure(
+            leaf.comparator == .matches
+                ? "Can't do regex matching on \(scalar.kind.name)"
+                : "Can't do a substring operation with something that isn't a string, but \(scalar.kind.name)",
+            leaf.predicate, kind: .evaluation)
+    }
+
+    private func checkPattern(_ pattern: String, _ leaf: Leaf) throws {
+        do throws(TextComparison.InvalidPattern) {
+            _ = try TextComparison.matches("", pattern, options: leaf.folding)
+        } catch {
+            throw failure(error.message, leaf.predicate, kind: .evaluation)
+        }
+    }
+
+    /// A comparison of two known texts, as the evaluator does it.
+    func matches(_ text: String, _ leaf: Leaf, _ other: String) throws -> Bool {
+        let options = leaf.functionOptions
+        switch leaf.comparator {
+        case .equalTo: return TextComparison.equal(text, other, options: options)
+        case .notEqualTo: return !TextComparison.equal(text, other, options: options)
+        case .lessThan: return TextComparison.compare(text, other, options: options) < 0
+        case .lessThanOrEqualTo: return TextComparison.compare(text, other, options: options) <= 0
+        case .greaterThan: return TextComparison.compare(text, other, options: options) > 0
+        case .greaterThanOrEqualTo: return TextComparison.compare(text, other, options: options) >= 0
+        case .beginsWith: return TextComparison.beginsWith(text, other, options: options)
+        case .endsWith: return TextComparison.endsWith(text, other, options: options)
+        case .contains: return TextComparison.contains(text, other, options: options)
+        case .in: return TextComparison.contains(other, text, options: options)
+        case .like: return TextComparison.like(text, other, options: options)
+        case .matches:
+            try checkPattern(other, leaf)
+            return try TextComparison.matches(text, other, options: options)
+        case .between, .customSelector:
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+    }
+}
+
+extension PredicateTranslator.Leaf {
+    /// What the functions on text take: the options that matter to the comparator.
+    var functionOptions: UInt {
+        switch comparator {
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between: ordering
+        default: folding
+        }
+    }
+
+    fileprivate var function: String {
+        switch comparator {
+        case .beginsWith: SQLFunctionName.textBeginsWith
+        case .endsWith: SQLFunctionName.textEndsWith
+        case .like: SQLFunctionName.textLike
+        case .matches: SQLFunctionName.textMatches
+        default: SQLFunctionName.textContains
+        }
+    }
+}

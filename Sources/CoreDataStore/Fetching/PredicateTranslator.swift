@@ -1,0 +1,226 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// Translates predicates into SQL that is true for exactly the rows for which the evaluator says true.
+///
+/// Predicates know true and false, SQL knows NULL as well. The translation of a predicate is therefore *true
+/// exactly when* the predicate is, and false or NULL otherwise: what WHERE, AND and OR make no difference of. NOT
+/// would, so it is pushed down: every leaf can be asked for its negation, which says itself what becomes of NULL.
+///
+///     name == "a"          // t0.ZNAME = ?
+///     NOT name == "a"      // (t0.ZNAME <> ? OR t0.ZNAME IS NULL)
+///     NOT (a < 3 OR b)     // (t0.ZA >= ? OR t0.ZA IS NULL) AND …
+///
+/// Pure: it never touches a database. One translator serves one statement.
+final class PredicateTranslator {
+    let context: QueryContext
+    /// `SELF`, and what bare key paths start from.
+    let root: RowReference
+    /// What `$name` stands for: the members of the SUBQUERYs around, and named columns.
+    var variables: [String: QueryTerm] = [:]
+    /// Named columns of a dictionary fetch, which HAVING and sort keys may use like properties.
+    var columns: [String: QueryTerm] = [:]
+    /// Whether `sum:(price)` means all rows of a group: in columns, HAVING and the sort of a dictionary fetch.
+    var aggregatesRows = false
+
+    init(context: QueryContext, root: RowReference) {
+        self.context = context
+        self.root = root
+    }
+
+    // MARK: Predicates
+
+    /// The condition that is true exactly when the predicate is; with `negated`, exactly when it is not.
+    ///
+    /// - Throws: ``PredicateFailure`` with the part that SQL cannot express or that makes no sense.
+    func condition(_ predicate: PredicateNode, negated: Bool = false) throws -> SQLExpression {
+        switch predicate {
+        case .constant(let value):
+            return .boolean(value != negated)
+        case .comparison(let comparison):
+            return try condition(comparison, negated: negated)
+        case .and(let parts):
+            let terms = try parts.map { try condition($0, negated: negated) }
+            return negated ? .any(terms) : .all(terms)
+        case .or(let parts):
+            let terms = try parts.map { try condition($0, negated: negated) }
+            return negated ? .all(terms) : .any(terms)
+        case .not(let part):
+            return try condition(part, negated: !negated)
+        case .block:
+            throw failure(
+                "Problem with subpredicate \(text(of: predicate)): a block cannot run in a store", predicate,
+                hint: "fetch without it and filter the objects in memory")
+        }
+    }
+
+    private func condition(_ comparison: PredicateNode.Comparison, negated: Bool) throws -> SQLExpression {
+        let leaf = Leaf(comparison)
+        if comparison.comparator == .customSelector {
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+        let left = try term(comparison.left)
+        let right = try term(comparison.right)
+        switch comparison.modifier {
+        case .direct:
+            return try condition(left, leaf, right, negated: negated)
+        case .any:
+            return try quantified(left, leaf, right, all: false, negated: negated)
+        case .all:
+            return try quantified(left, leaf, right, all: true, negated: negated)
+        }
+    }
+
+    /// ANY and ALL: some member passes, no member fails.
+    ///
+    ///     ANY items.price > 3   // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK AND t1.ZPRICE > ?)
+    ///     ALL items.price > 3   // NOT EXISTS (… AND (t1.ZPRICE <= ? OR t1.ZPRICE IS NULL))
+    private func quantified(
+        _ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, all: Bool, negated: Bool
+    ) throws -> SQLExpression {
+        switch left {
+        case .collection(let collection):
+            collection.scope.require(try condition(collection.element, leaf, right, negated: all))
+            return collection.scope.exists(negated: all != negated)
+        case .list(let members):
+            let terms = try members.map { try condition($0, leaf, right, negated: negated) }
+            return all == negated ? .any(terms) : .all(terms)
+        case .constant(.null):
+            return .boolean(negated != all)
+        default:
+            throw failure(
+                "The left hand side for an ALL or ANY operator must be either an NSArray or an NSSet.",
+                leaf.predicate, hint: "remove \(all ? "ALL" : "ANY"), or compare a to-many relationship")
+        }
+    }
+
+    /// A comparison with what its leaves need to know of it.
+    struct Leaf {
+        var predicate: PredicateNode
+        var left: ExpressionNode
+        var right: ExpressionNode
+        var comparator: PredicateNode.Comparator
+        var options: TextOptions
+
+        init(_ comparison: PredicateNode.Comparison) {
+            predicate = .comparison(comparison)
+            left = comparison.left
+            right = comparison.right
+            comparator = comparison.comparator
+            options = comparison.options
+        }
+
+        /// The options that change how text compares: `[n]` turns the others off.
+        var folding: UInt { options.contains(.normalized) ? 0 : options.rawValue & 3 }
+        /// The options that change the order of texts.
+        var ordering: UInt { options.contains(.normalized) ? 0 : options.rawValue & 11 }
+    }
+
+    // MARK: Expressions
+
+    /// What the expression is in SQL. Joins that it needs are made in the scopes of the rows it starts from.
+    func term(_ expression: ExpressionNode) throws -> QueryTerm {
+        if let constant = try folded(expression) { return constant }
+        switch expression {
+        case .constant(let constant):
+            return try term(constant, in: expression)
+        case .evaluatedObject:
+            return .row(root)
+        case .variable(let name):
+            guard let term = variables[name] else {
+                throw failure(
+                    "no value for variable $\(name)", expression,
+                    hint: "substitute it before the fetch: withSubstitutionVariables([\"\(name)\": …])")
+            }
+            return term
+        case .keyPath(let operand, let keys):
+            return try follow(keys, from: operand, of: expression)
+        case .function(let name, let arguments):
+            return try function(name, arguments, expression)
+        case .aggregate(let members):
+            return .list(try members.map { try term($0) })
+        case .subquery(let source, let variable, let predicate):
+            return try subquery(source, variable, predicate, expression)
+        case .conditional(let condition, let first, let second):
+            return try conditional(condition, first, second, expression)
+        case .assignment, .anyKey, .message, .union, .intersection, .difference, .fetch, .block:
+            throw failure("Unsupported expression \(text(of: expression))", expression)
+        }
+    }
+
+    private func term(_ constant: Constant, in expression: ExpressionNode) throws -> QueryTerm {
+        switch constant {
+        case .value(let value): return .constant(value)
+        case .key(let key): return .key(key)
+        case .collection(let members, _):
+            return .list(try members.map { try term($0, in: expression) })
+        case .dictionary(let pairs):
+            return .list(try pairs.map { try term($0.value, in: expression) })
+        case .object(let object):
+            // An entity description is an object like any other down here; its description is its name.
+            let name = object.predicateDescription
+            if context.model.ordinalByName[name] != nil { return .constant(.string(name)) }
+            throw failure("the object \(name) is of no store", expression)
+        case .symbol(let symbol):
+            throw failure("Unsupported expression \(symbol)", expression)
+        }
+    }
+
+    /// The collection's rows, each bound to the variable and held against the predicate.
+    private func subquery(
+        _ source: ExpressionNode, _ variable: String, _ predicate: PredicateNode, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        switch try term(source) {
+        case .collection(let collection):
+            let outer = variables[variable]
+            variables[variable] = collection.element
+            defer { variables[variable] = outer }
+            collection.scope.require(try condition(predicate))
+            return .collection(collection)
+        case .constant(.null):
+            return .list([])
+        default:
+            throw failure("SUBQUERY needs a to-many relationship", expression)
+        }
+    }
+
+    /// TERNARY: `CASE WHEN p THEN a ELSE b END`.
+    private func conditional(
+        _ predicate: PredicateNode, _ first: ExpressionNode, _ second: ExpressionNode,
+        _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        let condition = try condition(predicate)
+        if condition == .alwaysTrue { return try term(first) }
+        if condition == .alwaysFalse { return try term(second) }
+        let a = try term(first)
+        let b = try term(second)
+        if case .constant(.null) = a, case .constant(.null) = b { return a }
+        let left = try scalar(a)
+        let right = try scalar(b)
+        guard let kind = (left ?? right)?.kind, right.map({ $0.kind.isComparable(to: kind) }) ?? true else {
+            throw failure("both branches of TERNARY must have one type in a store", expression)
+        }
+        let sql = SQLExpression.caseWhen(
+            [.init(condition, left?.sql ?? .null)], otherwise: right?.sql ?? .null)
+        let isOptional = (left?.isOptional ?? true) || (right?.isOptional ?? true)
+        let common = kind == right?.kind ? kind : right == nil || left == nil ? kind : .real
+        return .scalar(QueryScalar(sql, common, isOptional: isOptional))
+    }
+
+    /// The term as one value a row, `nil` for NULL.
+    ///
+    /// - Throws: for what is no single value: rows, collections.
+    func scalar(_ term: QueryTerm, _ expression: ExpressionNode? = nil) throws -> QueryScalar? {
+        switch term {
+        case .constant(.null): return nil
+        case .constant(let value):
+            if let scalar = QueryScalar(value) { return scalar }
+            throw failure("a constant of this type cannot be compared in a store", expression)
+        case .scalar(let scalar): return scalar
+        case .collection: throw failure("to-many key not allowed here", expression)
+        case .row, .key, .entity, .list: throw failure("Unsupported expression", expression)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataSQL
+
+/// One SELECT while it is being put together: the source, the joins that key paths need, the conditions.
+///
+/// A to-one key path joins its destination once, whoever asks for it:
+///
+///     unit.name == "kg" AND unit.factor > 1   // … LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
+///
+/// A scope inside another (an EXISTS, a scalar subselect) refers to the outer one's aliases, and what it needs of
+/// the outer row is joined out there: joins along to-ones never multiply rows.
+final class QueryScope {
+    let context: QueryContext
+    let alias: String
+    private(set) var statement: SelectStatement
+    private var conditions: [SQLExpression] = []
+    /// The alias of each joined row, by the expression of its primary key.
+    private var joined: [SQLExpression: String] = [:]
+
+    init(table: String, context: QueryContext) {
+        self.context = context
+        alias = context.makeAlias()
+        statement = SelectStatement([], from: .init(table, as: alias))
+    }
+
+    /// A scope over the members of a JSON array, in a column `value`.
+    init(valuesOf json: SQLExpression, context: QueryContext) {
+        self.context = context
+        alias = context.makeAlias()
+        statement = SelectStatement([], from: .init("json_each", arguments: [json], as: alias))
+    }
+
+    func require(_ condition: SQLExpression) { conditions.append(condition) }
+
+    /// The alias of the table that holds the row's columns, joined now if it is not yet.
+    func alias(of row: RowReference) throws -> String {
+        if let alias = row.alias { return alias }
+        if let alias = joined[row.key] { return alias }
+        let table = try context.table(of: row.entity)
+        let alias = join(.leftOuter, table) { .comparison(.equal, .column($0, "Z_PK"), row.key) }
+        joined[row.key] = alias
+        return alias
+    }
+
+    /// Joins a table under a new alias.
+    func join(
+        _ kind: SelectStatement.Join.Kind, _ table: String, on condition: (String) -> SQLExpression
+    ) -> String {
+        let alias = context.makeAlias()
+        statement.joins.append(.init(kind, .init(table, as: alias), on: condition(alias)))
+        return alias
+    }
+
+    // MARK: Results
+
+    /// The statement with these columns and every condition so far.
+    func select(_ columns: [SQLExpression]) -> SelectStatement {
+        select(columns.map { SelectStatement.ResultColumn($0) })
+    }
+
+    func select(_ columns: [SelectStatement.ResultColumn]) -> SelectStatement {
+        var result = statement
+        result.columns = columns
+        result.condition = conditions.isEmpty ? nil : SQLExpression.all(conditions)
+        return result
+    }
+
+    /// Whether a row meets the conditions: `EXISTS (SELECT 1 FROM …)`.
+    func exists(negated: Bool = false) -> SQLExpression {
+        let exists = SQLExpression.exists(select([.integer(1)]))
+        return negated ? .not(exists) : exists
+    }
+}
+
+/// A row as the translator sees it: the entity it has at least, and its primary key as an expression.
+///
+/// The row of a to-one is its foreign key until somebody asks for one of its columns; only then is it joined.
+struct RowReference {
+    /// The scope that joins the row's table when a column of it is needed.
+    var scope: QueryScope
+    var entity: Int
+    var key: SQLExpression
+    /// The alias of the table where the row is in a FROM clause.
+    var alias: String?
+    /// Whether `key` may be NULL.
+    var isOptional: Bool
+
+    init(_ scope: QueryScope, entity: Int, key: SQLExpression, alias: String? = nil, isOptional: Bool) {
+        self.scope = scope
+        self.entity = entity
+        self.key = key
+        self.alias = alias
+        self.isOptional = isOptional
+    }
+
+    /// The row of the scope's own source.
+    init(sourceOf scope: QueryScope, entity: Int) {
+        self.init(
+            scope, entity: entity, key: .column(scope.alias, "Z_PK"), alias: scope.alias, isOptional: false)
+    }
+}

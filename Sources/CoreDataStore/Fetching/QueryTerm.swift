@@ -1,0 +1,131 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// What an expression of a predicate is in SQL.
+indirect enum QueryTerm {
+    /// A value known now; NULL included.
+    case constant(Value)
+    /// An object constant; `nil` for one that is in no row of this store and therefore equals none.
+    case key(RowKey?)
+    case scalar(QueryScalar)
+    case row(RowReference)
+    /// A row's entity, or its name: what `entity` and `entity.name` mean.
+    case entity(RowReference)
+    /// A to-many: rows or values of another SELECT.
+    case collection(QueryCollection)
+    /// `{a, b}`.
+    case list([QueryTerm])
+}
+
+/// An expression that gives one value a row, with what is known of it.
+struct QueryScalar {
+    enum Kind: Hashable {
+        case integer
+        case real
+        case decimal
+        case string
+        case date
+        case data
+        case uuid
+        case uri
+        /// Bytes that only their owner understands: transformable and composite attributes, external data.
+        case opaque
+    }
+
+    var sql: SQLExpression
+    var kind: Kind
+    /// Whether it may be NULL.
+    var isOptional: Bool
+
+    /// A constant that is not a number, which no column holds: databases store it as NULL.
+    var isNaN: Bool {
+        if case .bind(.real(let value)) = sql { return value.isNaN }
+        return false
+    }
+
+    init(_ sql: SQLExpression, _ kind: Kind, isOptional: Bool = true) {
+        self.sql = sql
+        self.kind = kind
+        self.isOptional = isOptional
+    }
+
+    /// A constant as a bound value; `nil` for NULL and for values no column holds.
+    init?(_ value: Value) {
+        switch value {
+        case .null, .opaque: return nil
+        case .integer(let value): self.init(.bind(.integer(value)), .integer, isOptional: false)
+        case .double(let value): self.init(.bind(.real(value)), .real, isOptional: false)
+        case .decimal(let value): self.init(.bind(SQLValue(decimal: value)), .decimal, isOptional: false)
+        case .string(let value): self.init(.bind(.text(value)), .string, isOptional: false)
+        case .date(let value): self.init(.bind(.real(value)), .date, isOptional: false)
+        case .data(let value): self.init(.bind(.blob(value)), .data, isOptional: false)
+        case .uuid(let value):
+            let bytes = withUnsafeBytes(of: value.uuid) { Data($0) }
+            self.init(.bind(.blob(bytes)), .uuid, isOptional: false)
+        case .uri(let value): self.init(.bind(.text(value)), .uri, isOptional: false)
+        }
+    }
+}
+
+extension QueryScalar.Kind {
+    init(_ attribute: CompiledAttribute) {
+        switch attribute.type {
+        case .integer16, .integer32, .integer64, .boolean: self = .integer
+        case .double, .float: self = .real
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .date: self = .date
+        case .uuid: self = .uuid
+        case .uri: self = .uri
+        case .binaryData: self = attribute.allowsExternalBinaryDataStorage ? .opaque : .data
+        case .undefined, .transformable, .objectID, .composite: self = .opaque
+        }
+    }
+
+    var isNumber: Bool { self == .integer || self == .real || self == .decimal }
+    var isText: Bool { self == .string || self == .uri }
+
+    /// Whether values of both can be equal at all.
+    func isComparable(to other: Self) -> Bool {
+        self == other || isNumber && other.isNumber || isText && other.isText
+    }
+
+    /// The kind as a message names it.
+    var name: String {
+        switch self {
+        case .integer, .real, .decimal: "a number"
+        case .string: "a string"
+        case .date: "a date"
+        case .data: "data"
+        case .uuid: "a UUID"
+        case .uri: "a URI"
+        case .opaque: "a transformable value"
+        }
+    }
+}
+
+/// Rows or values of another SELECT, flattened over however many to-manys lead there.
+struct QueryCollection {
+    let scope: QueryScope
+    /// One member: a row or a value that `scope` gives for each of its rows.
+    var element: QueryTerm
+    /// The order of the members where the relationship has one, first to last.
+    var order: [SQLExpression]?
+    /// Members that are equal count once.
+    var isDistinct = false
+}
+
+extension SQLValue {
+    /// A decimal as a numeric column keeps it: whole where it is, else the nearest double.
+    init(decimal: Decimal) {
+        // Through text, since Decimal's own conversion rounds more than once.
+        let text = decimal.description
+        if let whole = Int64(text) {
+            self = .integer(whole)
+        } else {
+            self = .real(Double(text) ?? .nan)
+        }
+    }
+}
