@@ -24,6 +24,8 @@ package final class StoreEngine: Sendable {
     package let isReadOnlyForHistory: Bool
     /// Whether the store has history tables and they are written.
     package let tracksHistory: Bool
+    /// Statements and buffers for reading rows by key.
+    let readers = RowReaders()
 
     /// Texts of the statements that save rows, made once.
     let saveTables: SaveTables

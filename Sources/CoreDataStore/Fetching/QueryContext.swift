@@ -7,13 +7,11 @@ import CoreDataSQL
 final class QueryContext {
     let model: CompiledModel
     let layout: StoreLayout
-    let maximumBindings: Int
     private var aliasCount = 0
 
-    init(model: CompiledModel, layout: StoreLayout, maximumBindings: Int) {
+    init(model: CompiledModel, layout: StoreLayout) {
         self.model = model
         self.layout = layout
-        self.maximumBindings = maximumBindings
     }
 
     /// `t0`, `t1`, …: in the order of their making, so that equal plans give equal text.

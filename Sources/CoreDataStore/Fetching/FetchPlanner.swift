@@ -1,0 +1,153 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// Turns a ``FetchPlan`` into a SELECT: a pure function of plan, model and layout.
+///
+///     Item where quantity > 2, by unit.name, first 20
+///     // SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZNAME, … FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
+///     // WHERE t0.ZQUANTITY > ? ORDER BY t1.ZNAME LIMIT ?
+package struct FetchPlanner {
+    private let model: CompiledModel
+    private let layout: StoreLayout
+
+    package init(model: CompiledModel, layout: StoreLayout) {
+        self.model = model
+        self.layout = layout
+    }
+
+    // MARK: Rows, keys, counts
+
+    /// Whole rows: `Z_PK`, `Z_ENT`, `Z_OPT` and the columns of the shape.
+    package func rows(_ plan: FetchPlan) throws -> (statement: SelectStatement, shape: RowShape) {
+        let fetch = try start(plan)
+        let shape = try RowShape(of: plan.entity, plan.includesSubentities, fetch.scope.context)
+        return (try finish(fetch, plan, shape.selection(from: fetch.scope.alias)), shape)
+    }
+
+    /// `Z_PK` and `Z_ENT`.
+    package func keys(_ plan: FetchPlan) throws -> SelectStatement {
+        let fetch = try start(plan)
+        return try finish(fetch, plan, ["Z_PK", "Z_ENT"].map { .column(fetch.scope.alias, $0) })
+    }
+
+    /// The number of rows without limit and offset, see ``counted(_:_:)``.
+    package func count(_ plan: FetchPlan) throws -> SelectStatement {
+        try start(plan).scope.select([.countAll])
+    }
+
+    /// How many of that many rows the plan gives.
+    package static func counted(_ total: Int, _ plan: FetchPlan) -> Int {
+        let rest = max(0, total - max(0, plan.offset))
+        return plan.limit > 0 ? min(rest, plan.limit) : rest
+    }
+
+    private struct Start {
+        var scope: QueryScope
+        var translator: PredicateTranslator
+    }
+
+    /// The source, restricted to the entity and the predicate.
+    private func start(_ plan: FetchPlan) throws -> Start {
+        let context = QueryContext(model: model, layout: layout)
+        let scope = QueryScope(table: try context.table(of: plan.entity), context: context)
+        let translator = PredicateTranslator(
+            context: context, root: RowReference(sourceOf: scope, entity: plan.entity))
+        let restriction = try context.restriction(
+            to: plan.entity, includesSubentities: plan.includesSubentities, alias: scope.alias)
+        if let restriction { scope.require(restriction) }
+        if let predicate = plan.predicate { scope.require(try translator.condition(predicate)) }
+        return Start(scope: scope, translator: translator)
+    }
+
+    private func finish(_ start: Start, _ plan: FetchPlan, _ columns: [SQLExpression]) throws -> SelectStatement {
+        let orders = try plan.sorts.map { try order($0, start.translator) }
+        var statement = start.scope.select(columns)
+        statement.orders = orders
+        page(&statement, plan)
+        return statement
+    }
+
+    private func page(_ statement: inout SelectStatement, _ plan: FetchPlan) {
+        if plan.limit > 0 { statement.limit = plan.limit }
+        if plan.offset > 0 { statement.offset = plan.offset }
+    }
+
+    /// Nil sorts first ascending, as databases do by themselves.
+    private func order(_ sort: FetchPlan.Sort, _ translator: PredicateTranslator) throws -> SelectStatement.Order {
+        let expression = ExpressionNode.keyPath(operand: .evaluatedObject, sort.keyPath)
+        let sql: SQLExpression
+        switch try translator.term(expression) {
+        case .scalar(let scalar):
+            sql = scalar.kind.isText ? sort.comparison.collated(scalar.sql) : scalar.sql
+        case .row(let row):
+            sql = row.key
+        case .entity(let row):
+            sql = .column(try row.scope.alias(of: row), "Z_ENT")
+        case .collection:
+            throw translator.failure(
+                "to-many key not allowed here", expression, hint: "sort by an attribute or by @count")
+        case .constant, .key, .list:
+            throw translator.unsupported(expression)
+        }
+        return SelectStatement.Order(sql, isAscending: sort.isAscending)
+    }
+
+    // MARK: Dictionaries
+
+    /// The columns of a dictionary fetch.
+    package func tuples(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?
+    ) throws -> (statement: SelectStatement, columns: [TupleColumn]) {
+        let fetch = try start(plan)
+        let translator = fetch.translator
+        translator.aggregatesRows = true
+        var selected: [SQLExpression] = []
+        var results: [TupleColumn] = []
+        for column in columns {
+            let term = try translator.term(column.expression)
+            results.append(try TupleColumn(term, column, &selected, translator))
+            translator.variables[column.name] = term
+            translator.columns[column.name] = term
+        }
+        guard !selected.isEmpty else {
+            throw PredicateFailure(
+                .unsupported, Diagnostic("a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
+        }
+        let groups = try groupBy.map { try group($0, translator) }
+        let condition = try having.map { try translator.condition($0) }
+        if condition != nil && groups.isEmpty {
+            throw PredicateFailure(
+                .unsupported, Diagnostic("havingPredicate needs propertiesToGroupBy"))
+        }
+        var statement = try finish(fetch, plan, selected)
+        statement.isDistinct = distinct
+        statement.groups = groups
+        statement.having = condition
+        return (statement, results)
+    }
+
+    private func group(_ expression: ExpressionNode, _ translator: PredicateTranslator) throws -> SQLExpression {
+        switch try translator.term(expression) {
+        case .scalar(let scalar): return scalar.sql
+        case .row(let row): return row.key
+        case .entity(let row): return .column(try row.scope.alias(of: row), "Z_ENT")
+        case .collection: throw translator.failure("to-many key not allowed here", expression)
+        case .constant, .key, .list: throw translator.unsupported(expression)
+        }
+    }
+}
+
+extension FetchPlan.Sort.Comparison {
+    fileprivate func collated(_ sql: SQLExpression) -> SQLExpression {
+        switch self {
+        case .literal: sql
+        case .caseInsensitive: .collate(sql, SQLCollationName.caseInsensitive)
+        case .localized: .collate(sql, SQLCollationName.localized)
+        case .localizedCaseInsensitive: .collate(sql, SQLCollationName.localizedCaseInsensitive)
+        case .localizedStandard: .collate(sql, SQLCollationName.localizedStandard)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension StoreEngine {
+    var planner: FetchPlanner { FetchPlanner(model: model, layout: layout) }
+
+    /// The rows that the plan selects, whole and in its order: one statement.
+    ///
+    /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
+    package func rows(_ plan: FetchPlan) throws -> [RowSnapshot] {
+        let (statement, shape) = try planner.rows(plan)
+        let decoder = RowDecoder(shape, readExternalData: externalDataReader)
+        return try query(statement) { try decoder.row($0) }
+    }
+
+    /// The keys of the rows that the plan selects, in its order, each with its row's own entity.
+    package func keys(_ plan: FetchPlan) throws -> [RowKey] {
+        let entity = plan.entity
+        return try query(planner.keys(plan)) { key($0, at: 0, of: entity) }
+    }
+
+    /// How many rows the plan selects; limit and offset count.
+    package func count(_ plan: FetchPlan) throws -> Int {
+        let total = try query(planner.count(plan)) { Int($0.integer(0)) }
+        return FetchPlanner.counted(total.first ?? 0, plan)
+    }
+
+    /// The columns' values of every row or group that the plan selects.
+    ///
+    /// Values are typed as their attributes are. A to-one relationship, `SELF` and `objectID` give an
+    /// ``OpaqueValue`` with a ``RowKey``; a transformable attribute gives its stored bytes.
+    package func tuples(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?
+    ) throws -> [[Value]] {
+        let (statement, columns) = try planner.tuples(
+            plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
+        return try query(statement) { result in columns.map { $0.read(result, layout) } }
+    }
+
+    /// What a fetch of the plan runs, and how the database goes about it.
+    package func explain(_ plan: FetchPlan) throws -> (sql: String, bindings: [SQLValue], plan: [String]) {
+        let text = try planner.rows(plan).statement.text
+        var explanation: SQLText = "EXPLAIN QUERY PLAN "
+        explanation.append(contentsOf: text)
+        let details = try query(explanation) { statement -> String in
+            let detail = statement.value(statement.columnCount - 1)
+            if case .text(let text) = detail { return text }
+            return ""
+        }
+        return (text.sql, text.bindings, details)
+    }
+
+    // MARK: By key
+
+    /// The rows with those keys in the table of a root entity, in any order; what does not exist is not in it.
+    ///
+    /// Runs one statement for up to 500 keys.
+    package func rows(forKeys keys: [Int64], root: Int) throws -> [RowSnapshot] {
+        guard !keys.isEmpty else { return [] }
+        var rows: [RowSnapshot] = []
+        rows.reserveCapacity(keys.count)
+        // A key that is padded over two statements would come twice.
+        let keys = keys.count > SizeClass.sizes.last ?? 1 ? Array(Set(keys)).sorted() : keys
+        try withReader(ofRoot: root) { reader in
+            try database.read { try reader.read(keys[...], into: &rows, $0) }
+        }
+        return rows
+    }
+
+    /// The row with that key in the table of a root entity, `nil` where there is none.
+    package func row(_ primaryKey: Int64, root: Int) throws -> RowSnapshot? {
+        try rows(forKeys: [primaryKey], root: root).first
+    }
+
+    func withReader<R>(ofRoot root: Int, _ body: (RowReader) throws -> R) throws -> R {
+        try readers.withReader(
+            ofRoot: root,
+            {
+                let context = QueryContext(model: model, layout: layout)
+                let shape = try RowShape(of: root, true, context)
+                return RowReader(
+                    shape, table: try context.table(of: root), readExternalData: externalDataReader)
+            }, body)
+    }
+
+    // MARK: Results
+
+    /// Runs a query and makes a result of each row.
+    func query<R>(_ statement: SelectStatement, _ row: (any SQLStatement) throws -> R) throws -> [R] {
+        try query(statement.text, row)
+    }
+
+    func query<R>(_ text: SQLText, _ row: (any SQLStatement) throws -> R) throws -> [R] {
+        try database.read { connection in
+            let statement = try connection.statement(text.sql)
+            defer { statement.reset() }
+            try statement.bind(text.bindings, at: 0)
+            var results: [R] = []
+            while try statement.step() { results.append(try row(statement)) }
+            return results
+        }
+    }
+
+    /// The key in the columns `Z_PK` and `Z_ENT` from `first` on.
+    func key(_ statement: any SQLStatement, at first: Int, of entity: Int) -> RowKey {
+        let ordinal = layout.ordinalByNumber[statement.integer(first + 1)] ?? entity
+        return RowKey(entity: ordinal, primaryKey: statement.integer(first))
+    }
+
+    var externalDataReader: ExternalDataReader? { nil }
+}

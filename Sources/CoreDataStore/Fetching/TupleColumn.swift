@@ -1,0 +1,137 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// How one column of a dictionary result is read.
+package enum TupleColumn: Sendable {
+    /// A value by its kind, from one column of the result.
+    case value(Kind, column: Int)
+    /// A row's key, from a column with its primary key and, where its entity is not known, one with its `Z_ENT`.
+    case key(entity: Int, column: Int, entityColumn: Int?)
+    /// The same for every row.
+    case constant(Value)
+
+    package enum Kind: Sendable {
+        case integer
+        case real
+        case decimal
+        case string
+        case date
+        case data
+        case uuid
+        case uri
+        /// Bytes that only their attribute understands; external data with its first byte.
+        case bytes
+    }
+
+    init(
+        _ term: QueryTerm, _ column: FetchColumn, _ selected: inout [SQLExpression],
+        _ translator: PredicateTranslator
+    ) throws {
+        switch term {
+        case .constant(let value):
+            self = .constant(value)
+            selected.append(.integer(0))
+        case .scalar(let scalar):
+            self = .value(Kind(scalar.kind), column: selected.count)
+            selected.append(scalar.sql)
+        case .row(let row):
+            let entities = translator.context.rowEntities(of: row.entity)
+            if entities.count == 1 {
+                self = .key(entity: entities[0], column: selected.count, entityColumn: nil)
+                selected.append(row.key)
+            } else {
+                self = .key(entity: row.entity, column: selected.count, entityColumn: selected.count + 1)
+                selected += [row.key, .column(try row.scope.alias(of: row), "Z_ENT")]
+            }
+        case .collection:
+            throw translator.failure(
+                "to-many key not allowed here", column.expression, hint: "count it: @count, or take an aggregate")
+        case .key, .entity, .list:
+            throw translator.unsupported(column.expression)
+        }
+    }
+
+    /// The value of the statement's current row; a key is an ``OpaqueValue`` with a ``RowKey``.
+    func read(_ statement: any SQLStatement, _ layout: StoreLayout) -> Value {
+        switch self {
+        case .constant(let value):
+            return value
+        case .value(let kind, let column):
+            return kind.value(statement.value(column))
+        case .key(let entity, let column, let entityColumn):
+            if statement.isNull(column) { return .null }
+            let actual = entityColumn.flatMap { layout.ordinalByNumber[statement.integer($0)] }
+            let key = RowKey(entity: actual ?? entity, primaryKey: statement.integer(column))
+            return .opaque(OpaqueValue(key) { $0.object as? RowKey == key })
+        }
+    }
+}
+
+extension TupleColumn.Kind {
+    init(_ kind: QueryScalar.Kind) {
+        switch kind {
+        case .integer: self = .integer
+        case .real: self = .real
+        case .decimal: self = .decimal
+        case .string: self = .string
+        case .date: self = .date
+        case .data: self = .data
+        case .uuid: self = .uuid
+        case .uri: self = .uri
+        case .opaque: self = .bytes
+        }
+    }
+
+    /// The database's value as this kind; another storage class than expected is converted.
+    func value(_ stored: SQLValue) -> Value {
+        switch stored {
+        case .null: return .null
+        case .integer(let integer): return value(integer)
+        case .real(let real): return value(real)
+        case .text(let text): return value(text)
+        case .blob(let bytes): return value(bytes)
+        }
+    }
+
+    private func value(_ integer: Int64) -> Value {
+        switch self {
+        case .real: .double(Double(integer))
+        case .date: .date(Double(integer))
+        case .decimal: .decimal(Decimal(integer))
+        case .string: .string(String(integer))
+        case .uri: .uri(String(integer))
+        case .integer, .data, .uuid, .bytes: .integer(integer)
+        }
+    }
+
+    private func value(_ real: Double) -> Value {
+        switch self {
+        case .date: .date(real)
+        case .decimal: .decimal(Decimal(string: real.description) ?? Decimal(real))
+        case .string: .string(real.description)
+        case .uri: .uri(real.description)
+        // A sum of integers that does not fit is a double.
+        case .integer, .real, .data, .uuid, .bytes: .double(real)
+        }
+    }
+
+    private func value(_ text: String) -> Value {
+        switch self {
+        case .uri: .uri(text)
+        case .decimal: Decimal(string: text).map { .decimal($0) } ?? .null
+        case .integer: Int64(text).map { .integer($0) } ?? .null
+        case .real: Double(text).map { .double($0) } ?? .null
+        case .date: Double(text).map { .date($0) } ?? .null
+        case .string, .data, .uuid, .bytes: .string(text)
+        }
+    }
+
+    private func value(_ bytes: Data) -> Value {
+        guard case .uuid = self, bytes.count == 16 else { return .data(bytes) }
+        var uuid = UUID().uuid
+        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
+        return .uuid(UUID(uuid: uuid))
+    }
+}
