@@ -36,7 +36,9 @@ package struct RowSnapshot: @unchecked Sendable {
     /// The one allocation; a class of the standard library's because only that can be followed by elements.
     final class Storage: ManagedBuffer<RowHeader, UInt64> {}
 
-    let storage: Storage
+    private var storage: Storage
+
+    fileprivate init(_ storage: Storage) { self.storage = storage }
 
     package var primaryKey: Int64 { storage.header.primaryKey }
     package var version: Int32 { storage.header.version }
@@ -46,6 +48,9 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Whether both are the same allocation, not only equal.
     package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
+
+    /// Whether this is the only reference to the allocation.
+    package mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&storage) }
 
     package func isNull(_ column: Int) -> Bool {
         storage.withUnsafeMutablePointers { header, words in
@@ -188,7 +193,7 @@ package final class RowBuilder {
             }
         }
         reset()
-        return RowSnapshot(storage: storage)
+        return RowSnapshot(storage)
     }
 
     private func set(word: UInt64, at column: Int) {

@@ -35,9 +35,9 @@ package enum SQLFunctionName {
     package static let power = "CDPower"
     /// `(x)` → a real; NULL where it is no number.
     package static let squareRoot = "CDSquareRoot"
-    /// `(x)` → the natural logarithm.
+    /// `(x)` → the natural logarithm; NULL where x is not above 0.
     package static let naturalLogarithm = "CDNaturalLogarithm"
-    /// `(x)` → the logarithm to base 10.
+    /// `(x)` → the logarithm to base 10; NULL where x is not above 0.
     package static let logarithm = "CDLogarithm"
     /// `(x)` → e raised to x.
     package static let exponential = "CDExponential"

@@ -8,9 +8,12 @@ extension SQLiteFunctions {
         (SQLFunctionName.squareRoot, 1, { context, _, arguments in real(context, arguments) { $0.squareRoot() } }),
         (
             SQLFunctionName.naturalLogarithm, 1,
-            { context, _, arguments in real(context, arguments) { Foundation.log($0) } }
+            { context, _, arguments in real(context, arguments) { $0 > 0 ? Foundation.log($0) : .nan } }
         ),
-        (SQLFunctionName.logarithm, 1, { context, _, arguments in real(context, arguments) { Foundation.log10($0) } }),
+        (
+            SQLFunctionName.logarithm, 1,
+            { context, _, arguments in real(context, arguments) { $0 > 0 ? Foundation.log10($0) : .nan } }
+        ),
         (SQLFunctionName.exponential, 1, { context, _, arguments in real(context, arguments) { Foundation.exp($0) } }),
         (SQLFunctionName.floor, 1, { context, _, arguments in rounded(context, arguments, .down) }),
         (SQLFunctionName.ceiling, 1, { context, _, arguments in rounded(context, arguments, .up) }),

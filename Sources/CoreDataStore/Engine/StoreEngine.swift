@@ -24,7 +24,8 @@ package final class StoreEngine: Sendable {
     package let isReadOnlyForHistory: Bool
     /// Whether the store has history tables and they are written.
     package let tracksHistory: Bool
-    /// Statements and buffers for reading rows by key.
+    /// The rows that contexts hold, and statements and buffers for reading rows by key.
+    package let rowCache: RowCache
     let readers = RowReaders()
 
     /// Texts of the statements that save rows, made once.
@@ -45,5 +46,6 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
+        rowCache = RowCache(roots: model.entities.map(\.root))
     }
 }

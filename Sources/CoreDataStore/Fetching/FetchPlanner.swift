@@ -11,10 +11,13 @@ import CoreDataSQL
 package struct FetchPlanner {
     private let model: CompiledModel
     private let layout: StoreLayout
+    private let now: Double
 
-    package init(model: CompiledModel, layout: StoreLayout) {
+    /// `now` is the moment that `now()` stands for, in seconds since 2001-01-01 UTC.
+    package init(model: CompiledModel, layout: StoreLayout, now: Double) {
         self.model = model
         self.layout = layout
+        self.now = now
     }
 
     // MARK: Rows, keys, counts
@@ -50,7 +53,7 @@ package struct FetchPlanner {
 
     /// The source, restricted to the entity and the predicate.
     private func start(_ plan: FetchPlan) throws -> Start {
-        let context = QueryContext(model: model, layout: layout)
+        let context = QueryContext(model: model, layout: layout, now: now)
         let scope = QueryScope(table: try context.table(of: plan.entity), context: context)
         let translator = PredicateTranslator(
             context: context, root: RowReference(sourceOf: scope, entity: plan.entity))
@@ -114,13 +117,13 @@ package struct FetchPlanner {
         }
         guard !selected.isEmpty else {
             throw PredicateFailure(
-                .unsupported, Diagnostic("a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
+                .unsupported, Diagnostic(.error, "a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
         }
         let groups = try groupBy.map { try group($0, translator) }
         let condition = try having.map { try translator.condition($0) }
         if condition != nil && groups.isEmpty {
             throw PredicateFailure(
-                .unsupported, Diagnostic("havingPredicate needs propertiesToGroupBy"))
+                .unsupported, Diagnostic(.error, "havingPredicate needs propertiesToGroupBy"))
         }
         var statement = try finish(fetch, plan, selected)
         statement.isDistinct = distinct

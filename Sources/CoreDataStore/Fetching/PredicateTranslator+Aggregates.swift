@@ -38,6 +38,7 @@ extension PredicateTranslator {
         }
         collection.scope.require(null(try memberScalar(collection.element, expression), negated: true))
         collection.isDistinct = isDistinct
+        collection.optionalOwner = nil
         return try follow(keys[end...], from: .collection(collection), of: expression)
     }
 
@@ -55,18 +56,20 @@ extension PredicateTranslator {
     ) throws -> QueryTerm {
         guard arguments.count > 1 else { return try aggregate(function, of: try term(arguments[0]), expression) }
         let members = try arguments.compactMap { try scalar(term($0), $0) }
-        return try aggregate(function, over: members, expression)
+        return try aggregate(function, over: members, expression, of: arguments.count)
     }
 
     /// The least or greatest of several values, nil skipped, or their sum.
     ///
     ///     max:(a, b)   // max(COALESCE(t0.ZA, t0.ZB), COALESCE(t0.ZB, t0.ZA))
     private func aggregate(
-        _ function: PredicateFunction, over members: [QueryScalar], _ expression: ExpressionNode
+        _ function: PredicateFunction, over members: [QueryScalar], _ expression: ExpressionNode, of count: Int = 1
     ) throws -> QueryTerm {
+        if function == .count { return .constant(.integer(Int64(count))) }
         guard let first = members.first else { return try aggregate(function, of: .constant(.null), expression) }
+        try checkNumbers(members, expression)
         let isNumeric = members.allSatisfy { $0.kind.isNumber }
-        let kind = members.allSatisfy { $0.kind == first.kind } ? first.kind : .real
+        let kind = Self.common(members.map(\.kind)) ?? .real
         let isOptional = members.allSatisfy(\.isOptional)
         switch function {
         case .sum where isNumeric:
@@ -81,7 +84,8 @@ extension PredicateTranslator {
             let arguments = all.indices.map { index in
                 SQLExpression.function("COALESCE", Array(all[index...] + all[..<index]))
             }
-            return .scalar(QueryScalar(.function(function == .min ? "min" : "max", arguments), kind, isOptional: isOptional))
+            let name = function == .min ? "min" : "max"
+            return .scalar(QueryScalar(.function(name, arguments), kind, isOptional: isOptional))
         default:
             throw unsupported(expression)
         }
@@ -97,6 +101,12 @@ extension PredicateTranslator {
                 return .collection(collection)
             }
             return .scalar(try subselect(function, collection, expression))
+        case .scalar(let scalar) where !aggregatesRows:
+            // In memory a column of a row is one value.
+            return try aggregate(function, over: [scalar], expression)
+        case .list(let members):
+            let scalars = try members.compactMap { try self.scalar($0, expression) }
+            return try aggregate(function, over: scalars, expression, of: members.count)
         case .scalar, .row:
             guard aggregatesRows else { throw unsupported(expression) }
             let member = try memberScalar(term, expression)
@@ -108,9 +118,17 @@ extension PredicateTranslator {
             case .sum, .count, .average: return .constant(.integer(0))
             default: return .constant(.null)
             }
-        case .constant, .key, .entity, .list:
+        case .constant, .key, .entity:
             throw unsupported(expression)
         }
+    }
+
+    /// The kind of a value that is one of several: decimals win, since whole ones look like integers.
+    static func common(_ kinds: [QueryScalar.Kind]) -> QueryScalar.Kind? {
+        guard let first = kinds.first else { return nil }
+        if kinds.allSatisfy({ $0 == first }) { return first }
+        guard kinds.allSatisfy(\.isNumber) else { return kinds.allSatisfy(\.isText) ? .string : nil }
+        return kinds.contains(.decimal) ? .decimal : .real
     }
 
     /// A scalar subselect over the collection's members.
@@ -181,7 +199,11 @@ extension PredicateTranslator {
     ) throws -> QueryTerm {
         guard case .collection(let collection) = try term(source) else { throw unsupported(expression) }
         if case .constant(.symbol("SIZE")) = index {
-            return .scalar(try subselect(.count, collection, expression))
+            var size = try subselect(.count, collection, expression)
+            if let owner = collection.optionalOwner {
+                size = QueryScalar(.caseWhen([.init(.isNotNull(owner), size.sql)], otherwise: .null), .integer)
+            }
+            return .scalar(size)
         }
         guard let order = collection.order, case .row(let member) = collection.element else {
             throw failure(
@@ -201,6 +223,7 @@ extension PredicateTranslator {
         select.orders = order.map { .init($0, isAscending: isAscending) }
         select.limit = 1
         select.offset = offset
-        return .row(RowReference(root.scope, entity: member.entity, key: .scalar(select), isOptional: true))
+        return .row(
+            RowReference(collection.ownerScope, entity: member.entity, key: .scalar(select), isOptional: true))
     }
 }

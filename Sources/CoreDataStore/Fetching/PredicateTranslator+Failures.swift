@@ -24,7 +24,7 @@ extension PredicateTranslator {
     ) -> PredicateFailure {
         var message = message
         if let text, !message.contains(text) { message += " : (\(text))" }
-        return PredicateFailure(kind, Diagnostic(message, hint: hint), subexpression: text)
+        return PredicateFailure(kind, Diagnostic(.error, message, hint: hint), subexpression: text)
     }
 
     /// Apple's words for a key that no row has, and what the author may have meant.
@@ -45,9 +45,9 @@ extension PredicateTranslator {
         return failure(message, expression, hint: nearest.map { "did you mean '\($0)'?" })
     }
 
-    func text(of expression: ExpressionNode) -> String { "\(expression)" }
+    func text(of expression: ExpressionNode) -> String { expression.predicateFormat }
 
-    func text(of predicate: PredicateNode) -> String { "\(predicate)" }
+    func text(of predicate: PredicateNode) -> String { predicate.predicateFormat }
 }
 
 /// Finds what was meant by a name that is not there.

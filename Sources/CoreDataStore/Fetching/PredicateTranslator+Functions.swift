@@ -21,7 +21,9 @@ extension PredicateTranslator {
         case .uppercase, .lowercase, .canonical, .length:
             return try textFunction(function, arguments[0], expression)
         case .random:
-            return .scalar(QueryScalar(.function(SQLFunctionName.random, []), .real, isOptional: false))
+            // As in memory, a whole number below 2³¹.
+            let limit = SQLExpression.integer(1 << 31)
+            return .scalar(QueryScalar(.function(SQLFunctionName.random, [limit]), .integer, isOptional: false))
         case .randomBelow:
             guard let limit = try scalar(term(arguments[0]), arguments[0]) else { return .constant(.null) }
             return .scalar(QueryScalar(.function(SQLFunctionName.random, [limit.sql]), .integer))
@@ -50,31 +52,38 @@ extension PredicateTranslator {
             guard let operand = try scalar(try term(argument), argument) else { return .constant(.null) }
             operands.append(operand)
         }
+        try checkNumbers(operands, expression)
         if let moment = try dateArithmetic(function, operands) { return .scalar(moment) }
         for (operand, argument) in zip(operands, arguments) where !operand.kind.isNumber {
             throw failure(
                 "\(operand.kind.name) is no number", argument, kind: .evaluation,
                 hint: "CAST it, or take an attribute that is a number")
         }
-        let sql = Self.arithmetic(function, operands.map(\.sql))
-        let isOptional = operands.contains(where: \.isOptional) || function.mayHaveNoResult
         let kind = Self.kind(of: function, operands.map(\.kind))
+        // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
+        let mayBeWhole = function == .divide && operands.contains { $0.kind == .decimal }
+        var sql = Self.arithmetic(
+            function, operands.map { mayBeWhole ? .cast($0.sql, to: "REAL") : $0.sql })
+        if function == .modulus && kind != .integer { sql = .cast(sql, to: "REAL") }
+        let isOptional = operands.contains(where: \.isOptional) || function.mayHaveNoResult
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
     }
 
-    /// A date moved by seconds is a date; the distance of two dates is a number.
+    /// Databases keep what is not a number as NULL, so it can be compared but not reckoned with.
+    func checkNumbers(_ operands: [QueryScalar], _ expression: ExpressionNode) throws {
+        guard operands.contains(where: \.isNaN) else { return }
+        throw failure("Unsupported operand: a constant that is not a number", expression)
+    }
+
+    /// A date and a number give a date, two dates a number.
     private func dateArithmetic(_ function: PredicateFunction, _ operands: [QueryScalar]) throws -> QueryScalar? {
-        guard operands.contains(where: { $0.kind == .date }), operands.count == 2 else { return nil }
-        let isOptional = operands[0].isOptional || operands[1].isOptional
+        guard function == .add || function == .subtract else { return nil }
+        let dates = operands.count { $0.kind == .date }
+        guard dates > 0, operands.allSatisfy({ $0.kind == .date || $0.kind.isNumber }) else { return nil }
+        let isOptional = operands.contains(where: \.isOptional)
         let sql = Self.arithmetic(function, operands.map(\.sql))
-        switch (function, operands[0].kind, operands[1].kind) {
-        case (.add, .date, let other) where other.isNumber: return QueryScalar(sql, .date, isOptional: isOptional)
-        case (.add, let other, .date) where other.isNumber: return QueryScalar(sql, .date, isOptional: isOptional)
-        case (.subtract, .date, let other) where other.isNumber:
-            return QueryScalar(sql, .date, isOptional: isOptional)
-        case (.subtract, .date, .date): return QueryScalar(sql, .real, isOptional: isOptional)
-        default: return nil
-        }
+        if dates == 1 { return QueryScalar(sql, .date, isOptional: isOptional) }
+        return QueryScalar(.cast(sql, to: "REAL"), .real, isOptional: isOptional)
     }
 
     private static func arithmetic(_ function: PredicateFunction, _ operands: [SQLExpression]) -> SQLExpression {
@@ -114,40 +123,57 @@ extension PredicateTranslator {
 
     // MARK: Hints and casts
 
-    /// `+x` hides a column from the choice of indexes and changes nothing else.
+    /// A call hides a column from the choice of indexes; this one changes nothing else.
     private func withoutIndex(_ argument: ExpressionNode) throws -> QueryTerm {
         let term = try term(argument)
         guard case .scalar(var scalar) = term else { return term }
-        scalar.sql = .function("likelihood", [scalar.sql, .bind(.real(0.9375))])
+        scalar.sql = .function("COALESCE", [scalar.sql, .null])
         return .scalar(scalar)
     }
 
+    /// CAST of a column; constants have been cast already.
     private func cast(
         _ argument: ExpressionNode, to type: ExpressionNode, _ expression: ExpressionNode
     ) throws -> QueryTerm {
         guard case .constant(.value(.string(let name))) = type else { throw unsupported(expression) }
         guard var operand = try scalar(try term(argument), argument) else { return .constant(.null) }
         switch (name, operand.kind) {
-        case ("NSDate", .integer), ("NSDate", .real), ("NSDate", .decimal), ("NSDate", .date):
-            operand.kind = .date
-        case ("NSNumber", .date):
-            operand.kind = .real
-        case ("NSNumber", .integer), ("NSNumber", .real), ("NSNumber", .decimal), ("NSString", .string),
-            ("NSURL", .uri):
+        case ("NSDate", .date), ("Date", .date), ("NSString", .string), ("String", .string), ("NSURL", .uri),
+            ("URL", .uri), ("NSUUID", .uuid), ("UUID", .uuid):
             break
-        case ("NSDecimalNumber", .integer), ("NSDecimalNumber", .real), ("NSDecimalNumber", .decimal):
+        case ("NSDate", let kind), ("Date", let kind):
+            guard kind.isNumber else { throw impossibleCast(operand, name, expression) }
+            operand.kind = .date
+        case ("NSNumber", let kind) where kind.isNumber:
+            break
+        case ("NSNumber", .date), ("Double", .date), ("Float", .date):
+            operand = QueryScalar(.cast(operand.sql, to: "REAL"), .real, isOptional: operand.isOptional)
+        case ("NSDecimalNumber", let kind) where kind.isNumber, ("Decimal", let kind) where kind.isNumber:
             operand.kind = .decimal
-        case ("NSString", .integer):
-            operand.sql = .cast(operand.sql, to: "TEXT")
+        case ("Double", let kind) where kind.isNumber, ("Float", let kind) where kind.isNumber:
+            operand = QueryScalar(.cast(operand.sql, to: "REAL"), .real, isOptional: operand.isOptional)
+        case (let name, let kind) where Self.integerTypes.contains(name) && kind.isNumber:
+            operand = QueryScalar(.cast(operand.sql, to: "INTEGER"), .integer, isOptional: operand.isOptional)
+        case ("NSString", .integer), ("String", .integer):
+            operand = QueryScalar(.cast(operand.sql, to: "TEXT"), .string, isOptional: operand.isOptional)
+        case ("NSString", .uri), ("String", .uri):
             operand.kind = .string
-        case ("NSString", .uri):
-            operand.kind = .string
+        case ("NSURL", .string), ("URL", .string):
+            operand.kind = .uri
         default:
-            throw failure(
-                "\(operand.kind.name) cannot be cast to \(name) in a store", expression,
-                hint: "a constant can, and so can a number to NSDate")
+            throw impossibleCast(operand, name, expression)
         }
         return .scalar(operand)
+    }
+
+    private static let integerTypes: Set<String> = ["Int", "Int64", "Int32", "Int16", "NSInteger"]
+
+    private func impossibleCast(
+        _ operand: QueryScalar, _ name: String, _ expression: ExpressionNode
+    ) -> PredicateFailure {
+        failure(
+            "\(operand.kind.name) cannot be cast to \(name) in a store", expression,
+            hint: "a constant can, and so can a number to NSDate")
     }
 }
 

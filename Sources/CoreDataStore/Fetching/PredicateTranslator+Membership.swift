@@ -13,8 +13,8 @@ extension PredicateTranslator {
     ) throws -> SQLExpression {
         switch whole {
         case .collection(let collection):
-            let equal = try equality(collection.element, leaf, element, negated: false)
-            collection.scope.require(equal)
+            guard !isNull(element) else { return .boolean(negated) }
+            collection.scope.require(try identity(collection.element, leaf, element))
             return collection.scope.exists(negated: negated)
         case .list(let members):
             return try membership(of: element, among: members, leaf, negated: negated)
@@ -35,6 +35,38 @@ extension PredicateTranslator {
         }
     }
 
+    /// Equality of two that are not nil.
+    private func identity(_ a: QueryTerm, _ leaf: Leaf, _ b: QueryTerm) throws -> SQLExpression {
+        let equal = try equality(a, leaf, b, negated: false)
+        // IS is true for two NULLs, = is not.
+        if case .comparison(.identical, let left, let right) = equal { return .comparison(.equal, left, right) }
+        if absence(a) != nil, let value = absence(b) { return .all([equal, .isNotNull(value)]) }
+        return equal
+    }
+
+    /// The exact negation of ``identity(_:_:_:)``.
+    private func difference(_ a: QueryTerm, _ leaf: Leaf, _ b: QueryTerm) throws -> SQLExpression {
+        let differs = try equality(a, leaf, b, negated: true)
+        if case .comparison(.notIdentical, let left, let right) = differs {
+            return .any([.comparison(.notEqual, left, right), .isNull(left), .isNull(right)])
+        }
+        guard absence(a) != nil, let value = absence(b) else { return differs }
+        return .any([differs, .isNull(value)])
+    }
+
+    private func isNull(_ term: QueryTerm) -> Bool {
+        if case .constant(.null) = term { return true }
+        return false
+    }
+
+    private func absence(_ term: QueryTerm) -> SQLExpression? {
+        switch term {
+        case .scalar(let scalar): return scalar.isOptional ? scalar.sql : nil
+        case .row(let row): return row.isOptional ? row.key : nil
+        case .constant, .key, .entity, .collection, .list: return nil
+        }
+    }
+
     private func contains(
         _ text: QueryScalar, _ part: QueryScalar, _ leaf: Leaf, negated: Bool
     ) throws -> SQLExpression {
@@ -45,14 +77,16 @@ extension PredicateTranslator {
 
     // MARK: Lists
 
+    /// An element of a list; nil is in none.
     private func membership(
         of element: QueryTerm, among members: [QueryTerm], _ leaf: Leaf, negated: Bool
     ) throws -> SQLExpression {
         switch element {
+        case .constant(.null), .key(nil):
+            return .boolean(negated)
         case .collection:
             throw failure(
-                "to-many key not allowed here", leaf.predicate,
-                hint: "put ANY before it, or use SUBQUERY")
+                "to-many key not allowed here", leaf.predicate, hint: "put ANY before it, or use SUBQUERY")
         case .entity(let row):
             let names = members.compactMap { member -> String? in
                 if case .constant(.string(let name)) = member { return name }
@@ -62,14 +96,10 @@ extension PredicateTranslator {
                 names.contains { TextComparison.equal(name, $0, options: leaf.folding) }
             }
         case .row, .key:
-            if let (scalar, root) = rowScalar(element) {
-                return try membership(of: scalar, root: root, among: members, leaf, element, negated: negated)
-            }
-            return .boolean(negated)
+            guard let (scalar, root) = rowScalar(element) else { return .boolean(negated) }
+            return try membership(of: scalar, root: root, among: members, leaf, element, negated: negated)
         case .constant, .scalar, .list:
-            guard let scalar = try scalar(element, leaf.left) else {
-                return try membership(ofAny: element, among: members, leaf, negated: negated)
-            }
+            guard let scalar = try scalar(element, leaf.left) else { return .boolean(negated) }
             return try membership(of: scalar, root: nil, among: members, leaf, element, negated: negated)
         }
     }
@@ -83,45 +113,41 @@ extension PredicateTranslator {
         var others: [QueryTerm] = []
         for member in members {
             switch member {
+            case .constant(.null), .key(nil):
+                break
             case .key(let key?) where root != nil:
                 if context.model.entities[key.entity].root == root { listed.append(.integer(key.primaryKey)) }
-            case .key(nil): break
             case .constant(let value) where root == nil && !(scalar.kind.isText && leaf.folding != 0):
-                guard let constant = QueryScalar(value), case .bind(let bound) = constant.sql
+                guard let constant = QueryScalar(value), scalar.kind != .opaque, case .bind(let bound) = constant.sql
                 else {
                     others.append(member)
                     continue
                 }
-                if constant.kind.isComparable(to: scalar.kind), scalar.kind != .opaque { listed.append(bound) }
-            default: others.append(member)
+                if constant.kind.isComparable(to: scalar.kind), !constant.isNaN { listed.append(bound) }
+            default:
+                others.append(member)
             }
         }
         var terms: [SQLExpression] = []
-        if !listed.isEmpty { terms.append(list(scalar, listed, negated: negated)) }
-        terms += try others.map { try equality(element, leaf, $0, negated: negated) }
-        return negated ? .all(terms) : .any(terms)
-    }
-
-    private func membership(
-        ofAny element: QueryTerm, among members: [QueryTerm], _ leaf: Leaf, negated: Bool
-    ) throws -> SQLExpression {
-        let terms = try members.map { try equality(element, leaf, $0, negated: negated) }
-        return negated ? .all(terms) : .any(terms)
+        if !listed.isEmpty { terms.append(list(scalar, listed)) }
+        guard negated else { return .any(try terms + others.map { try identity($0, leaf, element) }) }
+        terms = terms.map { .any([opposite($0)] + nulls(scalar)) }
+        return .all(try terms + others.map { try difference($0, leaf, element) })
     }
 
     /// `x IN (?, …)` over values that are not NULL; a long list becomes one bound text, so that its length does
     /// neither change the statement nor meet the limit on placeholders.
-    private func list(_ scalar: QueryScalar, _ values: [SQLValue], negated: Bool) -> SQLExpression {
-        let contained: SQLExpression
-        if values.count > Self.longestList, let long = longList(scalar, values) {
-            contained = long
-        } else if values.count == 1 {
-            contained = .comparison(negated ? .notEqual : .equal, scalar.sql, .bind(values[0]))
-            return negated ? .any([contained] + nulls(scalar)) : contained
-        } else {
-            contained = .inList(scalar.sql, values.map { .bind($0) })
+    private func list(_ scalar: QueryScalar, _ values: [SQLValue]) -> SQLExpression {
+        if values.count > Self.longestList, let long = longList(scalar, values) { return long }
+        if values.count == 1 { return .comparison(.equal, scalar.sql, .bind(values[0])) }
+        return .inList(scalar.sql, values.map { .bind($0) })
+    }
+
+    private func opposite(_ expression: SQLExpression) -> SQLExpression {
+        if case .comparison(let comparison, let left, let right) = expression {
+            return .comparison(comparison.opposite, left, right)
         }
-        return negated ? .any([.not(contained)] + nulls(scalar)) : contained
+        return .not(expression)
     }
 
     /// Beyond it a list is bound as one JSON array.

@@ -46,14 +46,45 @@ extension PredicateTranslator {
             return .constant(.null)
         case .key(let rowKey?):
             let row = RowReference(
-                root.scope, entity: rowKey.entity, key: .bind(.integer(rowKey.primaryKey)), isOptional: false)
+                root.scope, entity: rowKey.entity, key: .bind(.integer(rowKey.primaryKey)), isOptional: true)
             return try property(key, of: row, expression)
         case .list(let members):
             return .list(try members.map { try value(of: key, in: $0, expression) })
-        case .constant, .scalar, .entity:
+        case .scalar(let scalar):
+            if let value = part(key, of: scalar) { return .scalar(value) }
+            throw failure("\(scalar.kind.name) has no key '\(key)' in a store", expression, kind: .evaluation)
+        case .constant, .entity:
             throw failure("keypath \(text(of: expression)) goes on after a value", expression)
         }
     }
+
+    /// The keys of values themselves: `title.length`.
+    private func part(_ key: String, of scalar: QueryScalar) -> QueryScalar? {
+        var result = scalar
+        switch (key, scalar.kind) {
+        case ("length", .string):
+            result = QueryScalar(.function(SQLFunctionName.textLength, [scalar.sql]), .integer)
+        case ("uppercaseString", .string), ("uppercased", .string):
+            result.sql = .function(SQLFunctionName.uppercase, [scalar.sql])
+        case ("lowercaseString", .string), ("lowercased", .string):
+            result.sql = .function(SQLFunctionName.lowercase, [scalar.sql])
+        case ("length", .data), ("count", .data):
+            result = QueryScalar(.function("length", [scalar.sql]), .integer)
+        case ("absoluteString", .uri):
+            result.kind = .string
+        case ("timeIntervalSinceReferenceDate", .date):
+            result = QueryScalar(.cast(scalar.sql, to: "REAL"), .real)
+        case ("timeIntervalSince1970", .date):
+            result = QueryScalar(
+                .arithmetic(.add, .cast(scalar.sql, to: "REAL"), .bind(.real(Self.secondsFrom1970To2001))), .real)
+        default:
+            return nil
+        }
+        result.isOptional = scalar.isOptional
+        return result
+    }
+
+    private static let secondsFrom1970To2001 = 978_307_200.0
 
     /// The member's property: a to-many flattens into the collection's own scope.
     private func member(
@@ -141,7 +172,7 @@ struct ToManyStep {
         guard let key else {
             let name = context.model.entities[entity].name
             throw PredicateFailure(
-                .unsupported, Diagnostic("relationship '\(property.name)' of entity '\(name)' is not in the store"))
+                .unsupported, Diagnostic(.error, "relationship '\(property.name)' of entity '\(name)' is not in the store"))
         }
         storage = .foreignKey(table: table, column: key, order: order)
     }
@@ -181,8 +212,9 @@ struct ToManyStep {
         let source = source()
         source.scope.require(.comparison(.equal, source.owner, owner.key))
         return QueryCollection(
-            scope: source.scope, element: .row(source.row),
-            order: source.order.map { [$0, source.row.key] })
+            scope: source.scope, ownerScope: owner.scope, element: .row(source.row),
+            order: source.order.map { [$0, source.row.key] },
+            optionalOwner: owner.isOptional ? owner.key : nil)
     }
 
     /// The members of a row that is itself one of many, in the same SELECT.

@@ -150,6 +150,20 @@ final class PredicateTranslator {
         }
     }
 
+    /// The value of an expression that is the same for every row, as the evaluator computes it.
+    private func folded(_ expression: ExpressionNode) throws -> QueryTerm? {
+        switch expression {
+        case .function, .keyPath, .union, .intersection, .difference: break
+        default: return nil
+        }
+        var isConstant = true
+        expression.forEachExpression { isConstant = isConstant && $0.isConstantPart }
+        guard isConstant else { return nil }
+        let frame = EvaluationFrame(now: context.now)
+        let value = try ExpressionEvaluator(expression).value(for: .null, in: frame)
+        return try term(Constant(value), in: expression)
+    }
+
     private func term(_ constant: Constant, in expression: ExpressionNode) throws -> QueryTerm {
         switch constant {
         case .value(let value): return .constant(value)
@@ -173,7 +187,8 @@ final class PredicateTranslator {
         _ source: ExpressionNode, _ variable: String, _ predicate: PredicateNode, _ expression: ExpressionNode
     ) throws -> QueryTerm {
         switch try term(source) {
-        case .collection(let collection):
+        case .collection(var collection):
+            collection.optionalOwner = nil
             let outer = variables[variable]
             variables[variable] = collection.element
             defer { variables[variable] = outer }
@@ -199,14 +214,14 @@ final class PredicateTranslator {
         if case .constant(.null) = a, case .constant(.null) = b { return a }
         let left = try scalar(a)
         let right = try scalar(b)
-        guard let kind = (left ?? right)?.kind, right.map({ $0.kind.isComparable(to: kind) }) ?? true else {
+        try checkNumbers([left, right].compactMap { $0 }, expression)
+        guard let kind = Self.common([left?.kind, right?.kind].compactMap { $0 }) else {
             throw failure("both branches of TERNARY must have one type in a store", expression)
         }
         let sql = SQLExpression.caseWhen(
             [.init(condition, left?.sql ?? .null)], otherwise: right?.sql ?? .null)
         let isOptional = (left?.isOptional ?? true) || (right?.isOptional ?? true)
-        let common = kind == right?.kind ? kind : right == nil || left == nil ? kind : .real
-        return .scalar(QueryScalar(sql, common, isOptional: isOptional))
+        return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
     }
 
     /// The term as one value a row, `nil` for NULL.
@@ -221,6 +236,21 @@ final class PredicateTranslator {
         case .scalar(let scalar): return scalar
         case .collection: throw failure("to-many key not allowed here", expression)
         case .row, .key, .entity, .list: throw failure("Unsupported expression", expression)
+        }
+    }
+}
+
+extension ExpressionNode {
+    /// Whether the node itself, apart from what is in it, is the same for every row.
+    fileprivate var isConstantPart: Bool {
+        switch self {
+        case .constant(.key), .constant(.object), .evaluatedObject, .variable, .anyKey, .message, .subquery,
+            .conditional, .assignment, .fetch, .block:
+            return false
+        case .function(let name, _):
+            return name != PredicateFunction.random.rawValue && name != PredicateFunction.randomBelow.rawValue
+        case .constant, .keyPath, .aggregate, .union, .intersection, .difference:
+            return true
         }
     }
 }

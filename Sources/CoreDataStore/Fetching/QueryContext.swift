@@ -7,11 +7,14 @@ import CoreDataSQL
 final class QueryContext {
     let model: CompiledModel
     let layout: StoreLayout
+    /// What `now()` gives: one moment for a whole statement, in seconds since 2001-01-01 UTC.
+    let now: Double
     private var aliasCount = 0
 
-    init(model: CompiledModel, layout: StoreLayout) {
+    init(model: CompiledModel, layout: StoreLayout, now: Double = 0) {
         self.model = model
         self.layout = layout
+        self.now = now
     }
 
     /// `t0`, `t1`, …: in the order of their making, so that equal plans give equal text.
@@ -54,7 +57,7 @@ final class QueryContext {
             throw PredicateFailure(
                 .unsupported,
                 Diagnostic(
-                    "entity '\(model.entities[entity].name)' is not in this store",
+                    .error, "entity '\(model.entities[entity].name)' is not in this store",
                     hint: "add the entity to the configuration that the store was opened with"))
         }
         return stored
@@ -99,7 +102,9 @@ extension SQLExpression {
         var flat: [SQLExpression] = []
         for term in terms {
             if term == alwaysTrue { return alwaysTrue }
-            if case .or(let inner) = term { flat += inner } else { flat.append(term) }
+            let parts = if case .or(let inner) = term { inner } else { [term] }
+            // Both bounds of a range say what becomes of nil.
+            for part in parts where flat.count > 8 || !flat.contains(part) { flat.append(part) }
         }
         return flat.count == 1 ? flat[0] : balanced(flat) { .or($0) }
     }

@@ -9,7 +9,8 @@ import CoreDataSQL
 ///     unit.name == "kg" AND unit.factor > 1   // … LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
 ///
 /// A scope inside another (an EXISTS, a scalar subselect) refers to the outer one's aliases, and what it needs of
-/// the outer row is joined out there: joins along to-ones never multiply rows.
+/// the outer row is joined out there: joins along to-ones never multiply rows. The join is an outer one unless
+/// the key cannot be NULL.
 final class QueryScope {
     let context: QueryContext
     let alias: String
@@ -38,7 +39,8 @@ final class QueryScope {
         if let alias = row.alias { return alias }
         if let alias = joined[row.key] { return alias }
         let table = try context.table(of: row.entity)
-        let alias = join(.leftOuter, table) { .comparison(.equal, .column($0, "Z_PK"), row.key) }
+        let kind: SelectStatement.Join.Kind = row.isOptional ? .leftOuter : .inner
+        let alias = join(kind, table) { .comparison(.equal, .column($0, "Z_PK"), row.key) }
         joined[row.key] = alias
         return alias
     }

@@ -109,12 +109,17 @@ extension QueryScalar.Kind {
 /// Rows or values of another SELECT, flattened over however many to-manys lead there.
 struct QueryCollection {
     let scope: QueryScope
+    /// The scope of the row whose members these are.
+    let ownerScope: QueryScope
     /// One member: a row or a value that `scope` gives for each of its rows.
     var element: QueryTerm
     /// The order of the members where the relationship has one, first to last.
     var order: [SQLExpression]?
     /// Members that are equal count once.
     var isDistinct = false
+    /// The key of the row that owns the members where that may be NULL: then the collection itself is nil, which
+    /// only `[SIZE]` tells from an empty one.
+    var optionalOwner: SQLExpression?
 }
 
 extension SQLValue {

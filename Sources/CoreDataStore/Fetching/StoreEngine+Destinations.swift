@@ -82,7 +82,7 @@ struct DestinationPlanner {
         else {
             let name = compiled.properties.indices.contains(slot) ? compiled.properties[slot].name : "\(slot)"
             throw PredicateFailure(
-                .unsupported, Diagnostic("'\(name)' of entity '\(compiled.name)' is no to-many relationship"))
+                .unsupported, Diagnostic(.error, "'\(name)' of entity '\(compiled.name)' is no to-many relationship"))
         }
         self.entity = entity
         self.model = model

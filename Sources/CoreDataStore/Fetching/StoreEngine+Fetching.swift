@@ -2,9 +2,12 @@ import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
+import Foundation
 
 extension StoreEngine {
-    var planner: FetchPlanner { FetchPlanner(model: model, layout: layout) }
+    var planner: FetchPlanner {
+        FetchPlanner(model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate)
+    }
 
     /// The rows that the plan selects, whole and in its order: one statement.
     ///

@@ -77,24 +77,3 @@ final class RowDecoder {
         return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }
-
-extension SQLStatement {
-    /// Reads columns into the builder's, in order: `columns[i]` is the result's column for the builder's column
-    /// *i*; where it is negative the builder's stays NULL.
-    func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int]) {
-        for (index, column) in columns.enumerated() where column >= 0 {
-            switch (kinds[index], value(column)) {
-            case (_, .null): break
-            case (.integer, .integer(let value)): builder.setInteger(value, at: index)
-            case (.integer, .real(let value)): builder.setInteger(Int64(value), at: index)
-            case (.real, .integer(let value)): builder.setReal(Double(value), at: index)
-            case (.real, .real(let value)): builder.setReal(value, at: index)
-            case (.text, .text(let value)): builder.setText(value, at: index)
-            case (.text, .integer(let value)): builder.setText(String(value), at: index)
-            case (.text, .real(let value)): builder.setText(value.description, at: index)
-            case (.blob, .blob(let value)): value.withUnsafeBytes { builder.setBytes($0, at: index) }
-            default: break
-            }
-        }
-    }
-}

@@ -1,0 +1,129 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+@testable import CoreDataStore
+
+/// All rows of a library store as objects that predicates look into.
+final class LibraryGraph {
+    private(set) var objects: [LibraryObject] = []
+    private var byKey: [RowKey: LibraryObject] = [:]
+    /// The members of each to-many, by owner and slot.
+    fileprivate var members: [RowKey: [Int: [LibraryObject]]] = [:]
+
+    init(_ engine: StoreEngine) throws {
+        let roots = engine.model.entities.filter { $0.parent == nil }
+        for root in roots {
+            for row in try engine.rows(FetchPlan(entity: root.ordinal)) {
+                let object = LibraryObject(row, self)
+                objects.append(object)
+                byKey[row.key] = object
+            }
+        }
+        for entity in engine.model.entities {
+            let owners = objects.filter { $0.row.entity == entity.ordinal }
+            for property in entity.properties where property.relationship?.isToMany ?? false {
+                let found = try engine.destinationKeys(
+                    entity: entity.ordinal, slot: property.slot, owners: owners.map(\.row.primaryKey))
+                for (owner, keys) in found {
+                    let key = RowKey(entity: entity.ordinal, primaryKey: owner)
+                    members[key, default: [:]][property.slot] = keys.compactMap { byKey[$0] }
+                }
+            }
+        }
+    }
+
+    func objects(of entity: Int) -> [LibraryObject] {
+        let subtree = Library.model.entities[entity].subtree
+        return objects.filter { subtree.contains($0.row.entity) }
+    }
+
+    fileprivate func object(_ primaryKey: Int64, destination: Int) -> LibraryObject? {
+        let root = Library.model.entities[destination].root
+        return objects.first {
+            $0.row.primaryKey == primaryKey && Library.model.entities[$0.row.entity].root == root
+        }
+    }
+}
+
+/// One row.
+final class LibraryObject: PredicateObject {
+    let row: RowSnapshot
+    private unowned let graph: LibraryGraph
+    private var entity: CompiledEntity { Library.model.entities[row.entity] }
+
+    init(_ row: RowSnapshot, _ graph: LibraryGraph) {
+        self.row = row
+        self.graph = graph
+    }
+
+    func predicateOperand(forKey key: String) throws -> Operand {
+        guard let property = entity.property(named: key) else {
+            switch key {
+            case "objectID": return .object(self)
+            case "entity": return .object(LibraryEntity(entity.name))
+            default:
+                // A key of a subentity, asked of its parent's rows.
+                return .null
+            }
+        }
+        switch property.kind {
+        case .attribute(let attribute):
+            return .value(row.value(entity.rowLayout.columnOfSlot[property.slot], attribute.type))
+        case .relationship(let relationship) where relationship.isToMany:
+            let members = graph.members[row.key]?[property.slot] ?? []
+            return .collection(members.map { .object($0) }, isOrdered: relationship.isOrdered)
+        case .relationship(let relationship):
+            let column = entity.rowLayout.columnOfSlot[property.slot]
+            guard !row.isNull(column) else { return .null }
+            let found = graph.object(row.integer(column), destination: relationship.destination)
+            return found.map { .object($0) } ?? .null
+        case .fetched:
+            return .null
+        }
+    }
+
+    func isSamePredicateObject(as other: any PredicateObject) -> Bool {
+        (other as? LibraryObject)?.row.key == row.key
+    }
+
+    var predicateHash: Int { row.key.hashValue }
+    var predicateDescription: String { "<\(entity.name) \(row.primaryKey)>" }
+    func predicateRowKey(inStore identifier: String) -> RowKey? { row.key }
+}
+
+private final class LibraryEntity: PredicateObject {
+    let name: String
+
+    init(_ name: String) { self.name = name }
+
+    func predicateOperand(forKey key: String) throws -> Operand {
+        key == "name" ? .value(.string(name)) : .null
+    }
+
+    func isSamePredicateObject(as other: any PredicateObject) -> Bool { (other as? LibraryEntity)?.name == name }
+    var predicateHash: Int { name.hashValue }
+    var predicateDescription: String { name }
+    func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
+}
+
+extension RowSnapshot {
+    /// A column's value as the attribute's type makes it.
+    func value(_ column: Int, _ type: AttributeType) -> Value {
+        guard column >= 0, !isNull(column) else { return .null }
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .objectID: return .integer(integer(column))
+        case .double, .float: return .double(real(column))
+        case .date: return .date(real(column))
+        case .string: return .string(text(column))
+        case .uri: return .uri(text(column))
+        case .decimal: return Decimal(string: text(column)).map { .decimal($0) } ?? .null
+        case .uuid:
+            var uuid = UUID().uuid
+            withBytes(column) { bytes in withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes.prefix(16)) } }
+            return .uuid(UUID(uuid: uuid))
+        case .undefined, .binaryData, .transformable, .composite: return .data(withBytes(column) { Data($0) })
+        }
+    }
+}
