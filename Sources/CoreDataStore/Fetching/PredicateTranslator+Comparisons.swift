@@ -89,6 +89,7 @@ extension PredicateTranslator {
 
     /// Equality of two values that databases compare as we do.
     private func equality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
+        if let short = existence(left.sql, negated ? .notEqual : .equal, right.sql) { return short }
         if left.isOptional && right.isOptional {
             return .comparison(negated ? .notIdentical : .identical, left.sql, right.sql)
         }

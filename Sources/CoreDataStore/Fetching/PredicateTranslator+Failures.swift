@@ -62,7 +62,7 @@ enum NearestName {
             let distance = distance(wanted, Array(candidate.lowercased().utf8))
             if distance < best?.distance ?? Int.max { best = (candidate, distance) }
         }
-        guard let best, best.distance <= max(1, wanted.count / 3) else { return nil }
+        guard let best, best.distance <= max(1, (wanted.count + 1) / 3) else { return nil }
         return best.name
     }
 

@@ -32,7 +32,9 @@ final class QueryScope {
         statement = SelectStatement([], from: .init("json_each", arguments: [json], as: alias))
     }
 
-    func require(_ condition: SQLExpression) { conditions.append(condition) }
+    func require(_ condition: SQLExpression) {
+        if condition != .alwaysTrue { conditions.append(condition) }
+    }
 
     /// The alias of the table that holds the row's columns, joined now if it is not yet.
     func alias(of row: RowReference) throws -> String {

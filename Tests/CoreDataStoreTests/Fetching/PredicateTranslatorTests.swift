@@ -1,4 +1,3 @@
-import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
@@ -7,63 +6,113 @@ import Testing
 
 @testable import CoreDataStore
 
-/// predicates.md §8.1: what becomes of each construct.
-@Suite struct PredicateTranslatorTests {
-    static func sql(_ entity: String, _ format: String, _ arguments: [FormatArgument] = []) throws -> SQLText {
+/// What a predicate becomes: what stands behind `SELECT COUNT(*) FROM`, and the bound values.
+struct TranslationCase: CustomTestStringConvertible, Sendable {
+    var entity: String
+    var format: String
+    var sql: String
+    var bindings: [SQLValue]
+    var testDescription: String { format }
+
+    static func check(_ entity: String, _ format: String, _ sql: String, _ bindings: SQLValue...) -> Self {
+        Self(entity: entity, format: format, sql: sql, bindings: bindings)
+    }
+
+    static func text(_ entity: String, _ format: String, _ arguments: [FormatArgument] = []) throws -> SQLText {
         let planner = FetchPlanner(model: Library.model, layout: Library.layout, now: 1000)
         return try planner.count(Library.plan(entity, format, arguments)).text
     }
 
-    struct Case: CustomTestStringConvertible, Sendable {
-        var entity: String
-        var format: String
-        var sql: String
-        var bindings: [SQLValue]
-        var testDescription: String { format }
-
-        init(_ format: String, _ sql: String, _ bindings: SQLValue..., on entity: String = "Tag") {
-            self.format = format
-            self.entity = entity
-            self.sql = sql
-            self.bindings = bindings
-        }
+    func run() throws {
+        let text = try Self.text(entity, format)
+        #expect(text.sql == "SELECT COUNT(*) FROM " + sql)
+        #expect(text.bindings == bindings)
     }
+}
 
-    static let cases: [Case] = [
-        Case("name == \"a\"", ""),
+/// predicates.md §8.1, row by row.
+@Suite struct PredicateTranslatorTests {
+    typealias Case = TranslationCase
+
+    static let comparisons: [Case] = [
+        .check("Tag", "name == 'a'", "ZTAG t0 WHERE t0.ZNAME = ?", .text("a")),
+        .check("Tag", "name != 'a'", "ZTAG t0 WHERE t0.ZNAME <> ? OR t0.ZNAME IS NULL", .text("a")),
+        .check("Tag", "NOT name == 'a'", "ZTAG t0 WHERE t0.ZNAME <> ? OR t0.ZNAME IS NULL", .text("a")),
+        .check("Tag", "name == nil", "ZTAG t0 WHERE t0.ZNAME IS NULL"),
+        .check("Tag", "name != nil", "ZTAG t0 WHERE t0.ZNAME IS NOT NULL"),
+        .check("Tag", "'a' == name", "ZTAG t0 WHERE ? = t0.ZNAME", .text("a")),
+        .check(
+            "Tag", "NOT (heft < 3 OR name == 'b')",
+            "ZTAG t0 WHERE (t0.ZHEFT >= ? OR t0.ZHEFT IS NULL) AND (t0.ZNAME <> ? OR t0.ZNAME IS NULL)", .integer(3), .text("b")),
+        .check("Tag", "heft BETWEEN {1, 3}", "ZTAG t0 WHERE t0.ZHEFT BETWEEN ? AND ?", .integer(1), .integer(3)),
+        .check(
+            "Tag", "NOT heft BETWEEN {1, 3}",
+            "ZTAG t0 WHERE t0.ZHEFT < ? OR t0.ZHEFT IS NULL OR t0.ZHEFT > ?", .integer(1), .integer(3)),
+        .check("Tag", "name IN {'a', 'b', nil}", "ZTAG t0 WHERE t0.ZNAME IN (?, ?)", .text("a"), .text("b")),
+        .check(
+            "Tag", "NOT name IN {'a', 'b'}",
+            "ZTAG t0 WHERE NOT (t0.ZNAME IN (?, ?)) OR t0.ZNAME IS NULL", .text("a"), .text("b")),
+        .check("Tag", "heft == 'x'", "ZTAG t0 WHERE 1 = 0"),
+        .check("Comic", "artist == title", "ZBOOK t0 WHERE t0.Z_ENT = ? AND t0.ZARTIST IS t0.ZTITLE", .integer(3)),
+        .check("Book", "cover != nil", "ZBOOK t0 WHERE t0.ZCOVER IS NOT NULL"),
     ]
 
-    @Test func dump() throws {
-        let formats: [(String, String)] = [
-            ("Tag", "name == 'a'"), ("Tag", "name != 'a'"), ("Tag", "NOT name == 'a'"), ("Tag", "name == nil"),
-            ("Tag", "name != nil"), ("Tag", "'a' == name"), ("Tag", "NOT (heft < 3 OR name == 'b')"),
-            ("Tag", "heft BETWEEN {1, 3}"), ("Tag", "NOT heft BETWEEN {1, 3}"), ("Tag", "name IN {'a', 'b', nil}"),
-            ("Tag", "NOT name IN {'a', 'b'}"), ("Tag", "name BEGINSWITH 'ab'"), ("Tag", "NOT name BEGINSWITH 'ab'"),
-            ("Tag", "name BEGINSWITH[cd] 'ab'"), ("Tag", "name CONTAINS 'x'"), ("Tag", "name LIKE[c] 'a*'"),
-            ("Tag", "name MATCHES 'a.*'"), ("Tag", "name ==[c] 'a'"), ("Tag", "name <[c] 'a'"), ("Tag", "name IN[c] {'a','b'}"),
-            ("Tag", "heft + 1 > heft * 2 - 3"), ("Tag", "heft == 'x'"), ("Tag", "heft / 2 == 1"),
-            ("Tag", "books.@count > 0"), ("Tag", "books.@count == 2"), ("Tag", "ANY books.title == 'x'"),
-            ("Tag", "ALL books.pages > 3"), ("Tag", "NONE books.pages > 3"), ("Tag", "ANY books.author.name == nil"),
-            ("Author", "SUBQUERY(books, $b, $b.pages > 3 AND $b.author == SELF).@count > 1"),
-            ("Author", "books.@sum.pages > 10"), ("Author", "books.@avg.price > 10"), ("Author", "books.@max.published < now()"),
-            ("Author", "ANY books.tags.name == 'x'"), ("Author", "books.tags.@count > 3"), ("Tag", "ANY books.author.books.pages > 1"),
-            ("Book", "author.name == 'x' AND author.rating > 1"), ("Book", "author == nil"), ("Comic", "artist == title"),
-            ("Book", "entity.name == 'Comic'"), ("Comic", "hero.name == 'x'"), ("Book", "chapters[FIRST].title == 'x'"),
-            ("Book", "chapters[LAST].length > 1"), ("Book", "chapters[SIZE] == 3"), ("Book", "TERNARY(isOut == YES, pages, stock) > 3"),
-            ("Book", "uppercase(title) == 'X'"), ("Book", "title.length > 3"), ("Book", "max({pages, stock}) > 3"), ("Shelf", "ANY picks.name == 'x'"),
-            ("Shelf", "SUBQUERY(books, $b, SUBQUERY($b.tags, $t, $t.heft > 1).@count > 2).@count == 0"),
-            ("Book", "'x' IN tags.name"), ("Book", "published > CAST(100, 'NSDate') + 5"), ("Book", "1 + 1 == 2"),
-            ("Shelf", "books[0].title == 'x'"), ("Book", "author IN tags.books.author"), ("Book", "tags.@distinctUnionOfObjects.name.@count > 1"),
-            ("Book", "cover != nil"), ("Book", "noindex(pages) == 3"), ("Book", "max:(pages, stock) == 3"), ("Tag", "FALSEPREDICATE OR heft == 1"),
-            ("Book", "SUBQUERY(tags, $t, $t.heft > 1 AND $t.name == title).@max.heft > 3"),
-        ]
-        for (entity, format) in formats {
-            do {
-                let text = try Self.sql(entity, format)
-                print("        Case(\n            \(format.debugDescription),\n            \(text.sql.debugDescription),\n            \(text.bindings.map { ".\($0)" }.joined(separator: ", ")), on: \"\(entity)\"),")
-            } catch let failure as PredicateFailure {
-                print(entity, format, failure.diagnostic.rendered)
-            }
-        }
-    }
+    @Test(arguments: comparisons) func aComparisonSaysWhatBecomesOfNil(_ example: TranslationCase) throws { try example.run() }
+
+    static let texts: [Case] = [
+        .check(
+            "Tag", "name BEGINSWITH 'ab'",
+            "ZTAG t0 WHERE t0.ZNAME >= ? AND t0.ZNAME < ?", .text("ab"), .text("ac")),
+        .check(
+            "Tag", "NOT name BEGINSWITH 'ab'",
+            "ZTAG t0 WHERE t0.ZNAME < ? OR t0.ZNAME >= ? OR t0.ZNAME IS NULL", .text("ab"), .text("ac")),
+        .check("Tag", "name BEGINSWITH[cd] 'ab'", "ZTAG t0 WHERE CDTextBeginsWith(t0.ZNAME, ?, 3)", .text("ab")),
+        .check("Tag", "name CONTAINS 'x'", "ZTAG t0 WHERE CDTextContains(t0.ZNAME, ?, 0)", .text("x")),
+        .check("Tag", "name LIKE[c] 'a*'", "ZTAG t0 WHERE CDTextLike(t0.ZNAME, ?, 1)", .text("a*")),
+        .check("Tag", "name MATCHES 'a.*'", "ZTAG t0 WHERE CDTextMatches(t0.ZNAME, ?, 0)", .text("a.*")),
+        .check("Tag", "name ==[c] 'a'", "ZTAG t0 WHERE CDTextEqual(t0.ZNAME, ?, 1)", .text("a")),
+        .check("Tag", "name <[c] 'a'", "ZTAG t0 WHERE CDTextCompare(t0.ZNAME, ?, 1) < 0", .text("a")),
+        .check(
+            "Tag", "name IN[c] {'a','b'}",
+            "ZTAG t0 WHERE CDTextEqual(?, t0.ZNAME, 1) OR CDTextEqual(?, t0.ZNAME, 1)", .text("a"), .text("b")),
+        .check("Book", "uppercase(title) == 'X'", "ZBOOK t0 WHERE CDUppercase(t0.ZTITLE) = ?", .text("X")),
+        .check("Book", "title.length > 3", "ZBOOK t0 WHERE CDTextLength(t0.ZTITLE) > ?", .integer(3)),
+    ]
+
+    @Test(arguments: texts) func textsCompareByFunctionsUnlessBytesSuffice(_ example: TranslationCase) throws { try example.run() }
+
+    static let paths: [Case] = [
+        .check(
+            "Book", "author.name == 'x' AND author.rating > 1",
+            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZAUTHOR WHERE t1.ZNAME = ? AND t1.ZRATING > ?", .text("x"), .integer(1)),
+        .check("Book", "author == nil", "ZBOOK t0 WHERE t0.ZAUTHOR IS NULL"),
+        .check("Book", "entity.name == 'Comic'", "ZBOOK t0 WHERE t0.Z_ENT = ?", .integer(3)),
+        .check(
+            "Comic", "hero.name == 'x'",
+            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZHERO WHERE t0.Z_ENT = ? AND t1.ZNAME = ?", .integer(3), .text("x")),
+    ]
+
+    @Test(arguments: paths) func toOnesJoinOnceAndKeysStandForRows(_ example: TranslationCase) throws { try example.run() }
+
+    static let expressions: [Case] = [
+        .check(
+            "Tag", "heft + 1 > heft * 2 - 3",
+            "ZTAG t0 WHERE t0.ZHEFT + ? > t0.ZHEFT * ? - ?", .integer(1), .integer(2), .integer(3)),
+        .check("Tag", "heft / 2 == 1", "ZTAG t0 WHERE CDDivide(t0.ZHEFT, ?) = ?", .integer(2), .integer(1)),
+        .check(
+            "Book", "TERNARY(isOut == YES, pages, stock) > 3",
+            "ZBOOK t0 WHERE CASE WHEN t0.ZISOUT = ? THEN t0.ZPAGES ELSE t0.ZSTOCK END > ?", .integer(1), .integer(3)),
+        .check(
+            "Book", "max({pages, stock}) > 3",
+            "ZBOOK t0 WHERE max(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) > ?", .integer(3)),
+        .check("Book", "published > CAST(100, 'NSDate') + 5", "ZBOOK t0 WHERE t0.ZPUBLISHED > ?", .real(105.0)),
+        .check("Book", "1 + 1 == 2", "ZBOOK t0 WHERE ? = ?", .integer(2), .integer(2)),
+        .check("Book", "noindex(pages) == 3", "ZBOOK t0 WHERE COALESCE(t0.ZPAGES, NULL) = ?", .integer(3)),
+        .check(
+            "Book", "max:(pages, stock) == 3",
+            "ZBOOK t0 WHERE max(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) = ?", .integer(3)),
+        .check("Tag", "FALSEPREDICATE OR heft == 1", "ZTAG t0 WHERE t0.ZHEFT = ?", .integer(1)),
+    ]
+
+    @Test(arguments: expressions) func expressionsBecomeSQL(_ example: TranslationCase) throws { try example.run() }
 }

@@ -1,0 +1,83 @@
+import CoreDataPrimitives
+import Testing
+
+@testable import CoreDataStore
+
+@Suite struct RowCacheTests {
+    /// Entities 0 and 1 share root 0; entity 2 is a root.
+    let cache = RowCache(roots: [0, 0, 2])
+
+    func row(_ key: Int64, version: Int32 = 1, entity: Int = 0) -> RowSnapshot {
+        let builder = RowBuilder(columnCount: 1)
+        builder.setText("row \(key) at \(version)", at: 0)
+        return builder.finish(primaryKey: key, version: version, entity: entity)
+    }
+
+    @Test func aKnownRowAtTheSameVersionIsTheKnownInstance() throws {
+        var first = [row(1), row(2)]
+        cache.adopt(&first, at: 10)
+        var second = [row(2), row(3)]
+        cache.adopt(&second, at: 20)
+        #expect(second[0].isIdentical(to: first[1]))
+        #expect(cache.count == 3)
+        #expect(try #require(cache.row(root: 0, primaryKey: 1)).isIdentical(to: first[0]))
+        #expect(cache.entry(root: 0, primaryKey: 2)?.readTime == 20)
+        #expect(cache.entry(root: 0, primaryKey: 1)?.readTime == 10)
+    }
+
+    @Test func aNewerRowReplacesAndAnOlderDoesNot() throws {
+        var old = [row(1, version: 2)]
+        cache.adopt(&old, at: 1)
+        var newer = [row(1, version: 3)]
+        cache.adopt(&newer, at: 2)
+        #expect(cache.row(root: 0, primaryKey: 1)?.version == 3)
+        var older = [row(1, version: 2)]
+        cache.adopt(&older, at: 3)
+        #expect(older[0].version == 2)
+        #expect(cache.row(root: 0, primaryKey: 1)?.version == 3)
+        #expect(cache.entry(root: 0, primaryKey: 1)?.readTime == 2)
+    }
+
+    @Test func entitiesOfOneRootShareKeysAndRootsDoNot() {
+        var rows = [row(1, entity: 1), row(1, entity: 2)]
+        cache.adopt(&rows, at: 1)
+        #expect(cache.row(root: 0, primaryKey: 1)?.entity == 1)
+        #expect(cache.row(root: 2, primaryKey: 1)?.entity == 2)
+        cache.remove([RowKey(entity: 1, primaryKey: 1)])
+        #expect(cache.row(root: 0, primaryKey: 1) == nil)
+        #expect(cache.count == 1)
+    }
+
+    @Test func aSaveReplacesWhateverTheVersion() {
+        cache.replace([row(1, version: 5)], at: 1)
+        cache.replace([row(1, version: 4)], at: 2)
+        #expect(cache.entry(root: 0, primaryKey: 1)?.row.version == 4)
+        #expect(cache.rows(root: 0, primaryKeys: [9, 1]).map { $0?.version } == [nil, 4])
+        cache.removeAll()
+        #expect(cache.count == 0)
+    }
+
+    @Test func onlyARowThatNobodyHoldsIsReleased() {
+        var rows = [row(1), row(2)]
+        cache.adopt(&rows, at: 1)
+        let held = rows[0]
+        rows = []
+        cache.release(root: 0, primaryKeys: [1, 2, 3])
+        #expect(cache.row(root: 0, primaryKey: 1)?.isIdentical(to: held) ?? false)
+        #expect(cache.row(root: 0, primaryKey: 2) == nil)
+        cache.release(root: 0, primaryKey: 1)
+        #expect(cache.count == 1)
+    }
+
+    @Test func adoptedRowsOfTheStoreAreOneInstance() throws {
+        let store = try LibraryStore { store in
+            store.insert("Tag", 1, ["name": .text("a")])
+            store.insert("Tag", 2, [:])
+        }
+        var first = try store.engine.rows(Library.plan("Tag"))
+        store.engine.rowCache.adopt(&first, at: 1)
+        var second = try store.engine.rows(forKeys: [2, 1], root: Library.ordinal("Tag"))
+        store.engine.rowCache.adopt(&second, at: 2)
+        #expect(second.allSatisfy { row in first.contains { $0.isIdentical(to: row) } })
+    }
+}
