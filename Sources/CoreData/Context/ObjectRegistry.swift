@@ -124,7 +124,7 @@ struct IdentityTable {
 
     private static func home(_ key: Int64, _ mask: Int) -> Int {
         // Sixteen neighbours stay together; the blocks are scattered, so that no run of slots grows without end.
-        let block = UInt64(bitPattern: key >> 4) &* 0x9E37_79B9_7F4A_7C15 >> 32
+        let block = (UInt64(bitPattern: key >> 4) &* 0x9E37_79B9_7F4A_7C15) >> 32
         return (Int(block) << 4 | Int(key & 15)) & mask
     }
 

@@ -12,7 +12,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     // Safe because everything of its own is set once and guards itself.
 
     let engine: StoreEngine
-    let cache: RowCache
+    var cache: RowCache { engine.rowCache }
     /// Tells the store from its coordinator's others; never reused.
     let index: Int32
     private let storeType: String
@@ -26,7 +26,6 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator, configuration: String?, url: URL?, options: [AnyHashable: Any]?
     ) {
         self.engine = engine
-        cache = RowCache(roots: engine.model.entities.map(\.root))
         self.index = index
         storeType = type
         historyReason =
