@@ -1,6 +1,7 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
+
+@testable import CoreDataModel
 
 /// Short ways to write models in tests: authors, books, loans.
 func model(_ entities: EntityElement...) -> ModelDocument {

@@ -73,7 +73,9 @@ struct BinaryPropertyListReader {
             guard low <= 4 else { throw failure("an integer of \(1 << low) bytes") }
             return .integer(try number(at: offset + 1, size: 1 << low))
         case 0x2:
-            if low == 2 { return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try number(at: offset + 1, size: 4))))) }
+            if low == 2 {
+                return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: try number(at: offset + 1, size: 4)))))
+            }
             if low == 3 { return .real(Double(bitPattern: UInt64(bitPattern: try number(at: offset + 1, size: 8)))) }
             throw failure("a real number of \(1 << low) bytes")
         case 0x3: return .date(Double(bitPattern: UInt64(bitPattern: try number(at: offset + 1, size: 8))))
@@ -89,7 +91,9 @@ struct BinaryPropertyListReader {
             let units = Array(try slice(start, count * 2))
             return .string(
                 String(
-                    decoding: stride(from: 0, to: units.count, by: 2).map { UInt16(units[$0]) << 8 | UInt16(units[$0 + 1]) },
+                    decoding: stride(from: 0, to: units.count, by: 2).map {
+                        UInt16(units[$0]) << 8 | UInt16(units[$0 + 1])
+                    },
                     as: UTF16.self))
         case 0x8: return .uid(Int(clamping: try number(at: offset + 1, size: low + 1)))
         case 0xA, 0xC:
@@ -111,7 +115,9 @@ struct BinaryPropertyListReader {
     private mutating func references(
         _ start: Int, _ count: Int, depth: Int
     ) throws(ModelFailure) -> [PropertyListValue] {
-        guard count <= (bytes.count - start) / referenceSize else { throw failure("a collection reaches beyond the end") }
+        guard count <= (bytes.count - start) / referenceSize else {
+            throw failure("a collection reaches beyond the end")
+        }
         var result: [PropertyListValue] = []
         result.reserveCapacity(count)
         for position in 0..<count {
@@ -132,7 +138,9 @@ struct BinaryPropertyListReader {
     }
 
     private func slice(_ start: Int, _ count: Int) throws(ModelFailure) -> ArraySlice<UInt8> {
-        guard start >= 0, count >= 0, count <= bytes.count - start else { throw failure("content reaches beyond the end") }
+        guard start >= 0, count >= 0, count <= bytes.count - start else {
+            throw failure("content reaches beyond the end")
+        }
         return bytes[start..<(start + count)]
     }
 

@@ -177,7 +177,8 @@ package struct ArchivedObject: Hashable, Sendable {
             let empty = self["emptyToken"].text
             return zip(keys, values).filter { empty == nil || $0.1.text != empty }.map { ($0.0, $0.1) }
         }
-        guard let keys = archive.references("NS.keys", of: index), let values = archive.references("NS.objects", of: index)
+        guard let keys = archive.references("NS.keys", of: index),
+            let values = archive.references("NS.objects", of: index)
         else { return nil }
         return zip(keys, values).map { ($0.0, $0.1) }
     }

@@ -21,7 +21,8 @@ extension Compilation {
             result.append(
                 CompiledEntity(
                     ordinal: ordinal, name: entity.name,
-                    className: entity.className == "NSManagedObject" ? nil : entity.className, isAbstract: entity.isAbstract,
+                    className: entity.className == "NSManagedObject" ? nil : entity.className,
+                    isAbstract: entity.isAbstract,
                     parent: parent, root: parent.map { result[$0].root } ?? ordinal, subtree: subtrees[ordinal],
                     properties: properties[ordinal],
                     uniquenessConstraints: entity.uniquenessConstraints.map { names in

@@ -16,7 +16,9 @@ package enum DefaultValue {
             guard let text = attribute.defaultValueText else { return .success(.null) }
             return parse(text, type: attribute.type)
         }
-        if let converted = convert(attribute.defaultValue, to: attribute.type) { return check(converted, attribute.type) }
+        if let converted = convert(attribute.defaultValue, to: attribute.type) {
+            return check(converted, attribute.type)
+        }
         return .failure(
             Problem(message: "has a default that is no value of type \(attribute.type.displayName)"))
     }
@@ -99,7 +101,8 @@ package enum DefaultValue {
             return .failure(Problem(message: "has the default \(integer), which does not fit \(type.displayName)"))
         case (.boolean, .integer(let integer)) where integer != 0 && integer != 1:
             return .success(.integer(1))
-        case (.double, .double(let number)) where !number.isFinite, (.float, .double(let number)) where !number.isFinite:
+        case (.double, .double(let number)) where !number.isFinite,
+            (.float, .double(let number)) where !number.isFinite:
             return .failure(Problem(message: "has the default \(number), which is not a finite number"))
         default: return .success(value)
         }

@@ -122,11 +122,6 @@ extension CompiledModel {
 }
 
 extension PropertyElement {
-    package var isFetched: Bool {
-        if case .fetched = kind { return true }
-        return false
-    }
-
     var isComposite: Bool {
         if case .attribute(let attribute) = kind { return attribute.type == .composite }
         return false

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Names refer to names; nothing is resolved. ``ModelCompiler`` makes a ``CompiledModel`` of it or says what is
 /// wrong with it.
-package struct ModelDocument: Codable, Sendable {
+package struct ModelDocument: Hashable, Codable, Sendable {
     package var name: String?
     package var versionIdentifiers: [String] = []
     package var entities: [EntityElement] = []
@@ -44,7 +44,7 @@ package struct ModelDocument: Codable, Sendable {
     }
 }
 
-package struct EntityElement: Codable, Sendable {
+package struct EntityElement: Hashable, Codable, Sendable {
     package var name: String
     package var className: String?
     package var parentName: String?
@@ -72,8 +72,8 @@ package struct EntityElement: Codable, Sendable {
 }
 
 /// What attributes, relationships and fetched properties share, and what each has of its own.
-package struct PropertyElement: Codable, Sendable {
-    package enum Kind: Codable, Sendable {
+package struct PropertyElement: Hashable, Codable, Sendable {
+    package enum Kind: Hashable, Codable, Sendable {
         case attribute(AttributeElement)
         case relationship(RelationshipElement)
         case fetched(FetchRequestElement)
@@ -100,7 +100,7 @@ package struct PropertyElement: Codable, Sendable {
     }
 }
 
-package struct AttributeElement: Codable, Sendable {
+package struct AttributeElement: Hashable, Codable, Sendable {
     package var type: AttributeType
     package var defaultValue: Value = .null
     /// The default as the file spells it, for diagnostics and for writing it back.
@@ -135,7 +135,7 @@ package struct ValidationElement: Hashable, Codable, Sendable {
     }
 }
 
-package struct RelationshipElement: Codable, Sendable {
+package struct RelationshipElement: Hashable, Codable, Sendable {
     package var destinationName: String?
     package var inverseName: String?
     package var inverseEntityName: String?
@@ -149,8 +149,8 @@ package struct RelationshipElement: Codable, Sendable {
     package init() {}
 }
 
-package struct FetchIndexElement: Codable, Sendable {
-    package struct Element: Codable, Sendable {
+package struct FetchIndexElement: Hashable, Codable, Sendable {
+    package struct Element: Hashable, Codable, Sendable {
         package var propertyName: String?
         package var expression: String?
         package var expressionType: String?
@@ -171,8 +171,8 @@ package struct FetchIndexElement: Codable, Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct FetchRequestElement: Codable, Sendable {
-    package struct Sort: Codable, Sendable {
+package struct FetchRequestElement: Hashable, Codable, Sendable {
+    package struct Sort: Hashable, Codable, Sendable {
         package var key: String
         package var isAscending: Bool
         package var selector: String?
@@ -203,7 +203,7 @@ package struct FetchRequestElement: Codable, Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct ConfigurationElement: Codable, Sendable {
+package struct ConfigurationElement: Hashable, Codable, Sendable {
     package var name: String
     package var entityNames: [String] = []
     package var usedWithCloudKit = false
@@ -212,7 +212,7 @@ package struct ConfigurationElement: Codable, Sendable {
     package init(name: String) { self.name = name }
 }
 
-package struct CompositeElement: Codable, Sendable {
+package struct CompositeElement: Hashable, Codable, Sendable {
     package var name: String
     package var properties: [PropertyElement] = []
     package var location: SourceLocation?

@@ -27,7 +27,8 @@ enum AttributeReader {
     }
 
     private static func validations(_ taker: inout AttributeTaker, type: AttributeType) -> [ValidationElement] {
-        let names = type == .date ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
+        let names =
+            type == .date ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
         let hasBounds: Bool
         switch type {
         case .string, .date, .integer16, .integer32, .integer64, .decimal, .double, .float: hasBounds = true

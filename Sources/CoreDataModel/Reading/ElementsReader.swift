@@ -50,7 +50,8 @@ struct ElementsReader {
         entity.className = facts["XD_PSK_entityClassName"]?.text
         entity.isAbstract = facts["XD_PSK_isAbstract"]?.bool ?? false
         entity.parentName =
-            object["XDBucketForGeneralizationsstorage"].object?.elements?.first?.object?["_general"].object?["_name"].text
+            object["XDBucketForGeneralizationsstorage"].object?.elements?.first?.object?["_general"].object?["_name"]
+            .text
         entity.userInfo = userInfo(facts["XD_PSK_userInfo"])
         entity.versionHashModifier = nonEmpty(facts["XD_PSK_versionHashModifier"])
         entity.renamingIdentifier = nonEmpty(facts["XD_PSK_elementID"])

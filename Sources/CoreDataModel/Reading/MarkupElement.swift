@@ -102,7 +102,9 @@ final class MarkupSource: Sendable {
                 skip(past: ">")
             } else {
                 let start = index
-                let name = bytes[(index + 1)...].prefix { !isSpace($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">") }
+                let name = bytes[(index + 1)...].prefix {
+                    !isSpace($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">")
+                }
                 tags.append((String(decoding: name, as: UTF8.self), start))
                 skipTag(in: bytes, &index)
             }

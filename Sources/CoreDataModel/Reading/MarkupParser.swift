@@ -20,7 +20,9 @@ package enum MarkupParser {
         if let problem = builder.problems.first { throw ModelFailure(diagnostics: [problem]) }
         guard let root = builder.root else {
             throw ModelFailure(
-                diagnostics: [Diagnostic(.error, "no XML in the file", at: SourceLocation(file: file, line: 1, column: 1))]
+                diagnostics: [
+                    Diagnostic(.error, "no XML in the file", at: SourceLocation(file: file, line: 1, column: 1))
+                ]
             )
         }
         return root

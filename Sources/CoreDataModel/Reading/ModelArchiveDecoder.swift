@@ -38,7 +38,8 @@ struct ModelArchiveDecoder {
         entity.renamingIdentifier = renamingIdentifier(object, name: entity.name)
         entity.coreSpotlightDisplayNameExpression = PredicateArchive.expression(object["NSCoreSpotlightDisplayName"])
         entity.uniquenessConstraints = nameLists(object["NSUniqueTuples"])
-        entity.fetchIndexes = object["NSFetchIndexDescriptions"].object?.elements?.compactMap(\.object).map(fetchIndex) ?? []
+        entity.fetchIndexes =
+            object["NSFetchIndexDescriptions"].object?.elements?.compactMap(\.object).map(fetchIndex) ?? []
         // The compiler repeats indexes of several properties as compound indexes for old frameworks.
         let repeated = entity.fetchIndexes.map { $0.elements.map(\.propertyName) }
         entity.compoundIndexes = nameLists(object["NSCompoundIndexes"]).filter { !repeated.contains($0) }
@@ -96,7 +97,9 @@ struct ModelArchiveDecoder {
         index.predicate = PredicateArchive.predicate(object["NSPartialIndexPredicate"])
         index.elements = (object["NSIndexElements"].object?.elements ?? []).compactMap(\.object).map { element in
             var result = FetchIndexElement.Element(propertyName: element["NSPropertyName"].text)
-            if result.propertyName == nil { result.expression = PredicateArchive.expression(element["NSExpression"]) }
+            if result.propertyName == nil {
+                result.expression = PredicateArchive.expression(element[ModelArchiveKeys.indexExpression])
+            }
             result.isRTree = element["NSFetchIndexElementType"].integer == 1
             result.isAscending = element["NSAscending"].bool
             return result
@@ -114,7 +117,8 @@ struct ModelArchiveDecoder {
         } else if object.isKind(of: "NSRelationshipDescription") {
             kind = .relationship(relationship(object, path: "\(entity).\(name)"))
         } else if object.isKind(of: "NSFetchedPropertyDescription") {
-            var request = object["NSFetchRequest"].object.map { self.request($0, name: "") } ?? FetchRequestElement(name: "")
+            var request =
+                object["NSFetchRequest"].object.map { self.request($0, name: "") } ?? FetchRequestElement(name: "")
             request.entityName = request.entityName ?? object["_NSFetchRequestEntityName"].text
             kind = .fetched(request)
         } else {
@@ -196,7 +200,8 @@ struct ModelArchiveDecoder {
         if let known = DeleteRule(rawValue: rule) {
             relationship.deleteRule = known
         } else {
-            document.diagnostics.append(Diagnostic(.error, "relationship '\(path)' has the unknown delete rule \(rule)"))
+            document.diagnostics.append(
+                Diagnostic(.error, "relationship '\(path)' has the unknown delete rule \(rule)"))
         }
         relationship.validations = validations(object, path: path)
         return relationship
@@ -234,7 +239,9 @@ struct ModelArchiveDecoder {
         }
         request.sorts = (object["NSSortDescriptors"].object?.elements ?? []).compactMap { sort in
             guard let sort = sort.object, let key = sort["NSKey"].text else { return nil }
-            return .init(key: key, isAscending: sort["NSAscending"].bool, selector: sort["NSSelector"].text)
+            let selector = sort["NSSelector"].text
+            return .init(
+                key: key, isAscending: sort["NSAscending"].bool, selector: selector == "compare:" ? nil : selector)
         }
         request.fetchLimit = object["NSFetchLimit"].integer ?? 0
         request.fetchOffset = object["NSFetchOffset"].integer ?? 0
@@ -252,6 +259,8 @@ enum ModelArchiveKeys {
     static let allowsCloudEncryption = "OCDAllowsCloudEncryption"
     /// The elements of a composite attribute, an array of attribute descriptions.
     static let compositeElements = "NSElements"
+    /// The expression of an index element without property.
+    static let indexExpression = "NSExpression"
 }
 
 extension FetchRequestElement {
@@ -270,40 +279,5 @@ extension FetchRequestElement {
             returnsObjectsAsFaults = newValue & 8 != 0
             includesPendingChanges = newValue & 16 != 0
         }
-    }
-}
-
-/// Default values as archives hold them.
-enum ArchivedDefault {
-    /// The value; `nil` for an object of a class that is not one of Foundation's values.
-    static func value(_ value: ArchivedValue) -> Value? {
-        if let text = value.text { return .string(text) }
-        switch value {
-        case .none: return .null
-        case .bool(let bool): return .integer(bool ? 1 : 0)
-        case .integer(let integer): return .integer(integer)
-        case .real(let real): return .double(real)
-        case .date(let seconds): return .date(seconds)
-        case .data(let data): return .data(data)
-        case .text(let text): return .string(text)
-        case .object(let object):
-            if object.isKind(of: "NSDate") { return object["NS.time"].real.map { .date($0) } }
-            if object.isKind(of: "NSData") { return value.data.map { .data($0) } }
-            if object.isKind(of: "NSNull") { return .null }
-            if let decimal = ArchivedDecimal.decimal(object) { return .decimal(decimal) }
-            if object.isKind(of: "NSURL") { return url(object).map { .uri($0) } }
-            if object.isKind(of: "NSUUID"), let bytes = object["NS.uuidbytes"].data, bytes.count == 16 {
-                return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-            }
-            return nil
-        }
-    }
-
-    private static func url(_ object: ArchivedObject) -> String? {
-        guard let relative = object["NS.relative"].text else { return nil }
-        guard let base = object["NS.base"].object, base != object, let baseText = base["NS.relative"].text else {
-            return relative
-        }
-        return URL(string: relative, relativeTo: URL(string: baseText))?.absoluteString ?? relative
     }
 }

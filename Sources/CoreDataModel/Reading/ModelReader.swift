@@ -126,7 +126,9 @@ package enum ModelReader {
             result.currentName = current
         }
         for index in result.versions.indices {
-            guard let hashes = list["NSManagedObjectModel_VersionHashes"]?[result.versions[index].name] else { continue }
+            guard let hashes = list["NSManagedObjectModel_VersionHashes"]?[result.versions[index].name] else {
+                continue
+            }
             result.versions[index].document.setKnownVersionHashes { hashes[$0]?.data }
         }
         return result

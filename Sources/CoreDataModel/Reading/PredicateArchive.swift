@@ -47,7 +47,8 @@ private struct PredicateArchivePrinter {
     }
 
     private mutating func compound(_ object: ArchivedObject) -> String? {
-        guard let children = object["NSSubpredicates"].object?.elements, let type = object["NSCompoundPredicateType"].integer
+        guard let children = object["NSSubpredicates"].object?.elements,
+            let type = object["NSCompoundPredicateType"].integer
         else { return nil }
         var texts: [String] = []
         for child in children {
@@ -108,22 +109,27 @@ private struct PredicateArchivePrinter {
         case "NSSetExpression":
             let symbols = [5: "UNION", 6: "INTERSECT", 7: "MINUS"]
             guard let type = object["NSExpressionType"].integer, let symbol = symbols[type],
-                let left = expression(in: object, "NSLeftExpression"), let right = expression(in: object, "NSRightExpression")
+                let left = expression(in: object, "NSLeftExpression"),
+                let right = expression(in: object, "NSRightExpression")
             else { return nil }
             return "\(left) \(symbol) \(right)"
         case "NSTernaryExpression":
             guard let test = object["NSPredicate"].object.flatMap({ predicate($0) }),
-                let yes = expression(in: object, "NSTrueExpression"), let no = expression(in: object, "NSFalseExpression")
+                let yes = expression(in: object, "NSTrueExpression"),
+                let no = expression(in: object, "NSFalseExpression")
             else { return nil }
             return "TERNARY(\(test), \(yes), \(no))"
         case "NSSubqueryExpression":
             guard let collection = expression(in: object, "NSCollection"),
-                let variable = object["NSVariable"].text ?? expression(in: object, "NSVariableExpression")?.dropFirst().description,
+                let variable = object["NSVariable"].text
+                    ?? expression(in: object, "NSVariableExpression")?.dropFirst().description,
                 let test = object["NSPredicate"].object.flatMap({ predicate($0) })
             else { return nil }
             return "SUBQUERY(\(collection), $\(variable), \(test))"
         case "NSFetchRequestExpression":
-            guard let request = expression(in: object, "NSFRExpression"), let context = expression(in: object, "NSMOCExpression") else { return nil }
+            guard let request = expression(in: object, "NSFRExpression"),
+                let context = expression(in: object, "NSMOCExpression")
+            else { return nil }
             return "FETCH(\(request), \(context), \(object["NSCountOnlyFlag"].bool ? "YES" : "NO"))"
         default: return nil
         }
@@ -219,29 +225,9 @@ extension PredicateText {
 
     static let reservedWords: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
-        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST", "SIZE",
+        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
+        "SIZE",
         "ANYKEY", "SUBQUERY", "FETCH", "CAST", "TRUEPREDICATE", "FALSEPREDICATE", "FUNCTION", "TERNARY", "UNION",
         "INTERSECT", "MINUS", "ASSIGN",
     ]
-}
-
-/// Decimal numbers as `NSDecimalNumber` archives them.
-enum ArchivedDecimal {
-    static func decimal(_ object: ArchivedObject) -> Decimal? {
-        guard object.isKind(of: "NSDecimalNumber"), let mantissa = object["NS.mantissa"].data, mantissa.count == 16,
-            let exponent = object["NS.exponent"].integer, (-128...127).contains(exponent)
-        else { return nil }
-        let bytes = Array(mantissa)
-        let isBigEndian = object["NS.mantissa.bo"].integer == 2
-        let length = min(8, max(0, object["NS.length"].integer ?? 8))
-        if length == 0 { return object["NS.negative"].bool ? Decimal.nan : Decimal(0) }
-        var result = Decimal(0)
-        for position in (0..<length).reversed() {
-            let (first, second) = (UInt16(bytes[position * 2]), UInt16(bytes[position * 2 + 1]))
-            let word = isBigEndian ? first << 8 | second : second << 8 | first
-            result = result * 65536 + Decimal(Int(word))
-        }
-        let scaled = Decimal(sign: .plus, exponent: exponent, significand: result)
-        return object["NS.negative"].bool ? -scaled : scaled
-    }
 }

@@ -1,7 +1,8 @@
-@testable import CoreDataModel
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CoreDataModel
 
 @Suite struct KeyedArchiveReaderTests {
     private func archive(_ objects: String, root: Int = 1) throws -> KeyedArchiveReader {
@@ -66,7 +67,8 @@ import Testing
     }
 
     @Test func danglingReferencesAreNothing() throws {
-        let archive = try archive("<dict><key>a</key>\(uid(99))<key>b</key>\(uid(0))<key>c</key>\(uid(2))</dict>\(uid(1))")
+        let archive = try archive(
+            "<dict><key>a</key>\(uid(99))<key>b</key>\(uid(0))<key>c</key>\(uid(2))</dict>\(uid(1))")
         let root = try #require(archive.root.object)
         #expect(root["a"].isNone && root["b"].isNone && root["c"].isNone)
         #expect(root.className == "")
@@ -79,7 +81,9 @@ import Testing
 
     /// Foundation's own archiver writes what we read.
     @Test func foundationsArchivesAreRead() throws {
-        let object = NSArray(array: [NSString(string: "x"), NSNumber(value: 2.5), NSDate(timeIntervalSinceReferenceDate: 60)])
+        let object = NSArray(array: [
+            NSString(string: "x"), NSNumber(value: 2.5), NSDate(timeIntervalSinceReferenceDate: 60),
+        ])
         let data = try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
         let elements = try #require(try KeyedArchiveReader(data).root.object?.elements)
         #expect(elements.count == 3)
@@ -88,14 +92,18 @@ import Testing
     }
 
     /// Mantissas of up to eight 16-bit words; Foundation's archiver cannot write decimals on Linux, so by hand.
-    @Test(arguments: [
-        ([], 0, false, "0"), ([1999], -2, false, "19.99"), ([1], -3, true, "-0.001"), ([0xFFFF, 0xFFFF], 0, false, "4294967295"),
-        ([1], 20, false, "100000000000000000000"),
-    ] as [([UInt16], Int, Bool, String)])
+    @Test(
+        arguments: [
+            ([], 0, false, "0"), ([1999], -2, false, "19.99"), ([1], -3, true, "-0.001"),
+            ([0xFFFF, 0xFFFF], 0, false, "4294967295"),
+            ([1], 20, false, "100000000000000000000"),
+        ] as [([UInt16], Int, Bool, String)])
     func decimalsAreRead(words: [UInt16], exponent: Int, isNegative: Bool, expected: String) throws {
         for order in [1, 2] {
             let padded = words + Array(repeating: 0, count: 8 - words.count)
-            let bytes = padded.flatMap { order == 1 ? [UInt8($0 & 255), UInt8($0 >> 8)] : [UInt8($0 >> 8), UInt8($0 & 255)] }
+            let bytes = padded.flatMap {
+                order == 1 ? [UInt8($0 & 255), UInt8($0 >> 8)] : [UInt8($0 >> 8), UInt8($0 & 255)]
+            }
             let archive = try archive(
                 "<dict><key>$class</key>\(uid(2))<key>NS.mantissa</key><data>\(Data(bytes).base64EncodedString())</data>"
                     + "<key>NS.exponent</key><integer>\(exponent)</integer><key>NS.length</key><integer>\(words.count)</integer>"
@@ -151,7 +159,9 @@ struct DamagedArchiveTests {
             }
             _ = ElementsReader.document(from: data, file: nil)
         }
-        for length in stride(from: 0, to: original.count, by: max(1, original.count / 60)) { attempt(original.prefix(length)) }
+        for length in stride(from: 0, to: original.count, by: max(1, original.count / 60)) {
+            attempt(original.prefix(length))
+        }
         for _ in 0..<200 {
             var data = original
             for _ in 0..<Int.random(in: 1...8, using: &random) {

@@ -1,6 +1,7 @@
-@testable import CoreDataModel
 import Foundation
 import Testing
+
+@testable import CoreDataModel
 
 @Suite struct PropertyListValueTests {
     /// What Foundation writes, we read alike from both of its formats.
@@ -56,17 +57,18 @@ import Testing
         #expect(try PropertyListValue(propertyList: binary([[0x22, 0x3F, 0, 0, 0]])) == .real(0.5))
     }
 
-    @Test(arguments: [
-        ([[0xA1, 0]], "object 0 contains itself"),
-        ([[0xA1, 1], [0xA1, 0]], "object 0 contains itself"),
-        ([[0xA1, 9]], "object 9 does not exist"),
-        ([[0x5F, 0x10, 0xFF]], "content reaches beyond the end"),
-        ([[0xAF, 0x10, 0xFF]], "a collection reaches beyond the end"),
-        ([[0x5F, 0x40]], "a length is missing"),
-        ([[0x15]], "an integer of 32 bytes"),
-        ([[0x21]], "a real number of 2 bytes"),
-        ([[0x70]], "an object of unknown kind 112"),
-    ] as [([[UInt8]], String)])
+    @Test(
+        arguments: [
+            ([[0xA1, 0]], "object 0 contains itself"),
+            ([[0xA1, 1], [0xA1, 0]], "object 0 contains itself"),
+            ([[0xA1, 9]], "object 9 does not exist"),
+            ([[0x5F, 0x10, 0xFF]], "content reaches beyond the end"),
+            ([[0xAF, 0x10, 0xFF]], "a collection reaches beyond the end"),
+            ([[0x5F, 0x40]], "a length is missing"),
+            ([[0x15]], "an integer of 32 bytes"),
+            ([[0x21]], "a real number of 2 bytes"),
+            ([[0x70]], "an object of unknown kind 112"),
+        ] as [([[UInt8]], String)])
     func damageIsReported(objects: [[UInt8]], expected: String) {
         #expect(throws: ModelFailure.self) { try PropertyListValue(propertyList: binary(objects)) }
         do {

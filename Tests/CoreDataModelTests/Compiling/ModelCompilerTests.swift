@@ -1,7 +1,8 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import Testing
+
+@testable import CoreDataModel
 
 @Suite struct ModelCompilerTests {
     // store-format §2: roots without regard to case, each followed by its subentities

@@ -1,6 +1,7 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Testing
+
+@testable import CoreDataModel
 
 /// Columns written as a line of words: `title`, `author→` (key), `author?` (entity number), `book#` (order),
 /// `Shelf.books←` (owner's key), `Shelf.books←#` (owner's order).
@@ -26,7 +27,8 @@ private func columns(_ name: String, _ document: ModelDocument) throws -> String
 @Suite struct RowLayoutTests {
     @Test func attributesAndKeysStandInTheOrderOfSlots() throws {
         let document = model(
-            entity("Book", attribute("title"), toOne("author", "Author", inverse: "books"), derived("n", .integer64, "x")),
+            entity(
+                "Book", attribute("title"), toOne("author", "Author", inverse: "books"), derived("n", .integer64, "x")),
             entity("Author", attribute("name"), toMany("books", "Book", inverse: "author")))
         #expect(try columns("Book", document) == "author→ n title")
         #expect(try columns("Author", document) == "name")

@@ -1,8 +1,9 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CoreDataModel
 
 private func hash(_ name: String, _ document: ModelDocument) throws -> String {
     try #require(try ModelCompiler.compile(document).entity(named: name)).versionHash.hex
@@ -117,7 +118,8 @@ struct AppleVersionHashTests {
     }
 
     static let lines: [Line] = {
-        guard Fixtures.isAvailable, let text = try? String(contentsOf: Fixtures.url("version-hashes.jsonl"), encoding: .utf8)
+        guard Fixtures.isAvailable,
+            let text = try? String(contentsOf: Fixtures.url("version-hashes.jsonl"), encoding: .utf8)
         else { return [] }
         return text.split(separator: "\n").compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }()

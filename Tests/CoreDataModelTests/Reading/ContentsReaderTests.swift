@@ -1,7 +1,8 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import Testing
+
+@testable import CoreDataModel
 
 private func read(_ body: String) -> ModelDocument {
     ContentsReader.document(from: Data("<model>\(body)</model>".utf8), file: "contents")
@@ -90,7 +91,10 @@ private func attribute(_ xml: String) throws -> (PropertyElement, AttributeEleme
         ("attributeType=\"Boolean\" defaultValueString=\"NO\"", .boolean, .integer(0)),
         ("attributeType=\"Double\" defaultValueString=\"0.5\"", .double, .double(0.5)),
         ("attributeType=\"Float\" defaultValueString=\"1\"", .float, .double(1)),
-        ("attributeType=\"Decimal\" defaultValueString=\"19.99\"", .decimal, .decimal(Decimal(sign: .plus, exponent: -2, significand: 1999))),
+        (
+            "attributeType=\"Decimal\" defaultValueString=\"19.99\"", .decimal,
+            .decimal(Decimal(sign: .plus, exponent: -2, significand: 1999))
+        ),
         ("attributeType=\"Date\" defaultDateTimeInterval=\"86400\"", .date, .date(86400)),
         ("attributeType=\"String\" defaultValueString=\"\"", .string, .string("")),
         ("attributeType=\"URI\" defaultValueString=\"https://example.org\"", .uri, .uri("https://example.org")),
@@ -110,10 +114,19 @@ private func attribute(_ xml: String) throws -> (PropertyElement, AttributeEleme
 
     // store-format §13.2
     @Test(arguments: [
-        ("attributeType=\"Integer 16\" minValueString=\"1\" maxValueString=\"9\"", ["SELF >= 1|1620", "SELF <= 9|1610"]),
+        (
+            "attributeType=\"Integer 16\" minValueString=\"1\" maxValueString=\"9\"",
+            ["SELF >= 1|1620", "SELF <= 9|1610"]
+        ),
         ("attributeType=\"Double\" minValueString=\"0.5\"", ["SELF >= 0.5|1620"]),
-        ("attributeType=\"String\" minValueString=\"2\" maxValueString=\"5\"", ["length >= 2|1670", "length <= 5|1660"]),
-        ("attributeType=\"String\" regularExpressionString=\"[a-z]\\d&quot;\"", ["SELF MATCHES \"[a-z]\\\\d\\\"\"|1680"]),
+        (
+            "attributeType=\"String\" minValueString=\"2\" maxValueString=\"5\"",
+            ["length >= 2|1670", "length <= 5|1660"]
+        ),
+        (
+            "attributeType=\"String\" regularExpressionString=\"[a-z]\\d&quot;\"",
+            ["SELF MATCHES \"[a-z]\\\\d\\\"\"|1680"]
+        ),
         (
             "attributeType=\"Date\" minDateTimeInterval=\"0\" maxDateTimeInterval=\"60.5\"",
             ["timeIntervalSinceReferenceDate >= 0|1640", "timeIntervalSinceReferenceDate <= 60.5|1630"]
@@ -218,7 +231,10 @@ private func attribute(_ xml: String) throws -> (PropertyElement, AttributeEleme
             "<entity name=\"B\"><attribute name=\"x\" attributeType=\"Float\" minValueString=\"low\"/></entity>",
             "contents:1:67: error: minValueString is 'low', which is not a number"
         ),
-        ("<entity name=\"B\"><widget/></entity>", "contents:1:25: warning: element <widget> in <entity> is not known and ignored"),
+        (
+            "<entity name=\"B\"><widget/></entity>",
+            "contents:1:25: warning: element <widget> in <entity> is not known and ignored"
+        ),
         ("<widget/>", "contents:1:8: warning: element <widget> in <model> is not known and ignored"),
     ])
     func unknownValuesAreReportedWhereTheyStand(_ xml: String, _ expected: String) {

@@ -1,7 +1,8 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import Testing
+
+@testable import CoreDataModel
 
 private func parse(_ text: String) throws(ModelFailure) -> MarkupElement {
     try MarkupParser.parse(Data(text.utf8), file: "contents")

@@ -1,13 +1,16 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CoreDataModel
+
 /// Everything of a compiled model in lines, so that two models can be compared and differences read.
 func describe(_ model: CompiledModel, indexes: Bool = true) -> [String] {
     var lines = ["identifiers \(model.versionIdentifiers)"]
-    for (name, ordinals) in model.configurations.sorted(by: { $0.key < $1.key }) { lines.append("configuration \(name) \(ordinals)") }
+    for (name, ordinals) in model.configurations.sorted(by: { $0.key < $1.key }) {
+        lines.append("configuration \(name) \(ordinals)")
+    }
     for entity in model.entities {
         lines.append(
             "\(entity.ordinal) \(entity.name) class \(entity.className ?? "-") abstract \(entity.isAbstract) parent "
@@ -103,7 +106,8 @@ struct ModelArchiveTests {
         let document = try ModelArchive.document(fromModelCache: #require(store.modelCache))
         let model = try ModelCompiler.compile(document)
         #expect(!store.versionHashes.isEmpty)
-        #expect(Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) }) == store.versionHashes)
+        #expect(
+            Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) }) == store.versionHashes)
         if let digest = store.versionHashesDigest {
             #expect(CompiledModel.versionHashesDigest(entities: model.entities) == digest)
         }
@@ -123,7 +127,9 @@ struct ModelArchiveTests {
         let book = document.entities[1]
         #expect(book.uniquenessConstraints == [["uniqueID"]])
         func attribute(_ name: String) -> AttributeElement? {
-            guard case .attribute(let attribute)? = book.properties.first(where: { $0.name == name })?.kind else { return nil }
+            guard case .attribute(let attribute)? = book.properties.first(where: { $0.name == name })?.kind else {
+                return nil
+            }
             return attribute
         }
         #expect(attribute("pagesCount")?.derivationExpression == "pages.@count")
@@ -134,7 +140,8 @@ struct ModelArchiveTests {
         #expect(
             attribute("title")?.validations == [
                 ValidationElement(
-                    predicate: "length >= 3 AND length <= 50", warning: "Title must have a length between 3 and 50 chars."),
+                    predicate: "length >= 3 AND length <= 50",
+                    warning: "Title must have a length between 3 and 50 chars."),
                 ValidationElement(predicate: "SELF CONTAINS \"title\"", warning: "Title must contain 'title'."),
             ])
         #expect(
@@ -142,8 +149,13 @@ struct ModelArchiveTests {
                 "the default of attribute 'Book.frontCover' is of class 'CoreDataPlus_Tests.Cover' and is left out"
             ])
         #expect(document.configurations.map(\.name) == ["SampleConfigurationV2Part1", "SampleConfigurationV2Part2"])
-        #expect(document.configurations.map(\.entityNames) == [["Author", "Book", "Feedback", "Page", "Writer"], ["Feedback"]])
-        guard case .fetched(let request)? = document.entities[0].properties.first(where: { $0.name == "favFeedbacks" })?.kind
+        #expect(
+            document.configurations.map(\.entityNames) == [
+                ["Author", "Book", "Feedback", "Page", "Writer"], ["Feedback"],
+            ])
+        guard
+            case .fetched(let request)? = document.entities[0].properties.first(where: { $0.name == "favFeedbacks" })?
+                .kind
         else {
             Issue.record("no fetched property")
             return
@@ -168,7 +180,9 @@ struct ModelArchiveTests {
         #expect(document.entities.first { $0.name == "LocationAtShop" }?.properties.map(\.name) == ["aisle", "items"])
         let item = try #require(document.entities.first { $0.name == "Item" })
         func value(_ name: String) -> Value? {
-            guard case .attribute(let attribute)? = item.properties.first(where: { $0.name == name })?.kind else { return nil }
+            guard case .attribute(let attribute)? = item.properties.first(where: { $0.name == name })?.kind else {
+                return nil
+            }
             return attribute.defaultValue
         }
         #expect(value("name") == .string("New Item"))
@@ -179,7 +193,9 @@ struct ModelArchiveTests {
 
     @Test func somethingElseIsRefused() throws {
         let data = try Data(contentsOf: Fixtures.url("sample-model/V2toV3.cdm"))
-        #expect(throws: ModelFailure(diagnostics: [Diagnostic(.error, "the archive holds NSMappingModel, not a model")])) {
+        #expect(
+            throws: ModelFailure(diagnostics: [Diagnostic(.error, "the archive holds NSMappingModel, not a model")])
+        ) {
             try ModelArchive.document(fromArchive: data)
         }
         #expect(throws: ModelFailure.self) { try ModelArchive.document(fromModelCache: Data("nonsense".utf8)) }
@@ -227,7 +243,9 @@ struct ElementsReaderTests {
         #expect(versions.versions.map(\.name) == ["Recipes", "Recipes 2"])
         let recipe = try #require(versions["Recipes 2"]?.entities.first { $0.name == "Recipe" })
         func relationship(_ name: String) -> RelationshipElement? {
-            guard case .relationship(let found)? = recipe.properties.first(where: { $0.name == name })?.kind else { return nil }
+            guard case .relationship(let found)? = recipe.properties.first(where: { $0.name == name })?.kind else {
+                return nil
+            }
             return found
         }
         let ingredients = try #require(relationship("ingredients"))

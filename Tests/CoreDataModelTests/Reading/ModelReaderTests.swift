@@ -1,12 +1,14 @@
-@testable import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 import TestSupport
 import Testing
 
+@testable import CoreDataModel
+
 @Suite struct ModelReaderTests {
     @Test func aMissingFileIsReported() {
-        #expect(throws: ModelFailure(diagnostics: [Diagnostic(.error, "there is no file at '/nowhere/A.xcdatamodel'")])) {
+        #expect(throws: ModelFailure(diagnostics: [Diagnostic(.error, "there is no file at '/nowhere/A.xcdatamodel'")]))
+        {
             try ModelReader.read(contentsOf: URL(fileURLWithPath: "/nowhere/A.xcdatamodel"))
         }
     }

@@ -1,4 +1,4 @@
-import CoreDataStore
+import CoreDataModel
 import Testing
 
 @Suite struct DictionaryOrderTests {

@@ -1,5 +1,3 @@
-import CoreDataModel
-
 /// The orders in which Apple's dictionaries hand out strings.
 ///
 /// They decide which side of a many-to-many relationship names its table, and the order of join tables, so an
