@@ -97,11 +97,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        guard [NSSQLiteStoreType, NSInMemoryStoreType].contains(storeType) else {
-            throw CoreDataErrors.make(
-                NSPersistentStoreInvalidTypeError,
-                "Stores of type '\(storeType)' are not supported; there are NSSQLiteStoreType and NSInMemoryStoreType.")
-        }
+        try Self.checkType(storeType)
         changing.lock()
         defer { changing.unlock() }
         if let storeURL, storeType == NSSQLiteStoreType, storeURL.path != "/dev/null",
@@ -186,26 +182,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Where the store lies.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
-
-    // MARK: Metadata
-
-    /// The store's metadata, as it is or as the next save will write it.
-    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
-
-    /// Puts metadata on a store; the next save of a context writes it (S6, H10).
-    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-        var merged: [String: Any] = metadata ?? [:]
-        for key in Self.ownMetadataKeys where merged[key] == nil { merged[key] = store.metadata[key] }
-        store.metadata = merged
-    }
-
-    /// What the framework itself keeps in the metadata: a user's dictionary without them does not remove them.
-    static let ownMetadataKeys = [
-        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
-        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion",
-        "NSStoreModelVersionHashesDigest", "NSPersistenceFrameworkVersion",
-        "NSPersistenceMaximumFrameworkVersion", "_NSAutoVacuumLevel",
-    ]
 
     // MARK: IDs
 

@@ -4,7 +4,8 @@ import Logging
 
 /// What `-com.apple.CoreData.SQLDebug` prints of every statement, through the logger `com.apple.CoreData.sql`.
 ///
-/// 1: text and time; 2: also the statements of transactions; 3: also bound values.
+/// 1: text and time; 2: also the statements of transactions; 3: also bound values; 4: also the
+/// query plan of each fetch.
 final class SQLLog: SQLObserver {
     /// The observer for new stores; `nil` when nothing shall be logged.
     static let observer: SQLLog? = CoreDataLog.sqlDebugLevel > 0 ? SQLLog(level: CoreDataLog.sqlDebugLevel) : nil
@@ -25,6 +26,10 @@ final class SQLLog: SQLObserver {
         guard level > 1 || !Self.isTransaction(sql) else { return }
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
         CoreDataLog.sql.notice("annotation: execution time: \(String(format: "%.6f", seconds))s, \(rows) rows")
+    }
+
+    static func log(_ plan: [String]) {
+        CoreDataLog.sql.notice("details: query plan:\n    \(plan.joined(separator: "\n    "))")
     }
 
     private static func isTransaction(_ sql: String) -> Bool {

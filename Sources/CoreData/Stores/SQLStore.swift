@@ -82,6 +82,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     /// Rows of a fetch; those that are known at this version are the same rows as in other contexts.
     func fetchRows(_ plan: FetchPlan) throws -> [RowSnapshot] {
+        if CoreDataLog.sqlDebugLevel > 3 { SQLLog.log(try engine.explain(plan).plan) }
         var rows = try engine.rows(plan)
         cache.adopt(&rows, at: Self.now)
         return rows

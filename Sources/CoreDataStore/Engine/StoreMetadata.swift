@@ -35,7 +35,7 @@ extension StoreMetadata {
         package static let autoVacuumLevel = "_NSAutoVacuumLevel"
 
         /// What `setMetadata` keeps although the caller left it out.
-        static let kept = [
+        package static let kept = [
             type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
             frameworkVersion, autoVacuumLevel,
         ]

@@ -1,0 +1,80 @@
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+
+// Metadata of stores, attached or not.
+extension NSPersistentStoreCoordinator {
+    /// The store's metadata, as it is or as the next save will write it.
+    public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    /// Puts metadata on a store; the next save of a context writes it (S6, H10).
+    ///
+    /// What the store itself needs stays in it, whether or not the dictionary has it.
+    public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        var merged: [String: Any] = metadata ?? [:]
+        for key in StoreMetadata.Key.kept + [NSStoreUUIDKey] where merged[key] == nil {
+            merged[key] = store.metadata[key]
+        }
+        store.metadata = merged
+    }
+
+    /// The metadata of a store in a file, without attaching it and without a model.
+    ///
+    ///     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+    ///     if !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) { … }
+    ///
+    /// - Throws: 259 for a file that is no store, 134080 for one that cannot be opened.
+    public class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try onFile(ofType: storeType, at: url, options: options) { settings in
+            try StoreEngine.metadata(options: settings, makeDatabase: SQLStore.makeDatabase).dictionary
+        }
+    }
+
+    /// The metadata of a store in a file; see ``metadataForPersistentStore(ofType:at:options:)``.
+    public class func metadataForPersistentStore(
+        type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
+    }
+
+    /// Writes the metadata of a store in a file, at once.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try onFile(ofType: storeType, at: url, options: options) { settings in
+            try StoreEngine.setMetadata(
+                try StoreMetadata(dictionary: metadata ?? [:]), options: settings,
+                makeDatabase: SQLStore.makeDatabase)
+        }
+    }
+
+    /// Writes the metadata of a store in a file, at once.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
+    }
+
+    private class func onFile<R>(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]?, _ body: (DatabaseOptions) throws -> R
+    ) throws -> R {
+        try checkType(storeType)
+        do {
+            return try body(try StoreSettings(options).storeOptions(path: url.path).database)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: url)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+    }
+
+    class func checkType(_ storeType: String) throws {
+        guard [NSSQLiteStoreType, NSInMemoryStoreType].contains(storeType) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreInvalidTypeError,
+                "Stores of type '\(storeType)' are not supported; there are NSSQLiteStoreType and NSInMemoryStoreType.")
+        }
+    }
+}
