@@ -34,7 +34,3 @@ enum ModelCache {
         }
     }
 }
-
-enum StoreModelDifference {
-    static func sentences(_ database: any SQLDatabase, options: StoreOptions) throws -> [String] { [] }
-}

@@ -121,7 +121,7 @@ private struct StoreOpening {
         guard !options.ignoresModelVersioning,
             var mismatch = row.metadata.mismatch(with: model, entities: entities)
         else { return }
-        mismatch.details = (try? StoreModelDifference.sentences(database, options: options)) ?? []
+        mismatch.explain(with: model, storedIn: database)
         var failure = StoreFailure(
             .incompatibleModel,
             "The store\(StoreFailure.quoted(options.database.path)) was made with another version of the model (\(mismatch.description)). Migrate the store, or open it with the model that it was made with."

@@ -63,5 +63,29 @@ struct FixtureSchemaTests {
         #expect(failure.mismatch?.removed == ["ExpensiveSportCar"])
         #expect(failure.mismatch?.changed == ["Car", "Person", "SportCar"])
         #expect(failure.metadata?.frameworkVersion == 1044)
+        // SportCar inherits what changed in Car; transient properties do not count.
+        #expect(
+            failure.mismatch?.details == [
+                "Car.color is only in the store", "Person.id is only in the store",
+            ])
+        #expect(failure.message.contains("Person.id is only in the store"))
+    }
+
+    @Test func everyTraitOfAPropertyIsTold() throws {
+        let old = FixtureStore.bookmarks1
+        let failure = try #require(throws: StoreFailure.self) {
+            try StoreEngine.open(
+                model: FixtureStore.bookmarks4.compiled(), options: StoreOptions(path: old.copy().path),
+                makeDatabase: makeDatabase)
+        }
+        #expect(
+            failure.mismatch?.details == [
+                "BookmarkEntity.favoriteFolder is only in the store",
+                "BookmarkEntity.favoriteFolders is only in the model",
+                "BookmarkEntity.favorites: inverse was favoriteFolder, is favoriteFolders",
+                "BookmarkEntity.isFavorite is only in the store",
+                "BookmarkEntity.isPendingDeletion is only in the model",
+                "BookmarkEntity.modifiedAt is only in the model",
+            ])
     }
 }

@@ -120,12 +120,12 @@ import Testing
                 Entity("Record", isAbstract: true),
                 Entity("BaseGroup", parent: "Record").toMany("parentGroups", "Group", inverse: "childGroups"),
                 Entity("Group", parent: "BaseGroup").toMany("childGroups", "BaseGroup", inverse: "parentGroups")
-                    .toMany("contacts", "Person", inverse: "parentGroups"),
-                Entity("Person", parent: "Record").toMany("parentGroups", "Group", inverse: "contacts")),
+                    .toMany("contacts", "Contact", inverse: "parentGroups"),
+                Entity("Contact", parent: "Record").toMany("parentGroups", "Group", inverse: "contacts")),
             only: "CREATE TABLE Z_",
             """
             CREATE TABLE Z_2PARENTGROUPS ( Z_2CHILDGROUPS INTEGER, Z_3PARENTGROUPS INTEGER, PRIMARY KEY (Z_2CHILDGROUPS, Z_3PARENTGROUPS) )
-            CREATE TABLE Z_3CONTACTS ( Z_3PARENTGROUPS1 INTEGER, Z_4CONTACTS INTEGER, PRIMARY KEY (Z_3PARENTGROUPS1, Z_4CONTACTS) )
+            CREATE TABLE Z_4PARENTGROUPS ( Z_4CONTACTS INTEGER, Z_3PARENTGROUPS1 INTEGER, PRIMARY KEY (Z_4CONTACTS, Z_3PARENTGROUPS1) )
             """)
     }
 
