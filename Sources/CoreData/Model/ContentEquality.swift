@@ -11,8 +11,8 @@ enum ContentEquality {
 
     static func areEqual(_ a: NSPredicate, _ b: NSPredicate) -> Bool {
         if a === b { return true }
-        guard let text = PredicateText.text(of: a) else { return a.isEqual(b) }
-        return text == PredicateText.text(of: b)
+        guard let node = PredicateText.node(of: a), let other = PredicateText.node(of: b) else { return a.isEqual(b) }
+        return node == other
     }
 
     static func areEqual(_ a: NSPredicate?, _ b: NSPredicate?) -> Bool {
@@ -23,8 +23,8 @@ enum ContentEquality {
     static func areEqual(_ a: NSExpression?, _ b: NSExpression?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
         if a === b { return true }
-        guard let text = PredicateText.text(of: a) else { return a.isEqual(b) }
-        return text == PredicateText.text(of: b)
+        guard let node = PredicateText.node(of: a), let other = PredicateText.node(of: b) else { return a.isEqual(b) }
+        return node == other
     }
 
     /// Whether two values of any type are equal, as objects or as hashable values.

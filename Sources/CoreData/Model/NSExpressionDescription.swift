@@ -9,15 +9,15 @@ import Foundation
 ///     total.resultType = .integer64
 ///     request.propertiesToFetch = [total]      // SELECT SUM(t0.ZPAGES) FROM …
 open class NSExpressionDescription: NSPropertyDescription {
-    private var storedExpression: NSExpression?
+    final var writtenExpression: WrittenExpression?
     private var storedResultType = NSAttributeType.undefinedAttributeType
 
     /// What to compute for each row or group.
     open var expression: NSExpression? {
-        get { storedExpression }
+        get { writtenExpression?.expression }
         set {
             willChange("expression")
-            storedExpression = newValue
+            writtenExpression = newValue.map { WrittenExpression($0) }
         }
     }
 
@@ -41,13 +41,13 @@ open class NSExpressionDescription: NSPropertyDescription {
     override func adopt(_ other: NSPropertyDescription) {
         super.adopt(other)
         guard let other = other as? NSExpressionDescription else { return }
-        storedExpression = other.storedExpression
+        writtenExpression = other.writtenExpression
         storedResultType = other.storedResultType
     }
 
     override func hasEqualContent(to other: NSPropertyDescription) -> Bool {
         guard super.hasEqualContent(to: other), let other = other as? NSExpressionDescription else { return false }
         return storedResultType == other.storedResultType
-            && ContentEquality.areEqual(storedExpression, other.storedExpression)
+            && writtenExpression.isEqual(to: other.writtenExpression)
     }
 }

@@ -90,9 +90,8 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
         return self === other
             || (propertyName == other.propertyName && storedCollationType == other.storedCollationType
                 && storedIsAscending == other.storedIsAscending
-                && ContentEquality.areEqual(
-                    (storedProperty as? NSExpressionDescription)?.expression,
-                    (other.storedProperty as? NSExpressionDescription)?.expression))
+                && (storedProperty as? NSExpressionDescription)?.writtenExpression.isEqual(
+                    to: (other.storedProperty as? NSExpressionDescription)?.writtenExpression) ?? true)
     }
 
     open override var hash: Int { propertyName.hashValue }
@@ -111,10 +110,10 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     convenience init?(_ element: FetchIndexElement.Element) {
         let type: NSFetchIndexElementType = element.isRTree ? .rTree : .binary
         if let text = element.expression {
-            guard let expression = try? PredicateText.expression(text) else { return nil }
+            guard let expression = try? WrittenExpression(text: text) else { return nil }
             let description = NSExpressionDescription()
             description.name = element.propertyName ?? "expression"
-            description.expression = expression
+            description.writtenExpression = expression
             if let raw = element.expressionType.flatMap(UInt.init), let type = NSAttributeType(rawValue: raw) {
                 description.expressionResultType = type
             }
@@ -128,7 +127,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     final func makeElement() -> FetchIndexElement.Element {
         var element = FetchIndexElement.Element()
         if let computed = storedProperty as? NSExpressionDescription {
-            element.expression = computed.expression.flatMap { PredicateText.text(of: $0) }
+            element.expression = computed.writtenExpression?.text
             element.expressionType = String(computed.expressionResultType.rawValue)
         } else {
             element.propertyName = propertyName

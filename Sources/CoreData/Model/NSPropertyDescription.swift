@@ -12,6 +12,8 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// The property's position in its entity and all subentities; -1 before the model is frozen.
     package final internal(set) var slot = -1
+    /// What a value is checked against, with the codes of violations; made when the model is frozen.
+    package final private(set) var validations: [PropertyValidation] = []
     final var isFrozen = false
     final weak var owner: NSEntityDescription?
     final weak var enclosingComposite: NSCompositeAttributeDescription?
@@ -191,7 +193,10 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     }
 
     /// Marks the property as part of a model in use.
-    func freeze() { isFrozen = true }
+    func freeze() {
+        isFrozen = true
+        validations = PropertyValidation.validations(of: self)
+    }
 
     // MARK: - Copying
 

@@ -25,7 +25,7 @@ extension AnyFetchRequest {
     /// Takes over everything in the element; the entity is known by name only.
     final func adopt(_ element: FetchRequestElement) throws {
         givenEntityName = element.entityName
-        predicate = try element.predicate.map(PredicateText.predicate)
+        predicate = try element.predicate.map { try WrittenPredicate(text: $0).predicate }
         sortDescriptors = element.sorts.isEmpty ? nil : element.sorts.map(PredicateText.sortDescriptor)
         fetchLimit = element.fetchLimit
         fetchOffset = element.fetchOffset

@@ -150,4 +150,31 @@ import Testing
         let text = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
         #expect(text.contains("Nothing") && text.contains("description"))
     }
+
+    @Test func freezingGivesValidationsTheirCodes() throws {
+        var document = document()
+        var pages = AttributeElement(type: .integer16)
+        pages.validations = [
+            ValidationElement(predicate: "SELF >= 1", warning: "1620"),
+            ValidationElement(predicate: "SELF <= 9", warning: "Too many pages"),
+            ValidationElement(predicate: "SELF IN {1, 2}", warning: ""),
+        ]
+        document.entities[2].properties[2].kind = .attribute(pages)
+        let model = try NSManagedObjectModel(document: document)
+        let attribute = try #require(model.entitiesByName["Book"]?.attributesByName["pages"])
+        #expect(attribute.validations.isEmpty)
+        try model.freeze()
+        #expect(attribute.validations.map(\.code) == [1620, 1610, 1550])
+        #expect(attribute.validations.map(\.message) == [nil, "Too many pages", nil])
+        #expect(attribute.validations.allSatisfy { $0.node != nil })
+    }
+
+    @Test func aPredicateThatCannotBeReadIsToldAboutWithItsEntity() {
+        var document = document()
+        document.entities[1].fetchIndexes[0].predicate = "name =="
+        document.fetchRequests[0].predicate = "AND"
+        let error = #expect(throws: CocoaError.self) { try NSManagedObjectModel(document: document) }
+        let text = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        #expect(text.contains("entity 'Author'") && text.contains("fetch request 'Thick'"), "\(text)")
+    }
 }
