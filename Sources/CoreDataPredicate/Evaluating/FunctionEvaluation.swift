@@ -104,7 +104,7 @@ enum FunctionEvaluation {
         case .uppercase: return .value(.string(text.uppercased()))
         case .lowercase: return .value(.string(text.lowercased()))
         case .canonical: return .value(.string(TextComparison.fold(text, options: 3)))
-        default: return .value(.integer(Int64(text.unicodeScalars.count)))
+        default: return .value(.integer(Int64(text.utf16.count)))
         }
     }
 

@@ -99,7 +99,7 @@ package enum KeyPathReader {
 
     private static func stringProperty(_ key: String, of text: String) -> Value? {
         switch key {
-        case "length": .integer(Int64(text.unicodeScalars.count))
+        case "length": .integer(Int64(text.utf16.count))
         case "uppercaseString", "uppercased": .string(text.uppercased())
         case "lowercaseString", "lowercased": .string(text.lowercased())
         case "capitalizedString", "capitalized": .string(text.capitalized)

@@ -117,7 +117,8 @@ package struct FetchPlanner {
         }
         guard !selected.isEmpty else {
             throw PredicateFailure(
-                .unsupported, Diagnostic(.error, "a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
+                .unsupported,
+                Diagnostic(.error, "a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
         }
         let groups = try groupBy.map { try group($0, translator) }
         let condition = try having.map { try translator.condition($0) }

@@ -172,7 +172,8 @@ struct ToManyStep {
         guard let key else {
             let name = context.model.entities[entity].name
             throw PredicateFailure(
-                .unsupported, Diagnostic(.error, "relationship '\(property.name)' of entity '\(name)' is not in the store"))
+                .unsupported,
+                Diagnostic(.error, "relationship '\(property.name)' of entity '\(name)' is not in the store"))
         }
         storage = .foreignKey(table: table, column: key, order: order)
     }

@@ -32,7 +32,7 @@ extension StoreEngine {
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
         let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout)
-        let decoder = RowDecoder(planner.shape, readExternalData: externalDataReader)
+        let decoder = RowDecoder(planner.shape, self)
         var members = Members<RowSnapshot>(owners)
         var known: [Int64: RowSnapshot] = [:]
         for part in owners.parts {

@@ -14,7 +14,7 @@ extension StoreEngine {
     /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
     package func rows(_ plan: FetchPlan) throws -> [RowSnapshot] {
         let (statement, shape) = try planner.rows(plan)
-        let decoder = RowDecoder(shape, readExternalData: externalDataReader)
+        let decoder = RowDecoder(shape, self)
         return try query(statement) { try decoder.row($0) }
     }
 
@@ -84,8 +84,7 @@ extension StoreEngine {
             {
                 let context = QueryContext(model: model, layout: layout)
                 let shape = try RowShape(of: root, true, context)
-                return RowReader(
-                    shape, table: try context.table(of: root), readExternalData: externalDataReader)
+                return RowReader(shape, table: try context.table(of: root), self)
             }, body)
     }
 
@@ -112,6 +111,4 @@ extension StoreEngine {
         let ordinal = layout.ordinalByNumber[statement.integer(first + 1)] ?? entity
         return RowKey(entity: ordinal, primaryKey: statement.integer(first))
     }
-
-    var externalDataReader: ExternalDataReader? { nil }
 }

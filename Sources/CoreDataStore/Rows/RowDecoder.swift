@@ -2,28 +2,27 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Gives the bytes that a stored value of an external attribute stands for: those in it or those of a file.
-typealias ExternalDataReader = (UnsafeRawBufferPointer, (UnsafeRawBufferPointer) -> Void) throws -> Void
-
 /// Makes rows of a statement's results: one call per row into the driver, no value in between.
 ///
 /// For one thread and one statement at a time; its buffers are reused from row to row.
 final class RowDecoder {
     private let shape: RowShape
-    private let readExternalData: ExternalDataReader?
+    private let externalData: ExternalData?
     /// Parallel to the shape's entities; made when the first row of the entity comes.
     private var builders: [RowBuilder?]
     private var lastIndex = 0
 
-    init(_ shape: RowShape, readExternalData: ExternalDataReader? = nil) {
+    /// A decoder of the engine's rows, which may have bytes in the engine's files.
+    init(_ shape: RowShape, _ engine: StoreEngine) {
         self.shape = shape
-        self.readExternalData = readExternalData
+        externalData = shape.entities.contains { !$0.externalColumns.isEmpty } ? engine.externalData : nil
         builders = Array(repeating: nil, count: shape.entities.count)
     }
 
     /// The current row, whose fixed columns stand at `first`.
     ///
-    /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table.
+    /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table, ``ExternalDataFailure`` for a
+    ///   file that cannot be read.
     func row(_ statement: any SQLStatement, from first: Int = 0) throws -> RowSnapshot {
         let primaryKey = statement.integer(first)
         let index = try index(ofNumber: statement.integer(first + 1), primaryKey)
@@ -63,12 +62,12 @@ final class RowDecoder {
     /// The row with the bytes that its external columns stand for.
     private func withExternalData(_ row: RowSnapshot, _ index: Int) throws -> RowSnapshot {
         let entity = shape.entities[index]
-        guard let readExternalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else { return row }
+        guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else { return row }
         let builder = builder(index)
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
                 try row.withBytes(column) { stored in
-                    try readExternalData(stored) { builder.setBytes($0, at: column) }
+                    try externalData.read(stored) { builder.setBytes($0, at: column) }
                 }
             } else {
                 builder.copy(column, kind: kind, from: row)

@@ -17,10 +17,10 @@ final class RowReader {
     /// The statement's text for each of the size classes.
     private var texts: [String?]
 
-    init(_ shape: RowShape, table: String, readExternalData: ExternalDataReader?) {
+    init(_ shape: RowShape, table: String, _ engine: StoreEngine) {
         self.shape = shape
         self.table = table
-        decoder = RowDecoder(shape, readExternalData: readExternalData)
+        decoder = RowDecoder(shape, engine)
         texts = Array(repeating: nil, count: SizeClass.sizes.count)
     }
 

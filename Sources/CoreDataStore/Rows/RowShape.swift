@@ -56,7 +56,7 @@ package struct RowShape: Sendable {
             }
             return Entity(
                 ordinal: ordinal, number: entity.number, kinds: compiled.rowLayout.kinds, positions: places,
-                externalColumns: compiled.externalColumns)
+                externalColumns: compiled.externalDataColumns)
         }
         self.columns = columns
     }
@@ -65,16 +65,5 @@ package struct RowShape: Sendable {
     func selection(from alias: String?) -> [SQLExpression] {
         ["Z_PK", "Z_ENT", "Z_OPT"].map { .column(alias, $0) }
             + columns.map { $0.map { .column(alias, $0) } ?? .null }
-    }
-}
-
-extension CompiledEntity {
-    /// The columns of attributes whose bytes may lie in a file.
-    fileprivate var externalColumns: [Int] {
-        properties.compactMap { property in
-            guard let attribute = property.attribute, attribute.allowsExternalBinaryDataStorage else { return nil }
-            let column = rowLayout.columnOfSlot[property.slot]
-            return column < 0 ? nil : column
-        }
     }
 }

@@ -46,10 +46,12 @@ import Testing
             """, .integer(3), .integer(1)),
         .check(
             "Author", "books.@sum.pages > 10",
-            "ZAUTHOR t0 WHERE (SELECT COALESCE(SUM(t1.ZPAGES), 0) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?", .integer(10)),
+            "ZAUTHOR t0 WHERE (SELECT COALESCE(SUM(t1.ZPAGES), 0) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?",
+            .integer(10)),
         .check(
             "Author", "books.@avg.price > 10",
-            "ZAUTHOR t0 WHERE (SELECT COALESCE(AVG(t1.ZPRICE), 0) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?", .integer(10)),
+            "ZAUTHOR t0 WHERE (SELECT COALESCE(AVG(t1.ZPRICE), 0) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?",
+            .integer(10)),
         .check(
             "Author", "books.@max.published < now()",
             "ZAUTHOR t0 WHERE (SELECT MAX(t1.ZPUBLISHED) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) < ?", .real(1000.0)),

@@ -9,11 +9,11 @@ import Testing
 
 /// Fetches from a small store.
 @Suite struct FetchingTests {
-    let store: LibraryStore
+    let store: BookshopStore
     var engine: StoreEngine { store.engine }
 
     init() throws {
-        store = try LibraryStore { store in
+        store = try BookshopStore { store in
             store.insert("Author", 1, ["name": .text("Astrid"), "born": .real(-100.5), "rating": .real(4.5)])
             store.insert("Author", 2, ["name": .text("Tove")])
             store.insert(
@@ -43,7 +43,7 @@ import Testing
     }
 
     func plan(_ entity: String, _ format: String? = nil, sort: [String] = []) throws -> FetchPlan {
-        var plan = try Library.plan(entity, format)
+        var plan = try Bookshop.plan(entity, format)
         plan.sorts = sort.map { name in
             FetchPlan.Sort(keyPath: name.split(separator: ".").map(String.init), isAscending: true)
         }
@@ -51,13 +51,13 @@ import Testing
     }
 
     func position(_ entity: String, _ property: String) -> Int {
-        Library.model.entities[Library.ordinal(entity)].rowLayout.columnOfSlot[Library.slot(entity, property)]
+        Bookshop.model.entities[Bookshop.ordinal(entity)].rowLayout.columnOfSlot[Bookshop.slot(entity, property)]
     }
 
     @Test func rowsOfSeveralEntitiesHaveTheirOwnLayouts() throws {
         let rows = try engine.rows(plan("Book", sort: ["title"]))
         #expect(rows.map(\.primaryKey) == [3, 2, 1])
-        #expect(rows.map(\.entity) == ["Book", "Comic", "Book"].map(Library.ordinal))
+        #expect(rows.map(\.entity) == ["Book", "Comic", "Book"].map(Bookshop.ordinal))
         #expect(rows.map(\.version) == [1, 1, 3])
         #expect(rows[1].text(position("Comic", "artist")) == "Lars")
         #expect(rows[1].isNull(position("Comic", "hero")))
@@ -66,10 +66,11 @@ import Testing
         #expect(rows[2].text(position("Book", "price")) == "9.5")
         #expect(rows[2].real(position("Book", "published")) == 60)
         #expect(rows[2].isNull(position("Book", "weight")))
+        #expect(rows[2].withBytes(position("Book", "cover")) { Array($0) } == [7, 8])  // store-format §8
     }
 
     @Test func aSubentityAloneIsRestricted() throws {
-        #expect(try engine.keys(plan("Comic")) == [RowKey(entity: Library.ordinal("Comic"), primaryKey: 2)])
+        #expect(try engine.keys(plan("Comic")) == [RowKey(entity: Bookshop.ordinal("Comic"), primaryKey: 2)])
         var books = try plan("Book")
         books.includesSubentities = false
         #expect(try engine.keys(books).map(\.primaryKey) == [1, 3])
@@ -107,7 +108,7 @@ import Testing
     }
 
     @Test func rowsByKeyLeaveOutWhatIsNotThere() throws {  // B12
-        let root = Library.ordinal("Book")
+        let root = Bookshop.ordinal("Book")
         #expect(try engine.row(2, root: root)?.text(position("Comic", "title")) == "Mumin")
         #expect(try engine.row(9, root: root) == nil)
         let some = try engine.rows(forKeys: [3, 9, 1], root: root)
@@ -120,10 +121,10 @@ import Testing
     @Test func membersOfEveryKindOfToMany() throws {
         func keys(_ entity: String, _ property: String, _ owners: [Int64]) throws -> [[Int64]] {
             let found = try engine.destinationKeys(
-                entity: Library.ordinal(entity), slot: Library.slot(entity, property), owners: owners)
+                entity: Bookshop.ordinal(entity), slot: Bookshop.slot(entity, property), owners: owners)
             #expect(found.map(\.owner) == owners)
             let rows = try engine.destinationRows(
-                entity: Library.ordinal(entity), slot: Library.slot(entity, property), owners: owners)
+                entity: Bookshop.ordinal(entity), slot: Bookshop.slot(entity, property), owners: owners)
             #expect(rows.map { $0.rows.map(\.key) } == found.map(\.keys))
             return found.map { $0.keys.map(\.primaryKey) }
         }
@@ -138,18 +139,18 @@ import Testing
 
     @Test func membersHaveTheirOwnEntities() throws {
         let found = try engine.destinationKeys(
-            entity: Library.ordinal("Author"), slot: Library.slot("Author", "books"), owners: [1, 2])
-        #expect(found[0].keys.map(\.entity) == [Library.ordinal("Book"), Library.ordinal("Book")])
-        #expect(found[1].keys.map(\.entity) == [Library.ordinal("Comic")])
+            entity: Bookshop.ordinal("Author"), slot: Bookshop.slot("Author", "books"), owners: [1, 2])
+        #expect(found[0].keys.map(\.entity) == [Bookshop.ordinal("Book"), Bookshop.ordinal("Book")])
+        #expect(found[1].keys.map(\.entity) == [Bookshop.ordinal("Comic")])
         #expect(throws: PredicateFailure.self) {
             try engine.destinationKeys(
-                entity: Library.ordinal("Book"), slot: Library.slot("Book", "author"), owners: [1])
+                entity: Bookshop.ordinal("Book"), slot: Bookshop.slot("Book", "author"), owners: [1])
         }
     }
 
     @Test func aSharedMemberIsOneInstance() throws {
         let found = try engine.destinationRows(
-            entity: Library.ordinal("Book"), slot: Library.slot("Book", "tags"), owners: [1, 2])
+            entity: Bookshop.ordinal("Book"), slot: Bookshop.slot("Book", "tags"), owners: [1, 2])
         #expect(found[0].rows[0].isIdentical(to: found[1].rows[0]))
     }
 
@@ -180,14 +181,16 @@ import Testing
     }
 
     func key(_ entity: String, _ primaryKey: Int64) -> Value {
-        let key = RowKey(entity: Library.ordinal(entity), primaryKey: primaryKey)
+        let key = RowKey(entity: Bookshop.ordinal(entity), primaryKey: primaryKey)
         return .opaque(OpaqueValue(key) { $0.object as? RowKey == key })
     }
 
     @Test func groupsAndAggregates() throws {  // M6
         var books = try plan("Book")
         books.sorts = [FetchPlan.Sort(keyPath: ["total"], isAscending: false)]
-        let columns = [try column("author", "author.name"), try column("total", "sum:(pages)"), try column("n", "count:(SELF)")]
+        let columns = [
+            try column("author", "author.name"), try column("total", "sum:(pages)"), try column("n", "count:(SELF)"),
+        ]
         let groups = [try PredicateParser.parseExpression(format: "author.name")]
         let all = try engine.tuples(books, columns: columns, distinct: false, groupBy: groups, having: nil)
         #expect(
@@ -213,7 +216,8 @@ import Testing
     @Test func explainTellsStatementAndPlan() throws {
         let explained = try engine.explain(plan("Tag", "name == 'fun'"))
         #expect(
-            explained.sql == "SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZHEFT, t0.ZNAME, t0.Z5PICKS FROM ZTAG t0 WHERE t0.ZNAME = ?")
+            explained.sql
+                == "SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZHEFT, t0.ZNAME, t0.Z5PICKS FROM ZTAG t0 WHERE t0.ZNAME = ?")
         #expect(explained.bindings == [.text("fun")])
         #expect(explained.plan.contains { $0.contains("SCAN t0") })
     }
@@ -224,13 +228,13 @@ import Testing
         #expect(try engine.keys(tags).map(\.primaryKey) == [1])
         tags.predicate = .not(try #require(tags.predicate))
         #expect(try engine.keys(tags).map(\.primaryKey) == [2])
-        let keys = (1...40_000).map { Constant.key(RowKey(entity: Library.ordinal("Tag"), primaryKey: $0)) }
+        let keys = (1...40_000).map { Constant.key(RowKey(entity: Bookshop.ordinal("Tag"), primaryKey: $0)) }
         let selves = try plan("Tag", "SELF IN %@", [.constant(.collection(keys, isOrdered: true))])
         #expect(try engine.count(selves) == 2)
         #expect(try engine.explain(selves).bindings.count == 1)
     }
 
     func plan(_ entity: String, _ format: String, _ arguments: [FormatArgument]) throws -> FetchPlan {
-        try Library.plan(entity, format, arguments)
+        try Bookshop.plan(entity, format, arguments)
     }
 }

@@ -25,8 +25,8 @@ import Testing
 /// One store and the predicates that are tried on it.
 private final class Trial {
     private let seed: UInt64
-    private let store: LibraryStore
-    private let graph: LibraryGraph
+    private let store: BookshopStore
+    private let graph: BookshopGraph
     private var generator: PredicateGenerator
     /// How many predicates both sides answered, and how many of those selected some rows and not all.
     private(set) var comparedCount = 0
@@ -36,22 +36,22 @@ private final class Trial {
     init(seed: UInt64) throws {
         self.seed = seed
         var numbers = SeededNumbers(seed: seed)
-        store = try LibraryStore { filler in filler.fill(&numbers) }
-        let graph = try LibraryGraph(store.engine)
+        store = try BookshopStore { filler in filler.fill(&numbers) }
+        let graph = try BookshopGraph(store.engine)
         self.graph = graph
         generator = PredicateGenerator(numbers: numbers) { graph.objects(of: $0) }
     }
 
     func check() throws {
         let names = ["Book", "Book", "Author", "Tag", "Chapter", "Shelf", "Comic"]
-        let entity = Library.ordinal(generator.numbers.pick(names))
+        let entity = Bookshop.ordinal(generator.numbers.pick(names))
         let predicate = generator.predicate(on: entity)
         guard let difference = try difference(predicate, entity, isCounted: true) else { return }
         failureCount += 1
         guard failureCount <= 5 else { return }
         let smallest = try shrunk(predicate, entity)
         let found = try self.difference(smallest, entity, isCounted: false) ?? difference
-        Issue.record("seed \(seed), \(Library.model.entities[entity].name): \(smallest.predicateFormat)\n\(found)")
+        Issue.record("seed \(seed), \(Bookshop.model.entities[entity].name): \(smallest.predicateFormat)\n\(found)")
     }
 
     /// What the two sides disagree on; `nil` where they agree or neither can answer.
@@ -69,7 +69,7 @@ private final class Trial {
         }
         var plan = FetchPlan(entity: entity)
         plan.predicate = predicate.mapExpressions { $0.withKeys }
-        let planner = FetchPlanner(model: Library.model, layout: Library.layout, now: 1000)
+        let planner = FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 1000)
         let text: SQLText
         do {
             text = try planner.keys(plan).text
@@ -131,9 +131,9 @@ extension Constant {
     }
 }
 
-extension LibraryObject {
+extension BookshopObject {
     fileprivate var details: String {
-        let entity = Library.model.entities[row.entity]
+        let entity = Bookshop.model.entities[row.entity]
         let values = entity.properties.map { property -> String in
             guard let operand = try? predicateOperand(forKey: property.name) else { return "\(property.name)=?" }
             switch operand {
@@ -152,7 +152,7 @@ extension LibraryObject {
     }
 }
 
-extension LibraryStore.Filler {
+extension BookshopStore.Filler {
     /// Rows of every entity, a third of their values NULL, related at random.
     fileprivate mutating func fill(_ numbers: inout SeededNumbers) {
         func maybe(_ value: SQLValue, _ numbers: inout SeededNumbers) -> SQLValue {
@@ -173,7 +173,10 @@ extension LibraryStore.Filler {
         for index in 1...6 {
             insert(
                 "Author", Int64(index),
-                ["name": text(&numbers), "born": maybe(.real(Double(numbers.below(6)) * 50), &numbers), "rating": real(&numbers)])
+                [
+                    "name": text(&numbers), "born": maybe(.real(Double(numbers.below(6)) * 50), &numbers),
+                    "rating": real(&numbers),
+                ])
         }
         for index in 1...16 {
             let isComic = index > 11

@@ -24,11 +24,11 @@ struct SeededNumbers: RandomNumberGenerator {
     mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
 }
 
-/// Makes predicates of every kind that a store can answer, over the ``Library``.
+/// Makes predicates of every kind that a store can answer, over the ``Bookshop``.
 struct PredicateGenerator {
     var numbers: SeededNumbers
     /// Constants for objects of an entity.
-    let objects: (Int) -> [LibraryObject]
+    let objects: (Int) -> [BookshopObject]
 
     /// What key paths may start from: SELF and the variables of SUBQUERYs.
     struct Base {
@@ -48,7 +48,7 @@ struct PredicateGenerator {
         predicate([Base(expression: .evaluatedObject, entity: entity)], depth: 3)
     }
 
-    private mutating func predicate(_ bases: [Base], depth: Int) -> PredicateNode {
+    mutating func predicate(_ bases: [Base], depth: Int) -> PredicateNode {
         if depth > 0, numbers.chance(2) {
             switch numbers.below(5) {
             case 0, 1: return .and([predicate(bases, depth: depth - 1), predicate(bases, depth: depth - 1)])
@@ -74,25 +74,25 @@ struct PredicateGenerator {
 
     // MARK: Leaves
 
-    private mutating func comparator() -> PredicateNode.Comparator {
+    mutating func comparator() -> PredicateNode.Comparator {
         numbers.pick([
             .equalTo, .notEqualTo, .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo,
         ])
     }
 
-    private mutating func options() -> TextOptions {
+    mutating func options() -> TextOptions {
         TextOptions(rawValue: numbers.pick([0, 0, 1, 2, 3, 4, 5]))
     }
 
-    private mutating func compare(_ a: ExpressionNode, _ b: ExpressionNode) -> PredicateNode {
+    mutating func compare(_ a: ExpressionNode, _ b: ExpressionNode) -> PredicateNode {
         .comparison(.init(a, comparator(), b))
     }
 
-    private mutating func compareTexts(_ a: ExpressionNode, _ b: ExpressionNode) -> PredicateNode {
+    mutating func compareTexts(_ a: ExpressionNode, _ b: ExpressionNode) -> PredicateNode {
         .comparison(.init(a, comparator(), b, options: options()))
     }
 
-    private mutating func matchTexts(_ a: ExpressionNode, _ bases: [Base]) -> PredicateNode {
+    mutating func matchTexts(_ a: ExpressionNode, _ bases: [Base]) -> PredicateNode {
         let comparator = numbers.pick([
             PredicateNode.Comparator.beginsWith, .endsWith, .contains, .in, .like, .matches, .beginsWith,
         ])
@@ -105,7 +105,7 @@ struct PredicateGenerator {
         return .comparison(.init(a, comparator, b, options: options()))
     }
 
-    private mutating func compareWithNil(_ bases: [Base]) -> PredicateNode {
+    mutating func compareWithNil(_ bases: [Base]) -> PredicateNode {
         let value: ExpressionNode =
             switch numbers.below(5) {
             case 0: number(bases, depth: 1)
@@ -123,11 +123,11 @@ struct PredicateGenerator {
             ? .comparison(.init(null, comparator, value)) : .comparison(.init(value, comparator, null))
     }
 
-    private func isObject(_ name: String) -> Bool {
-        Library.model.entities.contains { $0.property(named: name)?.relationship != nil }
+    func isObject(_ name: String) -> Bool {
+        Bookshop.model.entities.contains { $0.property(named: name)?.relationship != nil }
     }
 
-    private mutating func isInList(_ bases: [Base]) -> PredicateNode {
+    mutating func isInList(_ bases: [Base]) -> PredicateNode {
         let count = numbers.pick([0, 1, 2, 3, 12])
         if numbers.chance(2) {
             let members = (0..<count).map { _ in Constant.value(numbers.chance(6) ? .null : numberValue()) }
@@ -142,17 +142,18 @@ struct PredicateGenerator {
             .init(text(bases, depth: 1), .in, .constant(.collection(members, isOrdered: false)), options: options()))
     }
 
-    private mutating func between(_ bases: [Base]) -> PredicateNode {
+    mutating func between(_ bases: [Base]) -> PredicateNode {
         if numbers.chance(3) {
             return .comparison(
-                .init(text(bases, depth: 0), .between, .aggregate([text(bases, depth: 0), text(bases, depth: 0)]),
+                .init(
+                    text(bases, depth: 0), .between, .aggregate([text(bases, depth: 0), text(bases, depth: 0)]),
                     options: options()))
         }
         return .comparison(
             .init(number(bases, depth: 1), .between, .aggregate([number(bases, depth: 0), number(bases, depth: 0)])))
     }
 
-    private mutating func onEntity(_ bases: [Base]) -> PredicateNode {
+    mutating func onEntity(_ bases: [Base]) -> PredicateNode {
         let base = numbers.pick(bases)
         let names = ["Book", "Comic", "Tag", "book"]
         let path = ExpressionNode.keyPath(operand: base.expression, ["entity", "name"])
@@ -161,15 +162,18 @@ struct PredicateGenerator {
             return .comparison(.init(path, .in, .constant(.collection(members, isOrdered: true))))
         }
         return .comparison(
-            .init(path, numbers.pick([.equalTo, .notEqualTo, .beginsWith, .contains]),
+            .init(
+                path, numbers.pick([.equalTo, .notEqualTo, .beginsWith, .contains]),
                 .constant(.value(.string(numbers.pick(names)))), options: options()))
     }
 
     // MARK: Collections
 
     /// ANY, ALL, and IN a to-many's values.
-    private mutating func quantified(_ bases: [Base]) -> PredicateNode {
-        guard let (collection, entity) = toMany(bases) else { return compare(number(bases, depth: 1), number(bases, depth: 0)) }
+    mutating func quantified(_ bases: [Base]) -> PredicateNode {
+        guard let (collection, entity) = toMany(bases) else {
+            return compare(number(bases, depth: 1), number(bases, depth: 0))
+        }
         let modifier = numbers.pick([PredicateNode.Modifier.any, .all])
         let member = [Base(expression: .evaluatedObject, entity: entity)]
         let isText = numbers.chance(2)
@@ -185,7 +189,9 @@ struct PredicateGenerator {
             case 1: return .comparison(.init(values, .contains, other, options: options()))
             case 2:
                 return .comparison(
-                    .init(values, numbers.pick([.beginsWith, .contains, .endsWith]), other, modifier: modifier, options: options()))
+                    .init(
+                        values, numbers.pick([.beginsWith, .contains, .endsWith]), other, modifier: modifier,
+                        options: options()))
             default:
                 return .comparison(.init(values, comparator(), other, modifier: modifier, options: options()))
             }
@@ -195,7 +201,7 @@ struct PredicateGenerator {
     }
 
     /// Comparisons of rows.
-    private mutating func onObjects(_ bases: [Base]) -> PredicateNode {
+    mutating func onObjects(_ bases: [Base]) -> PredicateNode {
         let base = numbers.pick(bases)
         switch numbers.below(6) {
         case 0:
@@ -210,7 +216,9 @@ struct PredicateGenerator {
             }
             if numbers.chance(2) { return .comparison(.init(collection, .contains, object(entity))) }
             return .comparison(
-                .init(collection, numbers.pick([.equalTo, .notEqualTo]), object(entity), modifier: numbers.pick([.any, .all])))
+                .init(
+                    collection, numbers.pick([.equalTo, .notEqualTo]), object(entity),
+                    modifier: numbers.pick([.any, .all])))
         case 4:
             let one = toOne(bases)
             return .comparison(.init(one, .in, objectList(destination(one))))
@@ -221,21 +229,21 @@ struct PredicateGenerator {
         return .comparison(.init(one, numbers.pick([.equalTo, .notEqualTo]), other))
     }
 
-    private func destination(_ path: ExpressionNode) -> Int {
-        guard case .keyPath(_, let keys) = path, let name = keys.last else { return Library.ordinal("Book") }
-        for entity in Library.model.entities {
+    func destination(_ path: ExpressionNode) -> Int {
+        guard case .keyPath(_, let keys) = path, let name = keys.last else { return Bookshop.ordinal("Book") }
+        for entity in Bookshop.model.entities {
             if let relationship = entity.property(named: name)?.relationship { return relationship.destination }
         }
-        return Library.ordinal("Book")
+        return Bookshop.ordinal("Book")
     }
 
-    private mutating func object(_ entity: Int) -> ExpressionNode {
+    mutating func object(_ entity: Int) -> ExpressionNode {
         let candidates = objects(entity)
         if candidates.isEmpty || numbers.chance(12) { return .constant(.value(.null)) }
         return .constant(.object(numbers.pick(candidates)))
     }
 
-    private mutating func objectList(_ entity: Int) -> ExpressionNode {
+    mutating func objectList(_ entity: Int) -> ExpressionNode {
         let candidates = objects(entity)
         let members = (0..<numbers.below(4)).compactMap { _ in
             candidates.isEmpty ? nil : Constant.object(numbers.pick(candidates))
@@ -244,11 +252,12 @@ struct PredicateGenerator {
     }
 
     /// SUBQUERY and collection operators, compared with a number.
-    private mutating func onCollections(_ bases: [Base], depth: Int) -> PredicateNode {
-        .comparison(.init(aggregate(bases, depth: depth), comparator(), .constant(.value(.integer(Int64(numbers.below(4)))))))
+    mutating func onCollections(_ bases: [Base], depth: Int) -> PredicateNode {
+        .comparison(
+            .init(aggregate(bases, depth: depth), comparator(), .constant(.value(.integer(Int64(numbers.below(4)))))))
     }
 
-    private mutating func aggregate(_ bases: [Base], depth: Int) -> ExpressionNode {
+    mutating func aggregate(_ bases: [Base], depth: Int) -> ExpressionNode {
         guard let (collection, entity) = toMany(bases) else { return number(bases, depth: 0) }
         var source = collection
         if numbers.chance(2), depth > 0 {
@@ -256,7 +265,9 @@ struct PredicateGenerator {
             let member = Base(expression: .variable(variable), entity: entity)
             source = .subquery(collection, variable: variable, predicate(bases + [member], depth: depth - 1))
         }
-        let rest = path(to: [.integer16, .integer32, .integer64, .double], [Base(expression: .evaluatedObject, entity: entity)], hops: 1)
+        let rest = path(
+            to: [.integer16, .integer32, .integer64, .double], [Base(expression: .evaluatedObject, entity: entity)],
+            hops: 1)
         guard numbers.chance(2), case .keyPath(_, let keys)? = rest else {
             if numbers.chance(4) {
                 return .function("objectFrom:withIndex:", [source, .constant(.symbol("SIZE"))])
@@ -272,140 +283,5 @@ struct PredicateGenerator {
             return .function(name, [.keyPath(operand: source, keys)])
         }
         return .keyPath(operand: source, [numbers.pick(["@sum", "@min", "@max", "@avg"])] + keys)
-    }
-
-    // MARK: Values
-
-    private mutating func numberValue() -> Value {
-        switch numbers.below(40) {
-        case 0: .integer(numbers.pick([.max, .min, 1 << 53 + 1, -1 << 62]))
-        case 1: .double(numbers.pick([.nan, .infinity, -.infinity, 1e300, -0.0]))
-        case 2..<12: .double(Double(numbers.below(9) - 2) / 2)
-        case 12..<20: .decimal(Decimal(numbers.below(12)) / 4)
-        default: .integer(Int64(numbers.below(8) - 2))
-        }
-    }
-
-    private mutating func textValue() -> Value { .string(numbers.pick(Self.texts)) }
-
-    private mutating func number(_ bases: [Base], depth: Int) -> ExpressionNode {
-        if depth > 0, numbers.chance(3) { return arithmetic(bases, depth: depth - 1) }
-        if numbers.chance(3) { return .constant(.value(numbers.chance(12) ? .null : numberValue())) }
-        let types: [AttributeType] = [.integer16, .integer32, .integer64, .double, .decimal, .boolean]
-        return path(to: types, bases) ?? .constant(.value(numberValue()))
-    }
-
-    private mutating func arithmetic(_ bases: [Base], depth: Int) -> ExpressionNode {
-        switch numbers.below(10) {
-        case 0, 1, 2, 3:
-            let name = numbers.pick([
-                "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "bitwiseAnd:with:",
-                "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
-            ])
-            return .function(name, [number(bases, depth: depth), number(bases, depth: depth)])
-        case 4:
-            let name = numbers.pick(["abs:", "floor:", "ceiling:", "trunc:", "sqrt:", "onesComplement:", "ln:", "noindex:"])
-            return .function(name, [number(bases, depth: depth)])
-        case 5: return .function("length:", [text(bases, depth: depth)])
-        case 6:
-            return .conditional(predicate(bases, depth: 0), number(bases, depth: depth), number(bases, depth: depth))
-        case 7: return .function("from:subtract:", [date(bases), date(bases)])
-        case 8 where numbers.chance(2):
-            return numbers.chance(2)
-                ? .function("castObject:toType:", [number(bases, depth: 0), .constant(.value(.string(numbers.pick(["NSNumber", "NSDecimalNumber", "Int", "Double"]))))])
-                : .keyPath(operand: text(bases, depth: 0), ["length"])
-        case 8:
-            return .function(numbers.pick(["max:", "min:", "sum:", "count:", "average:"]), [number(bases, depth: 0), number(bases, depth: 0)])
-        default: return aggregate(bases, depth: depth)
-        }
-    }
-
-    private mutating func text(_ bases: [Base], depth: Int) -> ExpressionNode {
-        if depth > 0, numbers.chance(5) {
-            let name = numbers.pick(["uppercase:", "lowercase:", "canonical:"])
-            return .function(name, [text(bases, depth: depth - 1)])
-        }
-        if numbers.chance(3) { return .constant(.value(numbers.chance(12) ? .null : textValue())) }
-        if numbers.chance(8), let element = ordered(bases) { return element }
-        return path(to: numbers.chance(6) ? [.uri] : [.string], bases) ?? .constant(.value(textValue()))
-    }
-
-    /// A property of a member by position.
-    private mutating func ordered(_ bases: [Base]) -> ExpressionNode? {
-        let isShelf = numbers.chance(3)
-        let property = isShelf ? "books" : "chapters"
-        let owner = Library.ordinal(isShelf ? "Shelf" : "Book")
-        guard let base = bases.first(where: { Library.model.entities[$0.entity].root == owner }) else { return nil }
-        let index = numbers.pick([
-            Constant.symbol("FIRST"), .symbol("LAST"), .value(.integer(0)),
-        ])
-        let members = ExpressionNode.keyPath(operand: base.expression, [property])
-        return .keyPath(operand: .function("objectFrom:withIndex:", [members, .constant(index)]), ["title"])
-    }
-
-    private mutating func date(_ bases: [Base]) -> ExpressionNode {
-        if numbers.chance(3) { return .constant(.value(.date(Double(numbers.below(6)) * 50))) }
-        if numbers.chance(8) {
-            return .function("castObject:toType:", [number(bases, depth: 1), .constant(.value(.string("NSDate")))])
-        }
-        if numbers.chance(5) {
-            return .function("add:to:", [path(to: [.date], bases) ?? .constant(.value(.date(5))), .constant(.value(.integer(50)))])
-        }
-        return path(to: [.date], bases) ?? .constant(.value(.date(100)))
-    }
-
-    // MARK: Paths
-
-    /// A key path over to-ones to an attribute of one of the types.
-    private mutating func path(to types: [AttributeType], _ bases: [Base], hops: Int = 2) -> ExpressionNode? {
-        for _ in 0..<6 {
-            let base = numbers.pick(bases)
-            var entity = Library.model.entities[base.entity]
-            var keys: [String] = []
-            for _ in 0..<numbers.below(hops + 1) {
-                let ones = entity.properties.filter { $0.relationship.map { !$0.isToMany } ?? false }
-                guard !ones.isEmpty else { break }
-                let one = numbers.pick(ones)
-                keys.append(one.name)
-                entity = Library.model.entities[one.relationship?.destination ?? 0]
-            }
-            let fitting = entity.properties.filter { property in
-                !property.isTransient && (property.attribute.map { types.contains($0.type) } ?? false)
-            }
-            guard !fitting.isEmpty else { continue }
-            return .keyPath(operand: base.expression, keys + [numbers.pick(fitting).name])
-        }
-        return nil
-    }
-
-    private mutating func toOne(_ bases: [Base]) -> ExpressionNode {
-        for _ in 0..<8 {
-            let base = numbers.pick(bases)
-            let ones = Library.model.entities[base.entity].properties.filter { $0.relationship.map { !$0.isToMany } ?? false }
-            guard !ones.isEmpty else { continue }
-            return .keyPath(operand: base.expression, [numbers.pick(ones).name])
-        }
-        return bases[0].expression
-    }
-
-    /// A key path with one or two to-manys in it, and the entity of its members.
-    private mutating func toMany(_ bases: [Base]) -> (ExpressionNode, Int)? {
-        for _ in 0..<8 {
-            let base = numbers.pick(bases)
-            var entity = Library.model.entities[base.entity]
-            var keys: [String] = []
-            var isMany = false
-            for _ in 0..<(1 + numbers.below(3)) {
-                let steps = entity.properties.filter { $0.relationship != nil }
-                guard !steps.isEmpty else { break }
-                let step = numbers.pick(steps)
-                isMany = isMany || step.relationship?.isToMany ?? false
-                keys.append(step.name)
-                entity = Library.model.entities[step.relationship?.destination ?? 0]
-                if isMany && numbers.chance(2) { break }
-            }
-            if isMany { return (.keyPath(operand: base.expression, keys), entity.ordinal) }
-        }
-        return nil
     }
 }

@@ -19,8 +19,8 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
     }
 
     static func text(_ entity: String, _ format: String, _ arguments: [FormatArgument] = []) throws -> SQLText {
-        let planner = FetchPlanner(model: Library.model, layout: Library.layout, now: 1000)
-        return try planner.count(Library.plan(entity, format, arguments)).text
+        let planner = FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 1000)
+        return try planner.count(Bookshop.plan(entity, format, arguments)).text
     }
 
     func run() throws {
@@ -43,7 +43,8 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
         .check("Tag", "'a' == name", "ZTAG t0 WHERE ? = t0.ZNAME", .text("a")),
         .check(
             "Tag", "NOT (heft < 3 OR name == 'b')",
-            "ZTAG t0 WHERE (t0.ZHEFT >= ? OR t0.ZHEFT IS NULL) AND (t0.ZNAME <> ? OR t0.ZNAME IS NULL)", .integer(3), .text("b")),
+            "ZTAG t0 WHERE (t0.ZHEFT >= ? OR t0.ZHEFT IS NULL) AND (t0.ZNAME <> ? OR t0.ZNAME IS NULL)", .integer(3),
+            .text("b")),
         .check("Tag", "heft BETWEEN {1, 3}", "ZTAG t0 WHERE t0.ZHEFT BETWEEN ? AND ?", .integer(1), .integer(3)),
         .check(
             "Tag", "NOT heft BETWEEN {1, 3}",
@@ -57,7 +58,9 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
         .check("Book", "cover != nil", "ZBOOK t0 WHERE t0.ZCOVER IS NOT NULL"),
     ]
 
-    @Test(arguments: comparisons) func aComparisonSaysWhatBecomesOfNil(_ example: TranslationCase) throws { try example.run() }
+    @Test(arguments: comparisons) func aComparisonSaysWhatBecomesOfNil(_ example: TranslationCase) throws {
+        try example.run()
+    }
 
     static let texts: [Case] = [
         .check(
@@ -79,20 +82,26 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
         .check("Book", "title.length > 3", "ZBOOK t0 WHERE CDTextLength(t0.ZTITLE) > ?", .integer(3)),
     ]
 
-    @Test(arguments: texts) func textsCompareByFunctionsUnlessBytesSuffice(_ example: TranslationCase) throws { try example.run() }
+    @Test(arguments: texts) func textsCompareByFunctionsUnlessBytesSuffice(_ example: TranslationCase) throws {
+        try example.run()
+    }
 
     static let paths: [Case] = [
         .check(
             "Book", "author.name == 'x' AND author.rating > 1",
-            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZAUTHOR WHERE t1.ZNAME = ? AND t1.ZRATING > ?", .text("x"), .integer(1)),
+            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZAUTHOR WHERE t1.ZNAME = ? AND t1.ZRATING > ?",
+            .text("x"), .integer(1)),
         .check("Book", "author == nil", "ZBOOK t0 WHERE t0.ZAUTHOR IS NULL"),
         .check("Book", "entity.name == 'Comic'", "ZBOOK t0 WHERE t0.Z_ENT = ?", .integer(3)),
         .check(
             "Comic", "hero.name == 'x'",
-            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZHERO WHERE t0.Z_ENT = ? AND t1.ZNAME = ?", .integer(3), .text("x")),
+            "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZHERO WHERE t0.Z_ENT = ? AND t1.ZNAME = ?",
+            .integer(3), .text("x")),
     ]
 
-    @Test(arguments: paths) func toOnesJoinOnceAndKeysStandForRows(_ example: TranslationCase) throws { try example.run() }
+    @Test(arguments: paths) func toOnesJoinOnceAndKeysStandForRows(_ example: TranslationCase) throws {
+        try example.run()
+    }
 
     static let expressions: [Case] = [
         .check(

@@ -57,27 +57,27 @@ import Testing
     }
 
     @Test func aBlockIsNoSQL() throws {
-        var plan = try Library.plan("Book")
+        var plan = try Bookshop.plan("Book")
         plan.predicate = .and([.constant(true), .block(PredicateBlock { _, _ in true })])
         let failure = #expect(throws: PredicateFailure.self) {
-            try FetchPlanner(model: Library.model, layout: Library.layout, now: 0).count(plan)
+            try FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 0).count(plan)
         }
         #expect(failure?.diagnostic.message.hasPrefix("Problem with subpredicate BLOCKPREDICATE") ?? false)
         #expect(failure?.kind == .unsupported)
     }
 
     @Test func anEntityOfAnotherConfigurationIsNamed() throws {
-        var layout = Library.layout
-        layout.entities[Library.ordinal("Tag")] = nil
-        let planner = FetchPlanner(model: Library.model, layout: layout, now: 0)
-        let failure = #expect(throws: PredicateFailure.self) { try planner.count(Library.plan("Tag")) }
+        var layout = Bookshop.layout
+        layout.entities[Bookshop.ordinal("Tag")] = nil
+        let planner = FetchPlanner(model: Bookshop.model, layout: layout, now: 0)
+        let failure = #expect(throws: PredicateFailure.self) { try planner.count(Bookshop.plan("Tag")) }
         #expect(failure?.diagnostic.message == "entity 'Tag' is not in this store")
     }
 
     // MARK: Objects
 
     static func key(_ entity: String, _ primaryKey: Int64) -> FormatArgument {
-        .constant(.key(RowKey(entity: Library.ordinal(entity), primaryKey: primaryKey)))
+        .constant(.key(RowKey(entity: Bookshop.ordinal(entity), primaryKey: primaryKey)))
     }
 
     @Test func objectsAreKeys() throws {

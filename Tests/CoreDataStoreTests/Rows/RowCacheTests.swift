@@ -70,13 +70,13 @@ import Testing
     }
 
     @Test func adoptedRowsOfTheStoreAreOneInstance() throws {
-        let store = try LibraryStore { store in
+        let store = try BookshopStore { store in
             store.insert("Tag", 1, ["name": .text("a")])
             store.insert("Tag", 2, [:])
         }
-        var first = try store.engine.rows(Library.plan("Tag"))
+        var first = try store.engine.rows(Bookshop.plan("Tag"))
         store.engine.rowCache.adopt(&first, at: 1)
-        var second = try store.engine.rows(forKeys: [2, 1], root: Library.ordinal("Tag"))
+        var second = try store.engine.rows(forKeys: [2, 1], root: Bookshop.ordinal("Tag"))
         store.engine.rowCache.adopt(&second, at: 2)
         #expect(second.allSatisfy { row in first.contains { $0.isIdentical(to: row) } })
     }

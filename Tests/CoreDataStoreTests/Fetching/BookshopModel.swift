@@ -7,7 +7,7 @@ import Foundation
 @testable import CoreDataStore
 
 /// Authors write books, some of them comics; books have tags, chapters in order, and places on shelves.
-enum Library {
+enum Bookshop {
     static let model: CompiledModel = {
         do {
             return try ModelCompiler.compile(document)
@@ -31,7 +31,8 @@ enum Library {
         return slot
     }
 
-    static func plan(_ entity: String, _ format: String? = nil, _ arguments: [FormatArgument] = []) throws -> FetchPlan {
+    static func plan(_ entity: String, _ format: String? = nil, _ arguments: [FormatArgument] = []) throws -> FetchPlan
+    {
         var plan = FetchPlan(entity: ordinal(entity))
         if let format { plan.predicate = try PredicateParser.parse(format: format, arguments: arguments) }
         return plan
@@ -63,7 +64,10 @@ enum Library {
             entity("Comic", parent: "Book", [attribute("artist", .string), toOne("hero", "Author", inverse: nil)]),
             entity(
                 "Chapter",
-                [attribute("title", .string), attribute("length", .integer32), toOne("book", "Book", inverse: "chapters")]),
+                [
+                    attribute("title", .string), attribute("length", .integer32),
+                    toOne("book", "Book", inverse: "chapters"),
+                ]),
             entity(
                 "Shelf",
                 [
@@ -78,7 +82,8 @@ enum Library {
         return document
     }
 
-    private static func entity(_ name: String, parent: String? = nil, _ properties: [PropertyElement]) -> EntityElement {
+    private static func entity(_ name: String, parent: String? = nil, _ properties: [PropertyElement]) -> EntityElement
+    {
         var entity = EntityElement(name: name)
         entity.parentName = parent
         entity.properties = properties

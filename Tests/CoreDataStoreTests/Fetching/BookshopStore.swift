@@ -6,16 +6,16 @@ import Foundation
 
 @testable import CoreDataStore
 
-/// A store of the ``Library`` in memory, filled by INSERTs of named values.
-struct LibraryStore {
+/// A store of the ``Bookshop`` in memory, filled by INSERTs of named values.
+struct BookshopStore {
     let engine: StoreEngine
     let database: SQLiteDatabase
 
     init(_ fill: (inout Filler) throws -> Void) throws {
         database = try SQLiteDatabase(SQLiteOptions(.memory))
         engine = StoreEngine(
-            model: Library.model, layout: Library.layout, database: database, identifier: "LIBRARY")
-        let statements = try Library.schema.statements().map(SchemaRenderer.text)
+            model: Bookshop.model, layout: Bookshop.layout, database: database, identifier: "LIBRARY")
+        let statements = try Bookshop.schema.statements().map(SchemaRenderer.text)
         var filler = Filler()
         try fill(&filler)
         try database.write { connection in
@@ -32,14 +32,14 @@ struct LibraryStore {
         mutating func insert(
             _ entity: String, _ key: Int64, _ values: KeyValuePairs<String, SQLValue>, version: Int64 = 1
         ) {
-            let ordinal = Library.ordinal(entity)
-            guard let stored = Library.layout.entities[ordinal] else { return }
-            let layout = Library.model.entities[ordinal].rowLayout
+            let ordinal = Bookshop.ordinal(entity)
+            guard let stored = Bookshop.layout.entities[ordinal] else { return }
+            let layout = Bookshop.model.entities[ordinal].rowLayout
             var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
             var bound: [SQLValue] = [.integer(key), .integer(stored.number), .integer(version)]
             for (name, value) in values {
                 let isOrder = name.hasPrefix("order of ")
-                let slot = Library.slot(entity, isOrder ? String(name.dropFirst(9)) : name)
+                let slot = Bookshop.slot(entity, isOrder ? String(name.dropFirst(9)) : name)
                 let column = isOrder ? layout.orderColumnOfSlot[slot] : layout.columnOfSlot[slot]
                 guard column >= 0, let name = stored.columnNames[column] else { continue }
                 columns.append(name)
@@ -53,8 +53,8 @@ struct LibraryStore {
             _ entity: String, _ property: String, _ owner: Int64, _ destination: Int64, order: Int64? = nil
         ) {
             let relationship = StoreLayout.Relationship(
-                entity: Library.ordinal(entity), slot: Library.slot(entity, property))
-            guard let table = Library.layout.joinTables[relationship] else { return }
+                entity: Bookshop.ordinal(entity), slot: Bookshop.slot(entity, property))
+            guard let table = Bookshop.layout.joinTables[relationship] else { return }
             var columns = [table.ownerColumn, table.destinationColumn]
             var values: [SQLValue] = [.integer(owner), .integer(destination)]
             if let column = table.orderColumn, let order {
@@ -66,11 +66,11 @@ struct LibraryStore {
 
         /// Sets the owner of a one-way to-many in the destination's row.
         mutating func own(_ entity: String, _ property: String, _ owner: Int64, _ destination: Int64) {
-            let ordinal = Library.ordinal(entity)
-            let slot = Library.slot(entity, property)
-            guard let relationship = Library.model.entities[ordinal].properties[slot].relationship,
-                let stored = Library.layout.entities[relationship.destination],
-                let column = Library.model.entities[relationship.destination].rowLayout.column(
+            let ordinal = Bookshop.ordinal(entity)
+            let slot = Bookshop.slot(entity, property)
+            guard let relationship = Bookshop.model.entities[ordinal].properties[slot].relationship,
+                let stored = Bookshop.layout.entities[relationship.destination],
+                let column = Bookshop.model.entities[relationship.destination].rowLayout.column(
                     of: .ownerKey(entity: ordinal, slot: slot)),
                 let name = stored.columnNames[column]
             else { return }

@@ -5,18 +5,18 @@ import Foundation
 
 @testable import CoreDataStore
 
-/// All rows of a library store as objects that predicates look into.
-final class LibraryGraph {
-    private(set) var objects: [LibraryObject] = []
-    private var byKey: [RowKey: LibraryObject] = [:]
+/// All rows of a bookshop as objects that predicates look into.
+final class BookshopGraph {
+    private(set) var objects: [BookshopObject] = []
+    private var byKey: [RowKey: BookshopObject] = [:]
     /// The members of each to-many, by owner and slot.
-    fileprivate var members: [RowKey: [Int: [LibraryObject]]] = [:]
+    fileprivate var members: [RowKey: [Int: [BookshopObject]]] = [:]
 
     init(_ engine: StoreEngine) throws {
         let roots = engine.model.entities.filter { $0.parent == nil }
         for root in roots {
             for row in try engine.rows(FetchPlan(entity: root.ordinal)) {
-                let object = LibraryObject(row, self)
+                let object = BookshopObject(row, self)
                 objects.append(object)
                 byKey[row.key] = object
             }
@@ -34,26 +34,26 @@ final class LibraryGraph {
         }
     }
 
-    func objects(of entity: Int) -> [LibraryObject] {
-        let subtree = Library.model.entities[entity].subtree
+    func objects(of entity: Int) -> [BookshopObject] {
+        let subtree = Bookshop.model.entities[entity].subtree
         return objects.filter { subtree.contains($0.row.entity) }
     }
 
-    fileprivate func object(_ primaryKey: Int64, destination: Int) -> LibraryObject? {
-        let root = Library.model.entities[destination].root
+    fileprivate func object(_ primaryKey: Int64, destination: Int) -> BookshopObject? {
+        let root = Bookshop.model.entities[destination].root
         return objects.first {
-            $0.row.primaryKey == primaryKey && Library.model.entities[$0.row.entity].root == root
+            $0.row.primaryKey == primaryKey && Bookshop.model.entities[$0.row.entity].root == root
         }
     }
 }
 
 /// One row.
-final class LibraryObject: PredicateObject {
+final class BookshopObject: PredicateObject {
     let row: RowSnapshot
-    private unowned let graph: LibraryGraph
-    private var entity: CompiledEntity { Library.model.entities[row.entity] }
+    private unowned let graph: BookshopGraph
+    private var entity: CompiledEntity { Bookshop.model.entities[row.entity] }
 
-    init(_ row: RowSnapshot, _ graph: LibraryGraph) {
+    init(_ row: RowSnapshot, _ graph: BookshopGraph) {
         self.row = row
         self.graph = graph
     }
@@ -62,7 +62,7 @@ final class LibraryObject: PredicateObject {
         guard let property = entity.property(named: key) else {
             switch key {
             case "objectID": return .object(self)
-            case "entity": return .object(LibraryEntity(entity.name))
+            case "entity": return .object(BookshopEntity(entity.name))
             default:
                 // A key of a subentity, asked of its parent's rows.
                 return .null
@@ -85,7 +85,7 @@ final class LibraryObject: PredicateObject {
     }
 
     func isSamePredicateObject(as other: any PredicateObject) -> Bool {
-        (other as? LibraryObject)?.row.key == row.key
+        (other as? BookshopObject)?.row.key == row.key
     }
 
     var predicateHash: Int { row.key.hashValue }
@@ -93,7 +93,7 @@ final class LibraryObject: PredicateObject {
     func predicateRowKey(inStore identifier: String) -> RowKey? { row.key }
 }
 
-private final class LibraryEntity: PredicateObject {
+private final class BookshopEntity: PredicateObject {
     let name: String
 
     init(_ name: String) { self.name = name }
@@ -102,7 +102,7 @@ private final class LibraryEntity: PredicateObject {
         key == "name" ? .value(.string(name)) : .null
     }
 
-    func isSamePredicateObject(as other: any PredicateObject) -> Bool { (other as? LibraryEntity)?.name == name }
+    func isSamePredicateObject(as other: any PredicateObject) -> Bool { (other as? BookshopEntity)?.name == name }
     var predicateHash: Int { name.hashValue }
     var predicateDescription: String { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
