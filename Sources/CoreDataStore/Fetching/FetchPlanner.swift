@@ -121,6 +121,7 @@ package struct FetchPlanner {
                 Diagnostic(.error, "a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
         }
         let groups = try groupBy.map { try group($0, translator) }
+        if !groups.isEmpty { try checkGroups(columns, selected, results, groups) }
         let condition = try having.map { try translator.condition($0) }
         if condition != nil && groups.isEmpty {
             throw PredicateFailure(
@@ -133,6 +134,25 @@ package struct FetchPlanner {
         return (statement, results)
     }
 
+    /// In a group there are many rows, so a column must be one that all share or an aggregate of them.
+    private func checkGroups(
+        _ columns: [FetchColumn], _ selected: [SQLExpression], _ results: [TupleColumn], _ groups: [SQLExpression]
+    ) throws {
+        for (column, result) in zip(columns, results) {
+            let index: Int
+            switch result {
+            case .constant: continue
+            case .value(_, let column), .key(_, let column, _): index = column
+            }
+            if groups.contains(selected[index]) || selected[index].hasAggregate { continue }
+            throw PredicateFailure(
+                .unsupported,
+                Diagnostic(
+                    .error, "column '\(column.name)' is neither grouped nor an aggregate",
+                    hint: "add it to propertiesToGroupBy, or take its sum:, min:, max: or count:"))
+        }
+    }
+
     private func group(_ expression: ExpressionNode, _ translator: PredicateTranslator) throws -> SQLExpression {
         switch try translator.term(expression) {
         case .scalar(let scalar): return scalar.sql
@@ -140,6 +160,22 @@ package struct FetchPlanner {
         case .entity(let row): return .column(try row.scope.alias(of: row), "Z_ENT")
         case .collection: throw translator.failure("to-many key not allowed here", expression)
         case .constant, .key, .list: throw translator.unsupported(expression)
+        }
+    }
+}
+
+extension SQLExpression {
+    /// Whether it computes something of all rows of a group.
+    fileprivate var hasAggregate: Bool {
+        switch self {
+        case .aggregate, .countAll: true
+        case .function(_, let arguments): arguments.contains(where: \.hasAggregate)
+        case .arithmetic(_, let a, let b): a.hasAggregate || b.hasAggregate
+        case .negation(let value), .onesComplement(let value), .cast(let value, _), .collate(let value, _):
+            value.hasAggregate
+        case .caseWhen(let whens, let otherwise):
+            otherwise.hasAggregate || whens.contains { $0.value.hasAggregate }
+        default: false
         }
     }
 }

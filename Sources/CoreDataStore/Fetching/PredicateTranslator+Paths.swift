@@ -52,7 +52,9 @@ extension PredicateTranslator {
             return .list(try members.map { try value(of: key, in: $0, expression) })
         case .scalar(let scalar):
             if let value = part(key, of: scalar) { return .scalar(value) }
-            throw failure("\(scalar.kind.name) has no key '\(key)' in a store", expression, kind: .evaluation)
+            throw failure(
+                "\(scalar.kind.name) has no key '\(key)' in a store", expression,
+                kind: scalar.kind == .opaque ? .unsupported : .evaluation)
         case .constant, .entity:
             throw failure("keypath \(text(of: expression)) goes on after a value", expression)
         }

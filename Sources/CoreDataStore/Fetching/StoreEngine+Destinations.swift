@@ -32,17 +32,17 @@ extension StoreEngine {
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
         let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout)
-        let decoder = RowDecoder(planner.shape, self)
+        let decoder = RowDecoder(planner.shape, self, first: 1)
         var members = Members<RowSnapshot>(owners)
         var known: [Int64: RowSnapshot] = [:]
         for part in owners.parts {
             try run(planner.rows(part.sizeClass), part) { statement, owner in
                 guard planner.sharesMembers else {
-                    members.append(try decoder.row(statement, from: 1), to: owner)
+                    members.append(try decoder.row(statement), to: owner)
                     return
                 }
                 let key = statement.integer(1)
-                let row = try known[key] ?? decoder.row(statement, from: 1)
+                let row = try known[key] ?? decoder.row(statement)
                 known[key] = row
                 members.append(row, to: owner)
             }

@@ -6,73 +6,85 @@ import CoreDataSQL
 ///
 /// For one thread and one statement at a time; its buffers are reused from row to row.
 final class RowDecoder {
-    private let shape: RowShape
-    private let externalData: ExternalData?
-    /// Parallel to the shape's entities; made when the first row of the entity comes.
-    private var builders: [RowBuilder?]
-    private var lastIndex = 0
+    /// What the rows of one entity need, in one place: a row costs no copy of an array.
+    private final class EntityDecoder {
+        let entity: RowShape.Entity
+        let builder: RowBuilder
+        /// The result's columns, counted from the statement's first.
+        let columns: [Int]?
 
-    /// A decoder of the engine's rows, which may have bytes in the engine's files.
-    init(_ shape: RowShape, _ engine: StoreEngine) {
-        self.shape = shape
-        externalData = shape.entities.contains { !$0.externalColumns.isEmpty } ? engine.externalData : nil
-        builders = Array(repeating: nil, count: shape.entities.count)
+        init(_ entity: RowShape.Entity, first: Int) {
+            self.entity = entity
+            builder = RowBuilder(columnCount: entity.kinds.count)
+            columns = entity.positions.map { positions in positions.map { $0 < 0 ? $0 : $0 + first } }
+        }
     }
 
-    /// The current row, whose fixed columns stand at `first`.
+    private let shape: RowShape
+    private let externalData: ExternalData?
+    private let first: Int
+    private var decoders: [EntityDecoder] = []
+    private var current: EntityDecoder?
+
+    /// A decoder of the engine's rows, which may have bytes in the engine's files.
+    ///
+    /// `first` is the result's column with `Z_PK`; the shape's other columns follow.
+    init(_ shape: RowShape, _ engine: StoreEngine, first: Int = 0) {
+        self.shape = shape
+        self.first = first
+        externalData = shape.entities.contains { !$0.externalColumns.isEmpty } ? engine.externalData : nil
+    }
+
+    /// The statement's current row.
     ///
     /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table, ``ExternalDataFailure`` for a
     ///   file that cannot be read.
-    func row(_ statement: any SQLStatement, from first: Int = 0) throws -> RowSnapshot {
+    func row(_ statement: any SQLStatement) throws -> RowSnapshot {
         let primaryKey = statement.integer(first)
-        let index = try index(ofNumber: statement.integer(first + 1), primaryKey)
-        let builder = builder(index)
-        if let positions = shape.entities[index].positions {
-            let columns = first == 0 ? positions : positions.map { $0 < 0 ? $0 : $0 + first }
-            statement.read(into: builder, kinds: shape.entities[index].kinds, columns: columns)
+        let decoder = try decoder(ofNumber: statement.integer(first + 1), primaryKey)
+        if let columns = decoder.columns {
+            statement.read(into: decoder.builder, kinds: decoder.entity.kinds, columns: columns)
         } else {
             statement.read(
-                into: builder, kinds: shape.entities[index].kinds, from: first + RowShape.fixedColumns)
+                into: decoder.builder, kinds: decoder.entity.kinds, from: first + RowShape.fixedColumns)
         }
         let version = Int32(truncatingIfNeeded: statement.integer(first + 2))
-        let ordinal = shape.entities[index].ordinal
-        let row = builder.finish(primaryKey: primaryKey, version: version, entity: ordinal)
-        return shape.entities[index].externalColumns.isEmpty ? row : try withExternalData(row, index)
+        let row = decoder.builder.finish(
+            primaryKey: primaryKey, version: version, entity: decoder.entity.ordinal)
+        return decoder.entity.externalColumns.isEmpty ? row : try withExternalData(row, decoder)
     }
 
-    /// Rows of one entity come in runs, so the last one's is tried first.
-    private func index(ofNumber number: Int64, _ primaryKey: Int64) throws -> Int {
-        if lastIndex < shape.entities.count, shape.entities[lastIndex].number == number { return lastIndex }
-        guard let index = shape.entities.firstIndex(where: { $0.number == number }) else {
+    /// Rows of one entity come in runs, so the last one's decoder is tried first.
+    private func decoder(ofNumber number: Int64, _ primaryKey: Int64) throws -> EntityDecoder {
+        if let current, current.entity.number == number { return current }
+        if let known = decoders.first(where: { $0.entity.number == number }) {
+            current = known
+            return known
+        }
+        guard let entity = shape.entities.first(where: { $0.number == number }) else {
             throw SQLFailure(
                 kind: .corrupt, code: 0,
                 message: "row \(primaryKey) has the entity number (Z_ENT) \(number), which is none of this table's")
         }
-        lastIndex = index
-        return index
-    }
-
-    private func builder(_ index: Int) -> RowBuilder {
-        if let builder = builders[index] { return builder }
-        let builder = RowBuilder(columnCount: shape.entities[index].kinds.count)
-        builders[index] = builder
-        return builder
+        let decoder = EntityDecoder(entity, first: first)
+        decoders.append(decoder)
+        current = decoder
+        return decoder
     }
 
     /// The row with the bytes that its external columns stand for.
-    private func withExternalData(_ row: RowSnapshot, _ index: Int) throws -> RowSnapshot {
-        let entity = shape.entities[index]
+    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) throws -> RowSnapshot {
+        let entity = decoder.entity
         guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else { return row }
-        let builder = builder(index)
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
                 try row.withBytes(column) { stored in
-                    try externalData.read(stored) { builder.setBytes($0, at: column) }
+                    try externalData.read(stored) { decoder.builder.setBytes($0, at: column) }
                 }
             } else {
-                builder.copy(column, kind: kind, from: row)
+                decoder.builder.copy(column, kind: kind, from: row)
             }
         }
-        return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
+        return decoder.builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }

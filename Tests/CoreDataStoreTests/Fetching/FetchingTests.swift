@@ -154,6 +154,27 @@ import Testing
         #expect(found[0].rows[0].isIdentical(to: found[1].rows[0]))
     }
 
+    @Test func aRowOfAForeignEntityIsReportedNotDecoded() throws {
+        try store.database.write { try $0.execute("UPDATE ZBOOK SET Z_ENT = 99 WHERE Z_PK = 3") }
+        let failure = #expect(throws: SQLFailure.self) { try engine.rows(plan("Book")) }
+        #expect(failure?.kind == .corrupt)
+        #expect(failure?.message.contains("row 3 has the entity number (Z_ENT) 99") ?? false)
+    }
+
+    @Test func manyThreadsReadByKeyAtOnce() async throws {
+        let engine = engine
+        let root = Bookshop.ordinal("Book")
+        try await withThrowingTaskGroup(of: [Int64].self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    let rows = try engine.rows(forKeys: [1, 2, 3, Int64(index) + 100], root: root)
+                    return rows.map(\.primaryKey).sorted()
+                }
+            }
+            for try await keys in group { #expect(keys == [1, 2, 3]) }
+        }
+    }
+
     // MARK: Dictionaries
 
     func column(_ name: String, _ format: String) throws -> FetchColumn {
@@ -202,6 +223,10 @@ import Testing
         #expect(some == [[.string("Astrid"), .integer(100), .integer(2)]])
         #expect(throws: PredicateFailure.self) {
             try engine.tuples(books, columns: columns, distinct: false, groupBy: [], having: having)
+        }
+        #expect(throws: PredicateFailure.self) {
+            try engine.tuples(
+                books, columns: columns + [column("title", "title")], distinct: false, groupBy: groups, having: nil)
         }
     }
 
