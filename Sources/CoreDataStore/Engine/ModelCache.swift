@@ -14,8 +14,6 @@ enum ModelCache {
         return data
     }
 
-    static func data(_ document: ModelDocument) throws -> Data? { nil }
-
     /// The document; its problems are among its diagnostics.
     static func document(in connection: any SQLConnection, path: String?) throws -> ModelDocument {
         guard let data = try content(in: connection) else {

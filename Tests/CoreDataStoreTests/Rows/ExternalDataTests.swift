@@ -9,7 +9,7 @@ import Testing
     private let small = Data([2, 0, 1])
     private let large = Data((0..<ExternalData.fileThreshold).map { UInt8(truncatingIfNeeded: $0) })
 
-    private func stored(_ library: Library, _ key: Int64 = 1) throws -> Data? {
+    private func stored(_ library: SavedLibrary, _ key: Int64 = 1) throws -> Data? {
         guard
             case .blob(let data)? = try library.rows("SELECT ZCOVER FROM ZBOOK WHERE Z_PK = \(integer: key)").first?
                 .first
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func smallBytesAreKeptInlineBehindAMark() throws {
-        let library = try Library(inFile: true)
+        let library = try SavedLibrary(inFile: true)
         try library.save {
             $0.insertions = [
                 library.insertion("Book", 1, ["cover": .blob(small)]),
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func largeBytesGoIntoAFile() throws {
-        let library = try Library(inFile: true)
+        let library = try SavedLibrary(inFile: true)
         try library.save { $0.insertions = [library.insertion("Book", 1, ["cover": .blob(large)])] }
         let files = library.files()
         let envelope = try #require(try stored(library))
@@ -58,13 +58,13 @@ import Testing
     }
 
     @Test func aStoreInMemoryKeepsEverythingInline() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save { $0.insertions = [library.insertion("Book", 1, ["cover": .blob(large)])] }
         #expect(try stored(library) == Data([1]) + large)
     }
 
     @Test func filesFollowTheirRows() throws {
-        let library = try Library(inFile: true)
+        let library = try SavedLibrary(inFile: true)
         let other = Data(large.reversed())
         try library.save {
             $0.insertions = [
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func aSaveThatFailsLeavesNoNewFileAndKeepsTheOld() throws {
-        let library = try Library(inFile: true)
+        let library = try SavedLibrary(inFile: true)
         try library.save {
             $0.insertions = [library.insertion("Book", 1, ["cover": .blob(large), "code": .text("A")])]
         }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func aConflictShowsTheRowsPlainBytes() throws {
-        let library = try Library(inFile: true)
+        let library = try SavedLibrary(inFile: true)
         try library.save { $0.insertions = [library.insertion("Book", 1, ["cover": .blob(large)])] }
         let error = library.failure { $0.updates = [library.update("Book", 1, version: 5, [:], [:])] }
         guard case .conflicts(let conflicts)? = error as? SaveFailure, let row = conflicts.first?.persisted else {

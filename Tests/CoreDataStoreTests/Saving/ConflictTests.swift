@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [false, true])
     func everyOutdatedRowIsToldAndNothingIsWritten(inFile: Bool) throws {
         // I1, I2, I3
-        let library = try Library(inFile: inFile)
+        let library = try SavedLibrary(inFile: inFile)
         try library.fill()
         try library.save {
             $0.updates = [
@@ -53,7 +53,7 @@ import Testing
 
     @Test func outdatedRowsComeBeforeUniqueValues() throws {
         // I9
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         let error = library.failure {
             $0.insertions = [library.insertion("Author", 3, ["email": .text("bob@x")])]
@@ -66,7 +66,7 @@ import Testing
 
     @Test func aTakenValueIsToldWithBothRows() throws {
         // I9, I10
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         let before = try library.dump()
         let error = library.failure {
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func newRowsWithOneValueAreTold() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         let error = library.failure {
             $0.insertions = [
                 library.insertion("Author", 1, ["email": .text("a")]),
@@ -100,7 +100,7 @@ import Testing
 
     @Test func compoundValuesCollideOnlyAsAWholeAndNullNever() throws {
         // I12
-        let library = try Library()
+        let library = try SavedLibrary()
         func book(_ key: Int64, _ shelf: SQLValue, _ place: SQLValue) -> ChangeSet.Insertion {
             library.insertion("Book", key, ["shelf": shelf, "place": place])
         }
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test func rowsMayExchangeTheirValues() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         try library.save { $0.insertions = [library.insertion("Book", 3, ["code": .text("C")])] }
         let statements = try library.statements {
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func compoundValuesMayBeExchanged() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         func place(_ shelf: String, _ place: Int64) -> [String: SQLValue] {
             ["shelf": .text(shelf), "place": .integer(place)]
         }
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func valuesOfDeletedAndChangedRowsAreFree() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         try library.save {
             $0.deletions = [library.deletion("Author", 1)]
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func aKeyThatIsInUseIsTheDatabasesFailure() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         let error = library.failure { $0.insertions = [library.insertion("Tag", 1)] }
         #expect((error as? SQLFailure)?.kind == .constraint)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SaveFaultTests {
     /// Every kind of statement that a save knows.
-    private func change(_ library: Library, _ keys: ClosedRange<Int64>) throws -> ChangeSet {
+    private func change(_ library: SavedLibrary, _ keys: ClosedRange<Int64>) throws -> ChangeSet {
         let large = Data(repeating: 7, count: ExternalData.fileThreshold)
         var changes = ChangeSet()
         changes.insertions = [
@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func aFaultAtAnyStatementLeavesTheStoreAsItWas(inFile: Bool) throws {
-        let library = try Library(inFile: inFile)
+        let library = try SavedLibrary(inFile: inFile)
         try library.fill()
         let before = try library.dump()
         let book = library.entity("Book").ordinal

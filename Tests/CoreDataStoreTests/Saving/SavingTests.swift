@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SavingTests {
     @Test func aSaveRunsOneStatementForEachRowAndTwoForItsKeys() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         let tag = library.entity("Tag")
         let statements = try library.statements {
             _ = try library.engine.save(keys: [tag.ordinal: 2]) { keys in
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func anInsertWritesTheRowOfItsOwnEntityIntoTheRootsTable() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save {
             $0.insertions = [
                 library.insertion(
@@ -63,7 +63,7 @@ import Testing
 
     @Test func anUpdateWritesWhatDiffersUnderTheOldVersion() throws {
         // I1
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         let statements = try library.statements {
             try library.save {
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func aDeleteRemovesTheRowOfItsVersion() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         try library.save {
             $0.deletions = [library.deletion("Book", 1), library.deletion("Novel", 2)]
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func aRowWithoutAVersionCountsAsVersionZero() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         try library.database.write { try $0.execute("UPDATE ZTAG SET Z_OPT = NULL") }
         try library.save { $0.updates = [library.update("Tag", 1, version: 0, [:], ["name": .text("blue")])] }
@@ -111,7 +111,7 @@ import Testing
 
     @Test func metadataIsWrittenWithTheRows() throws {
         // H10
-        let library = try Library()
+        let library = try SavedLibrary()
         let metadata = try StoreMetadata(dictionary: ["Owner": "Ann"])
         try library.save { $0.metadata = metadata }
         #expect(
@@ -122,7 +122,7 @@ import Testing
 
     @Test func aSaveThatBuildsNothingKeepsItsKeysToItself() throws {
         struct Stop: Error {}
-        let library = try Library()
+        let library = try SavedLibrary()
         #expect(throws: Stop.self) {
             _ = try library.engine.save(keys: [library.entity("Tag").ordinal: 3]) { _ in throw Stop() }
         }
@@ -130,15 +130,15 @@ import Testing
     }
 
     @Test func aReadOnlyStoreRefuses() throws {
-        let path = try Library(inFile: true).path
-        let library = try Library(path: path, isReadOnly: true)
+        let path = try SavedLibrary(inFile: true).path
+        let library = try SavedLibrary(path: path, isReadOnly: true)
         #expect((library.failure { _ in } as? StoreFailure)?.kind == .readOnly)
         #expect(throws: StoreFailure.self) { try library.engine.allocateKeys(root: 0, count: 1) }
     }
 
     @Test func rowsWithDerivedAttributesAreReported() throws {
         // U1
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.fill()
         let outcome = try library.save {
             $0.updates = [library.update("Novel", 2, [:], ["author": .integer(2)])]
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func anUnknownEntityIsNamed() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         let row = RowBuilder(columnCount: 0).finish(primaryKey: 1, version: 1, entity: 99)
         let failure = library.failure { $0.insertions = [.init(row: row)] } as? StoreFailure
         #expect(failure?.message.contains("99") == true)
@@ -159,13 +159,13 @@ import Testing
 }
 
 @Suite struct KeyAllocationTests {
-    private func maximum(_ library: Library, _ entity: String) throws -> [[SQLValue]] {
+    private func maximum(_ library: SavedLibrary, _ entity: String) throws -> [[SQLValue]] {
         try library.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = \(bind: .text(entity))")
     }
 
     @Test func keysAreNeverGivenOutTwice() throws {
         // S9
-        let library = try Library()
+        let library = try SavedLibrary()
         let book = library.entity("Book").ordinal
         #expect(try library.engine.allocateKeys(root: book, count: 2) == 1...2)
         try library.save { $0.insertions = [library.insertion("Book", 2)] }
@@ -178,7 +178,7 @@ import Testing
 
     @Test(arguments: ["-1", "NULL", "3"])
     func aCounterBehindItsTableIsMended(counter: String) throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save { $0.insertions = [library.insertion("Tag", 41)] }
         try library.database.write { try $0.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = \(counter)") }
         #expect(try library.engine.allocateKeys(root: library.entity("Tag").ordinal, count: 2) == 42...43)
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test func aMissingCounterIsNamed() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.database.write { try $0.execute("DELETE FROM Z_PRIMARYKEY") }
         #expect {
             try library.engine.allocateKeys(root: library.entity("Tag").ordinal, count: 1)
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func keysThatAreUsedUpAreAnError() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.database.write { try $0.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807") }
         #expect(throws: StoreFailure.self) {
             try library.engine.allocateKeys(root: library.entity("Tag").ordinal, count: 1)
@@ -206,7 +206,7 @@ import Testing
 
 @Suite struct LinkSavingTests {
     @Test func pairsAreWrittenFromEitherSide() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save {
             $0.links = [
                 library.link(.insert, "Book", "tags", 1, 7, order: 2048),
@@ -226,13 +226,13 @@ import Testing
     }
 
     @Test func aSubentityUsesItsParentsTable() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save { $0.links = [library.link(.insert, "Novel", "tags", 2, 7, order: 1)] }
         #expect(try library.rows("SELECT COUNT(*) FROM Z_2TAGS") == [[.integer(1)]])
     }
 
     @Test func aRelationshipThatIsItsOwnInverseIsWrittenBothWays() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         try library.save {
             $0.links = [
                 library.link(.insert, "Person", "friends", 1, 2), library.link(.insert, "Person", "friends", 3, 3),
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test func aRelationshipWithoutATableIsNamed() throws {
-        let library = try Library()
+        let library = try SavedLibrary()
         let failure = library.failure { $0.links = [library.link(.insert, "Author", "books", 1, 1)] }
         #expect((failure as? StoreFailure)?.message.contains("'Author.books'") == true)
     }

@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataSQL
 import CoreDataSQLite
 import CoreDataStore
@@ -32,6 +33,23 @@ struct FixtureSchemaTests {
             #expect(!bound.columnNames.contains(nil), "\(entity.name): \(bound.columnNames)")
             #expect(engine.layout.ordinalByNumber[bound.number] == entity.ordinal)
         }
+    }
+
+    /// The copy says all that the store depends on: hashes, and the schema with the indexes that compiling adds.
+    @Test(arguments: FixtureStore.all)
+    func storeKeepsItsModel(fixture: FixtureStore) throws {
+        let document = try fixture.document()
+        let model = try ModelCompiler.compile(document)
+        var options = StoreOptions(path: nil)
+        options.document = document
+        let engine = try StoreEngine.open(model: model, options: options, makeDatabase: makeDatabase)
+        let cached = try ModelCompiler.compile(engine.cachedModelDocument())
+        #expect(cached.entities.map(\.name) == model.entities.map(\.name))
+        #expect(cached.entities.map(\.versionHash) == model.entities.map(\.versionHash))
+        let ordinals = Array(model.entities.indices)
+        #expect(
+            try SchemaLayout.fresh(model: cached, entities: ordinals).statements()
+                == SchemaLayout.fresh(model: model, entities: ordinals).statements())
     }
 
     @Test func storesBefore2015KeepNoModel() throws {

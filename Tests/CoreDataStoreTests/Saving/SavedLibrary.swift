@@ -9,7 +9,7 @@ import TestSupport
 /// A store of authors, books and tags, made fresh for a test.
 ///
 ///     Author ──< Book >──< Tag        Novel is a Book; a book's tags are ordered
-struct Library {
+struct SavedLibrary {
     let model: CompiledModel
     let engine: StoreEngine
     let database: any SQLDatabase
