@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import Foundation
 
 extension Compilation {
     /// Gives every property its slot: the parent's first, then the entity's own by name.
@@ -13,14 +14,8 @@ extension Compilation {
             var all = inherited
             for property in own {
                 if let slot = names[property.name] {
-                    let declarer = all[slot].declarer
                     // Two of one name in one entity were reported with the names.
-                    if declarer != index {
-                        report(
-                            "property '\(path(property, in: index))' is already inherited from "
-                                + "'\(entities[declarer].name)'", at: location(property, in: index),
-                            hint: "remove one of them")
-                    }
+                    if all[slot].declarer != index { reportRedeclaration(property, of: all[slot], in: index) }
                     continue
                 }
                 names[property.name] = all.count
@@ -28,6 +23,21 @@ extension Compilation {
             }
             slots[index] = all
             slotByName[index] = names
+        }
+    }
+
+    /// A model made in code may give an entity copies of what it inherits; such a copy adds nothing. One that
+    /// differs from what it repeats is a mistake.
+    private mutating func reportRedeclaration(_ property: PropertyElement, of inherited: Slot, in index: Int) {
+        func hash(_ property: PropertyElement) -> Data {
+            VersionHash.property(property, declaredIn: entities[inherited.declarer].name, composites: composites)
+        }
+        let message =
+            "property '\(path(property, in: index))' is already inherited from '\(entities[inherited.declarer].name)'"
+        if hash(property) == hash(inherited.element) {
+            report(message, at: location(property, in: index), severity: .warning)
+        } else {
+            report(message + ", where it is different", at: location(property, in: index), hint: "rename one of them")
         }
     }
 }

@@ -101,7 +101,11 @@ private let noInverse = "without an inverse, deleting the other end leaves a ref
             "<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"String\"/>\n</entity>\n"
                 + "<entity name=\"B\" parentEntity=\"A\"/>\n<entity name=\"C\" parentEntity=\"B\">\n"
                 + "<attribute name=\"x\" attributeType=\"String\"/>\n</entity>",
-            "7:1: property 'C.x' is already inherited from 'A' (remove one of them)"),
+            "7:1: warning: property 'C.x' is already inherited from 'A'"),
+        BrokenModel(
+            "<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"String\"/>\n</entity>\n"
+                + "<entity name=\"B\" parentEntity=\"A\">\n<attribute name=\"x\" attributeType=\"Date\"/>\n</entity>",
+            "6:1: property 'B.x' is already inherited from 'A', where it is different (rename one of them)"),
     ])
     func inheritanceIsChecked(_ model: BrokenModel) { #expect(model.findings == model.expected) }
 

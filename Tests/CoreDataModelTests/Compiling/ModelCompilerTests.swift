@@ -118,6 +118,19 @@ import Testing
         #expect(try ModelCompiler.compile(document).entities.count == 2)
     }
 
+    /// As models made in code have it; the copy is the same slot, and the hash is that without the copy.
+    @Test func aCopyOfAnInheritedPropertyAddsNothing() throws {
+        let book = entity("Book", attribute("title"), toOne("author", "Author", inverse: "books"))
+        let author = entity("Author", toMany("books", "Book", inverse: "author"))
+        let copying = entity(
+            "Novel", parent: "Book", attribute("genre"), attribute("title"), toOne("author", "Author", inverse: "books")
+        )
+        let plain = entity("Novel", parent: "Book", attribute("genre"))
+        let a = try ModelCompiler.compile(model(author, book, copying))
+        let b = try ModelCompiler.compile(model(author, book, plain))
+        #expect(describe(a) == describe(b))
+    }
+
     @Test func anEmptyModelCompiles() throws {
         #expect(try ModelCompiler.compile(ModelDocument()).entities.isEmpty)
     }
