@@ -97,7 +97,8 @@ package enum TextComparison {
         options & normalized != 0 ? 0 : options & (caseInsensitive | diacriticInsensitive)
     }
 
-    static func withBytes<Result>(_ a: String, _ b: String, _ body: (Bytes, Bytes) throws -> Result) rethrows -> Result {
+    static func withBytes<Result>(_ a: String, _ b: String, _ body: (Bytes, Bytes) throws -> Result) rethrows -> Result
+    {
         var a = a
         var b = b
         return try a.withUTF8 { a in try b.withUTF8 { b in try body(a, b) } }

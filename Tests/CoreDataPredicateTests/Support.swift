@@ -39,7 +39,8 @@ func object(_ thing: Thing) -> Operand { .object(thing) }
 
 /// A book with an author and loans.
 let book: Thing = {
-    let author = Thing("author", ["name": "Ursula Le Guin", "age": 88, "country": nil, "awards": ["Hugo", "Nebula", nil]])
+    let author = Thing(
+        "author", ["name": "Ursula Le Guin", "age": 88, "country": nil, "awards": ["Hugo", "Nebula", nil]])
     func loan(_ days: Int64, _ fine: Operand, _ reader: String) -> Operand {
         object(
             Thing(
@@ -66,7 +67,8 @@ func parse(_ format: String, _ arguments: [FormatArgument] = []) throws -> Predi
     try PredicateParser.parse(format: format, arguments: arguments)
 }
 
-func evaluate(_ format: String, _ object: Operand = .object(book), _ variables: [String: Operand] = [:]) throws -> Bool {
+func evaluate(_ format: String, _ object: Operand = .object(book), _ variables: [String: Operand] = [:]) throws -> Bool
+{
     try PredicateEvaluator(parse(format)).evaluate(object, in: EvaluationFrame(variables: variables, now: 800_000_000))
 }
 

@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+#include "ObjectAllocation.h"
+#include "VariableArguments.h"
+
 /// The context that owns the calling thread at this moment, as an opaque pointer; NULL when none does.
 ///
 /// A stack is kept by the callers: whoever sets a new owner puts the old one back when its block ends.

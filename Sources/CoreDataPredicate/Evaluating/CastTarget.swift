@@ -94,7 +94,8 @@ enum CastTarget {
     }
 
     private static func failure(_ value: Value, _ target: String) -> PredicateFailure {
-        PredicateFailure(.evaluation, Diagnostic(.error, "\(Operand.value(value).kindName) cannot be cast to \(target)"))
+        PredicateFailure(
+            .evaluation, Diagnostic(.error, "\(Operand.value(value).kindName) cannot be cast to \(target)"))
     }
 }
 

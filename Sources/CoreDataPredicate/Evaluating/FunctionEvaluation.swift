@@ -4,7 +4,8 @@ import Foundation
 /// The functions of the language applied to operands.
 enum FunctionEvaluation {
     /// - Throws: ``PredicateFailure`` for an operand of the wrong type. nil operands give nil.
-    static func call(_ function: PredicateFunction, _ arguments: [Operand], _ frame: EvaluationFrame?) throws -> Operand {
+    static func call(_ function: PredicateFunction, _ arguments: [Operand], _ frame: EvaluationFrame?) throws -> Operand
+    {
         switch function {
         case .sum: return try Aggregates.sum(members(arguments, function))
         case .count: return .value(.integer(Int64(try members(arguments, function).count)))
@@ -175,14 +176,17 @@ enum FunctionEvaluation {
         case ("compare:", _, _):
             return .value(.integer(Int64((try OperandComparison.order(target, argument) ?? 0).signum())))
         case ("containsObject:", _, _):
-            return truth(try Aggregates.distinct(members([target], .distinct)).contains { OperandComparison.equal($0, argument) })
+            return truth(
+                try Aggregates.distinct(members([target], .distinct)).contains { OperandComparison.equal($0, argument) }
+            )
         case ("objectAtIndex:", _, _): return try element(target, argument)
         case ("substringFromIndex:", let text?, _), ("substringToIndex:", let text?, _):
             guard case .value(let value) = argument, let count = Arithmetic.whole(value), count >= 0 else { break }
             let scalars = text.unicodeScalars
-            return .value(.string(
-                selector == "substringToIndex:"
-                    ? String(scalars.prefix(Int(count))) : String(scalars.dropFirst(Int(count)))))
+            return .value(
+                .string(
+                    selector == "substringToIndex:"
+                        ? String(scalars.prefix(Int(count))) : String(scalars.dropFirst(Int(count)))))
         case ("dateByAddingTimeInterval:", _, _): return try call(.add, [target, argument], nil)
         case ("timeIntervalSinceDate:", _, _): return try call(.subtract, [target, argument], nil)
         default: break

@@ -52,3 +52,8 @@ package struct PredicateFailure: Error, Sendable {
         self.subexpression = subexpression
     }
 }
+
+/// An object that stands for a value whose properties the engine reads; it equals that value.
+package protocol PredicateValueBox: PredicateObject {
+    var predicateValue: OpaqueValue { get }
+}

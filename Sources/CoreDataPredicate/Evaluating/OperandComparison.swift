@@ -11,6 +11,8 @@ package enum OperandComparison {
         switch (a, b) {
         case (.value(let a), .value(let b)): equal(a, b, options)
         case (.object(let a), .object(let b)): a === b || a.isSamePredicateObject(as: b)
+        case (.object(let object), .value(.opaque(let value))), (.value(.opaque(let value)), .object(let object)):
+            (object as? any PredicateValueBox).map { Value.opaque($0.predicateValue) == .opaque(value) } ?? false
         case (.collection(let a, let aOrdered), .collection(let b, let bOrdered)):
             aOrdered && bOrdered
                 ? a.count == b.count && zip(a, b).allSatisfy { equal($0, $1, options) }
@@ -107,7 +109,8 @@ extension Operand {
         case .value(let value): self = .value(value)
         case .object(let object): self = .object(object)
         case .key(let key): self = .object(RowReference(key))
-        case .collection(let members, let isOrdered): self = .collection(members.map(Operand.init), isOrdered: isOrdered)
+        case .collection(let members, let isOrdered):
+            self = .collection(members.map(Operand.init), isOrdered: isOrdered)
         case .dictionary(let entries):
             self = .dictionary(entries.map { (key: Operand($0.key), value: Operand($0.value)) })
         case .symbol(let name): self = .value(.string(name))
@@ -120,7 +123,8 @@ extension Constant {
         switch operand {
         case .value(let value): self = .value(value)
         case .object(let object): self = .object(object)
-        case .collection(let members, let isOrdered): self = .collection(members.map(Constant.init), isOrdered: isOrdered)
+        case .collection(let members, let isOrdered):
+            self = .collection(members.map(Constant.init), isOrdered: isOrdered)
         case .dictionary(let entries):
             self = .dictionary(entries.map { (key: Constant($0.key), value: Constant($0.value)) })
         }

@@ -235,7 +235,8 @@ extension PredicateParser {
         return elements
     }
 
-    private mutating func parseCall(_ name: String, at place: PredicateToken) throws(PredicateFailure) -> ExpressionNode {
+    private mutating func parseCall(_ name: String, at place: PredicateToken) throws(PredicateFailure) -> ExpressionNode
+    {
         try expect("(", "after a function's name")
         let arguments = try parseList(until: ")")
         guard let function = PredicateFunction(spelled: name) else {

@@ -104,7 +104,9 @@ package struct PredicateParser {
         let start = token
         let term = try parseTerm()
         guard case .expression(let left) = term else {
-            if modifier != nil { throw failure("ANY and ALL stand before a comparison, not before a predicate", at: start) }
+            if modifier != nil {
+                throw failure("ANY and ALL stand before a comparison, not before a predicate", at: start)
+            }
             return term
         }
         guard let comparison = try parseOperator() else {

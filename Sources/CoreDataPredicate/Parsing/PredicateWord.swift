@@ -1,15 +1,24 @@
 /// The reserved words of the predicate language; they are written in any case, and as a key with `#` in front.
 package enum PredicateWord: String, CaseIterable, Sendable {
     case and, or, not
-    case any, someOf = "some", all, noneOf = "none"
-    case `in`, like, matches, contains, beginsWith = "beginswith", endsWith = "endswith", between
-    case caseInsensitive = "caseinsensitive", ci
+    case any
+    case someOf = "some"
+    case all
+    case noneOf = "none"
+    case `in`, like, matches, contains
+    case beginsWith = "beginswith"
+    case endsWith = "endswith"
+    case between
+    case caseInsensitive = "caseinsensitive"
+    case ci
     case null, `nil`, `self`, `true`, yes, `false`, no
     case first, last, size
     case anyKey = "anykey"
     case subquery, fetch, cast
-    case truePredicate = "truepredicate", falsePredicate = "falsepredicate"
-    case conformsToType = "uti-conforms-to", equalsType = "uti-equals"
+    case truePredicate = "truepredicate"
+    case falsePredicate = "falsepredicate"
+    case conformsToType = "uti-conforms-to"
+    case equalsType = "uti-equals"
     // Not reserved: calls only in front of a parenthesis, operators only between two expressions.
     case function, ternary
     case union, intersect, minus

@@ -35,7 +35,7 @@ extension ExpressionNode {
         case .fetch(let request, let context, let countOnly):
             return "FETCH(\(request.predicateFormat), \(context.predicateFormat), \(countOnly ? "YES" : "NO"))"
         case .block(let block):
-            return "BLOCK(0x\(String(UInt(bitPattern: ObjectIdentifier(block).hashValue), radix: 16)))"
+            return "BLOCK(0x\(String(UInt(bitPattern: block.identity), radix: 16)))"
         }
     }
 
@@ -113,14 +113,17 @@ extension ExpressionNode {
 extension Constant {
     package var predicateFormat: String {
         switch self {
-        case .value(let value): Self.format(value)
-        case .object(let object): object.predicateDescription
-        case .key(let key): key.map { "<row \($0.entity):\($0.primaryKey)>" } ?? "<no row>"
+        case .value(let value): return Self.format(value)
+        case .object(let object): return object.predicateDescription
+        case .key(let key): return key.map { "<row \($0.entity):\($0.primaryKey)>" } ?? "<no row>"
         case .collection(let members, let isOrdered):
-            "{\((isOrdered ? members.map(\.predicateFormat) : members.map(\.predicateFormat).sorted()).joined(separator: ", "))}"
+            let texts = members.map(\.predicateFormat)
+            // Sets print in one order, or equal predicates would print differently.
+            return "{\((isOrdered ? texts : texts.sorted()).joined(separator: ", "))}"
         case .dictionary(let entries):
-            "{\(entries.map { "\($0.key.predicateFormat) = \($0.value.predicateFormat)" }.sorted().joined(separator: "; "))}"
-        case .symbol(let name): name
+            let texts = entries.map { "\($0.key.predicateFormat) = \($0.value.predicateFormat)" }
+            return "{\(texts.sorted().joined(separator: "; "))}"
+        case .symbol(let name): return name
         }
     }
 

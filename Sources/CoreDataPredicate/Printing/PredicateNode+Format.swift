@@ -16,7 +16,7 @@ extension PredicateNode {
         case .or(let nodes): return nodes.isEmpty ? "FALSEPREDICATE" : Self.join(nodes, " OR ")
         case .not(let node): return "NOT " + node.unwrapped.parenthesized
         case .block(let block):
-            return "BLOCKPREDICATE(0x\(String(UInt(bitPattern: ObjectIdentifier(block).hashValue), radix: 16)))"
+            return "BLOCKPREDICATE(0x\(String(UInt(bitPattern: block.identity), radix: 16)))"
         }
     }
 

@@ -11,7 +11,7 @@ extension PredicateNode: Hashable {
         case (.comparison(let a), .comparison(let b)): a == b
         case (.and(let a), .and(let b)), (.or(let a), .or(let b)): a == b
         case (.not(let a), .not(let b)): a == b
-        case (.block(let a), .block(let b)): a === b
+        case (.block(let a), .block(let b)): a.identity == b.identity
         default: false
         }
     }
@@ -29,7 +29,7 @@ extension PredicateNode: Hashable {
         case .not(let node):
             hasher.combine(2)
             hasher.combine(node)
-        case .block(let block): hasher.combine(ObjectIdentifier(block))
+        case .block(let block): hasher.combine(block.identity)
         }
     }
 }
@@ -72,7 +72,7 @@ extension ExpressionNode: Hashable {
         case (.assignment(let a, let aValue), .assignment(let b, let bValue)): a == b && aValue == bValue
         case (.fetch(let a, let aContext, let aCount), .fetch(let b, let bContext, let bCount)):
             aCount == bCount && a == b && aContext == bContext
-        case (.block(let a), .block(let b)): a === b
+        case (.block(let a), .block(let b)): a.identity == b.identity
         default: false
         }
     }
@@ -111,7 +111,7 @@ extension ExpressionNode: Hashable {
         case .fetch(let request, _, let countOnly):
             hasher.combine(request)
             hasher.combine(countOnly)
-        case .block(let block): hasher.combine(ObjectIdentifier(block))
+        case .block(let block): hasher.combine(block.identity)
         }
     }
 }
@@ -127,7 +127,8 @@ extension Constant: Hashable {
         case (.collection(let a, let aOrdered), .collection(let b, let bOrdered)):
             aOrdered == bOrdered && (aOrdered ? a == b : Set(a) == Set(b) && a.count == b.count)
         case (.dictionary(let a), .dictionary(let b)):
-            a.count == b.count && a.allSatisfy { entry in b.contains { entry.key == $0.key && entry.value == $0.value } }
+            a.count == b.count
+                && a.allSatisfy { entry in b.contains { entry.key == $0.key && entry.value == $0.value } }
         case (.symbol(let a), .symbol(let b)): a == b
         default: false
         }

@@ -47,25 +47,32 @@ extension PredicateNode {
         return found
     }
 
-    /// The tree with `$name` replaced. A variable that a SUBQUERY binds inside is left alone.
-    ///
-    /// - Throws: ``PredicateFailure`` naming the first variable that has no value.
-    package func substitutingVariables(_ values: [String: ExpressionNode]) throws -> PredicateNode {
-        try substituting(values, bound: [])
+    /// The tree with `$name` replaced. A variable that a SUBQUERY binds inside is left alone, and so is one
+    /// without a value.
+    package func substitutingVariables(_ values: [String: ExpressionNode]) -> PredicateNode {
+        substituting(bound: []) { values[$0] }
     }
 
-    fileprivate func substituting(
-        _ values: [String: ExpressionNode], bound: Set<String>
-    ) throws -> PredicateNode {
+    /// The names of the variables that need a value before the predicate can be evaluated, in order of appearance.
+    package var freeVariables: [String] {
+        var names: [String] = []
+        _ = substituting(bound: []) { name in
+            if !names.contains(name) { names.append(name) }
+            return nil
+        }
+        return names
+    }
+
+    fileprivate func substituting(bound: Set<String>, _ value: (String) -> ExpressionNode?) -> PredicateNode {
         switch self {
         case .constant, .block: return self
         case .comparison(var comparison):
-            comparison.left = try comparison.left.substituting(values, bound: bound)
-            comparison.right = try comparison.right.substituting(values, bound: bound)
+            comparison.left = comparison.left.substituting(bound: bound, value)
+            comparison.right = comparison.right.substituting(bound: bound, value)
             return .comparison(comparison)
-        case .and(let nodes): return .and(try nodes.map { try $0.substituting(values, bound: bound) })
-        case .or(let nodes): return .or(try nodes.map { try $0.substituting(values, bound: bound) })
-        case .not(let node): return .not(try node.substituting(values, bound: bound))
+        case .and(let nodes): return .and(nodes.map { $0.substituting(bound: bound, value) })
+        case .or(let nodes): return .or(nodes.map { $0.substituting(bound: bound, value) })
+        case .not(let node): return .not(node.substituting(bound: bound, value))
         }
     }
 }
@@ -76,31 +83,21 @@ extension ExpressionNode {
             try mapParts({ try $0.mapExpressions(transform) }, predicate: { try $0.mapExpressions(transform) }))
     }
 
-    package func substitutingVariables(_ values: [String: ExpressionNode]) throws -> ExpressionNode {
-        try substituting(values, bound: [])
+    /// The expression with `$name` replaced, as in a predicate.
+    package func substitutingVariables(_ values: [String: ExpressionNode]) -> ExpressionNode {
+        substituting(bound: []) { values[$0] }
     }
 
-    fileprivate func substituting(
-        _ values: [String: ExpressionNode], bound: Set<String>
-    ) throws -> ExpressionNode {
+    fileprivate func substituting(bound: Set<String>, _ value: (String) -> ExpressionNode?) -> ExpressionNode {
         switch self {
-        case .variable(let name):
-            if bound.contains(name) { return self }
-            guard let value = values[name] else {
-                throw PredicateFailure(
-                    .evaluation, Diagnostic(.error, "can't get a value for '\(name)' in the substitution variables"),
-                    subexpression: predicateFormat)
-            }
-            return value
+        case .variable(let name): return bound.contains(name) ? self : value(name) ?? self
         case .subquery(let collection, let variable, let predicate):
             return .subquery(
-                try collection.substituting(values, bound: bound), variable: variable,
-                try predicate.substituting(values, bound: bound.union([variable])))
-        case .assignment(let variable, let expression):
-            return .assignment(variable: variable, try expression.substituting(values, bound: bound))
+                collection.substituting(bound: bound, value), variable: variable,
+                predicate.substituting(bound: bound.union([variable]), value))
         default:
-            return try mapParts(
-                { try $0.substituting(values, bound: bound) }, predicate: { try $0.substituting(values, bound: bound) })
+            return mapParts(
+                { $0.substituting(bound: bound, value) }, predicate: { $0.substituting(bound: bound, value) })
         }
     }
 
@@ -132,7 +129,8 @@ extension ExpressionNode {
             return .fetch(request: try transform(request), context: try transform(context), countOnly: countOnly)
         case .block(let block):
             guard !block.arguments.isEmpty else { return self }
-            return .block(ExpressionBlock(arguments: try block.arguments.map(transform), block.body))
+            return .block(
+                ExpressionBlock(origin: block.origin, arguments: try block.arguments.map(transform), block.body))
         }
     }
 

@@ -60,8 +60,15 @@ package indirect enum PredicateNode {
 /// A block and the identity by which its predicate equals another.
 package final class PredicateBlock {
     package let body: (Operand, [String: Operand]) throws -> Bool
+    /// The object that the block was made for; two blocks of one origin are equal.
+    package let origin: AnyObject?
 
-    package init(_ body: @escaping (Operand, [String: Operand]) throws -> Bool) { self.body = body }
+    package init(origin: AnyObject? = nil, _ body: @escaping (Operand, [String: Operand]) throws -> Bool) {
+        self.origin = origin
+        self.body = body
+    }
+
+    package var identity: ObjectIdentifier { ObjectIdentifier(origin ?? self) }
 }
 
 /// An expression as a tree of values.
@@ -92,14 +99,23 @@ package indirect enum ExpressionNode {
     case block(ExpressionBlock)
 }
 
+/// A block, the arguments that it gets besides the object, and the identity by which its expression equals another.
 package final class ExpressionBlock {
     package let arguments: [ExpressionNode]
     package let body: (Operand, [Operand]) throws -> Operand
+    /// The object that the block was made for; two blocks of one origin are equal.
+    package let origin: AnyObject?
 
-    package init(arguments: [ExpressionNode], _ body: @escaping (Operand, [Operand]) throws -> Operand) {
+    package init(
+        origin: AnyObject? = nil, arguments: [ExpressionNode],
+        _ body: @escaping (Operand, [Operand]) throws -> Operand
+    ) {
+        self.origin = origin
         self.arguments = arguments
         self.body = body
     }
+
+    package var identity: ObjectIdentifier { ObjectIdentifier(origin ?? self) }
 }
 
 /// A constant of a predicate.

@@ -4,15 +4,16 @@ import Testing
 @testable import CoreDataPrimitives
 
 @Suite struct TextComparisonTests {
-    @Test(arguments: [
-        ("a", "a", 0, true), ("a", "A", 0, false), ("a", "A", 1, true), ("é", "e", 0, false), ("é", "e", 2, true),
-        ("É", "e", 2, false), ("É", "e", 3, true), ("é", "e\u{301}", 0, false), ("é", "e\u{301}", 1, true),
-        ("Straße", "STRASSE", 1, true), ("ẞ", "ß", 1, true), ("ΣΑΣ", "σας", 1, true), ("ı", "i", 1, false),
-        ("I", "ı", 1, false), ("\u{212A}", "k", 1, true), ("ﬁ", "FI", 1, true), ("Ǆ", "ǆ", 1, true),
-        ("ЁЖ", "еж", 3, true), ("ø", "o", 2, false), ("が", "か", 2, false), ("각", "가", 2, false),
-        ("", "", 3, true), ("", "a", 3, false), ("a", "A", 5, false), ("É", "e", 7, false), ("ấ", "a", 2, true),
-        ("Ⱥ", "ⱥ", 1, true), ("😀É", "😀é", 1, true), ("İ", "i\u{307}", 1, true),
-    ] as [(String, String, UInt, Bool)])
+    @Test(
+        arguments: [
+            ("a", "a", 0, true), ("a", "A", 0, false), ("a", "A", 1, true), ("é", "e", 0, false), ("é", "e", 2, true),
+            ("É", "e", 2, false), ("É", "e", 3, true), ("é", "e\u{301}", 0, false), ("é", "e\u{301}", 1, true),
+            ("Straße", "STRASSE", 1, true), ("ẞ", "ß", 1, true), ("ΣΑΣ", "σας", 1, true), ("ı", "i", 1, false),
+            ("I", "ı", 1, false), ("\u{212A}", "k", 1, true), ("ﬁ", "FI", 1, true), ("Ǆ", "ǆ", 1, true),
+            ("ЁЖ", "еж", 3, true), ("ø", "o", 2, false), ("が", "か", 2, false), ("각", "가", 2, false),
+            ("", "", 3, true), ("", "a", 3, false), ("a", "A", 5, false), ("É", "e", 7, false), ("ấ", "a", 2, true),
+            ("Ⱥ", "ⱥ", 1, true), ("😀É", "😀é", 1, true), ("İ", "i\u{307}", 1, true),
+        ] as [(String, String, UInt, Bool)])
     func textsAreEqualUnderOptions(a: String, b: String, options: UInt, expected: Bool) {  // predicates E5
         #expect(TextComparison.equal(a, b, options: options) == expected)
         #expect(TextComparison.equal(b, a, options: options) == expected)
@@ -22,24 +23,28 @@ import Testing
         #expect(folded == expected)
     }
 
-    @Test(arguments: [
-        ("a", "b", 0, -1), ("B", "a", 0, -1), ("B", "a", 1, 1), ("é", "f", 0, 1), ("é", "f", 2, -1), ("a", "ab", 0, -1),
-        ("\u{FFFD}", "😀", 0, -1), ("", "a", 0, -1), ("é", "f", 8, -1), ("a", "A", 8, -1), ("a", "A", 9, 0),
-    ] as [(String, String, UInt, Int)])
+    @Test(
+        arguments: [
+            ("a", "b", 0, -1), ("B", "a", 0, -1), ("B", "a", 1, 1), ("é", "f", 0, 1), ("é", "f", 2, -1),
+            ("a", "ab", 0, -1),
+            ("\u{FFFD}", "😀", 0, -1), ("", "a", 0, -1), ("é", "f", 8, -1), ("a", "A", 8, -1), ("a", "A", 9, 0),
+        ] as [(String, String, UInt, Int)])
     func textsAreOrderedUnderOptions(a: String, b: String, options: UInt, expected: Int) {
         #expect(TextComparison.compare(a, b, options: options).signum() == expected)
         #expect(TextComparison.compare(b, a, options: options).signum() == -expected)
     }
 
-    @Test(arguments: [
-        ("Hello", "He", 0, true, false, true), ("Hello", "he", 0, false, false, false),
-        ("Hello", "HE", 1, true, false, true), ("Hello", "lo", 0, false, true, true),
-        ("Hello", "ll", 0, false, false, true), ("Hello", "", 0, true, true, true),
-        ("", "a", 0, false, false, false), ("Élan", "ela", 3, true, false, true), ("Élan", "ela", 1, false, false, false),
-        ("Große", "SSE", 1, false, true, true), ("aaab", "aab", 0, false, true, true),
-        ("naïve", "IVE", 3, false, true, true), ("abc", "abcd", 1, false, false, false),
-        ("e\u{301}a", "e", 1, false, false, false), ("e\u{301}a", "e", 2, true, false, true),
-    ] as [(String, String, UInt, Bool, Bool, Bool)])
+    @Test(
+        arguments: [
+            ("Hello", "He", 0, true, false, true), ("Hello", "he", 0, false, false, false),
+            ("Hello", "HE", 1, true, false, true), ("Hello", "lo", 0, false, true, true),
+            ("Hello", "ll", 0, false, false, true), ("Hello", "", 0, true, true, true),
+            ("", "a", 0, false, false, false), ("Élan", "ela", 3, true, false, true),
+            ("Élan", "ela", 1, false, false, false),
+            ("Große", "SSE", 1, false, true, true), ("aaab", "aab", 0, false, true, true),
+            ("naïve", "IVE", 3, false, true, true), ("abc", "abcd", 1, false, false, false),
+            ("e\u{301}a", "e", 1, false, false, false), ("e\u{301}a", "e", 2, true, false, true),
+        ] as [(String, String, UInt, Bool, Bool, Bool)])
     func partsAreFound(
         text: String, part: String, options: UInt, begins: Bool, ends: Bool, contains: Bool
     ) {
@@ -48,23 +53,27 @@ import Testing
         #expect(TextComparison.contains(text, part, options: options) == contains)
     }
 
-    @Test(arguments: [
-        ("Anna", "A*", 0, true), ("Anna", "a*", 0, false), ("Anna", "a*", 1, true), ("Anna", "A?n?", 0, true),
-        ("Anna", "A?n", 0, false), ("", "*", 0, true), ("", "", 0, true), ("", "?", 0, false), ("é", "?", 0, true),
-        ("😀", "?", 0, true), ("a*b", "a\\*b", 0, true), ("axb", "a\\*b", 0, false), ("a?b", "a\\?b", 0, true),
-        ("abcabd", "*abd", 0, true), ("aXbXc", "a*b*c", 0, true), ("a.c", "a.c", 0, true), ("abc", "a.c", 0, false),
-        ("line\nline", "line*", 0, true), ("Éa", "e?", 3, true), ("a\\", "a\\", 0, true), ("a\\b", "a\\\\b", 0, true),
-        ("日本語", "日?語", 0, true), ("日本語", "*?本*", 0, true), ("ab", "a*?b", 0, false),
-    ] as [(String, String, UInt, Bool)])
+    @Test(
+        arguments: [
+            ("Anna", "A*", 0, true), ("Anna", "a*", 0, false), ("Anna", "a*", 1, true), ("Anna", "A?n?", 0, true),
+            ("Anna", "A?n", 0, false), ("", "*", 0, true), ("", "", 0, true), ("", "?", 0, false), ("é", "?", 0, true),
+            ("😀", "?", 0, true), ("a*b", "a\\*b", 0, true), ("axb", "a\\*b", 0, false), ("a?b", "a\\?b", 0, true),
+            ("abcabd", "*abd", 0, true), ("aXbXc", "a*b*c", 0, true), ("a.c", "a.c", 0, true), ("abc", "a.c", 0, false),
+            ("line\nline", "line*", 0, true), ("Éa", "e?", 3, true), ("a\\", "a\\", 0, true),
+            ("a\\b", "a\\\\b", 0, true),
+            ("日本語", "日?語", 0, true), ("日本語", "*?本*", 0, true), ("ab", "a*?b", 0, false),
+        ] as [(String, String, UInt, Bool)])
     func wildcardsMatchWholeTexts(text: String, pattern: String, options: UInt, expected: Bool) {  // predicates E6
         #expect(TextComparison.like(text, pattern, options: options) == expected)
     }
 
-    @Test(arguments: [
-        ("abc", "a.c", 0, true), ("xabc", "a.c", 0, false), ("ab", "a|ab", 0, true), ("ABC", "a.c", 0, false),
-        ("ABC", "a.c", 1, true), ("Café", "cafe", 3, true), ("Café", "caf\\w", 1, true), ("a1", "[a-z]\\d", 0, true),
-        ("a\n", "a", 0, false), ("", "", 0, true), ("ab", "^a", 0, false), ("日本", "\\p{Han}+", 0, true),
-    ] as [(String, String, UInt, Bool)])
+    @Test(
+        arguments: [
+            ("abc", "a.c", 0, true), ("xabc", "a.c", 0, false), ("ab", "a|ab", 0, true), ("ABC", "a.c", 0, false),
+            ("ABC", "a.c", 1, true), ("Café", "cafe", 3, true), ("Café", "caf\\w", 1, true),
+            ("a1", "[a-z]\\d", 0, true),
+            ("a\n", "a", 0, false), ("", "", 0, true), ("ab", "^a", 0, false), ("日本", "\\p{Han}+", 0, true),
+        ] as [(String, String, UInt, Bool)])
     func regularExpressionsMatchWholeTexts(text: String, pattern: String, options: UInt, expected: Bool) throws {
         #expect(try TextComparison.matches(text, pattern, options: options) == expected)
     }
@@ -76,12 +85,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (.literal, ["", "A", "B", "a", "b", "é"]),
-        (.localized, ["", "_x", "9", "a", "A", "ä", "æ", "af", "b", "B", "e", "é", "f", "o", "ø", "ss", "ß", "st", "z", "я"]),
-        (.localizedCaseInsensitive, ["item 10", "ITEM 9", "Item 9a", "item-9"]),
-        (.localizedStandard, ["2", "9", "10", "010", "a", "A", "é", "item 9", "Item 9", "item 10", "item-9", "z"]),
-    ] as [(TextComparison.SortOrder, [String])])
+    @Test(
+        arguments: [
+            (.literal, ["", "A", "B", "a", "b", "é"]),
+            (
+                .localized,
+                ["", "_x", "9", "a", "A", "ä", "æ", "af", "b", "B", "e", "é", "f", "o", "ø", "ss", "ß", "st", "z", "я"]
+            ),
+            (.localizedCaseInsensitive, ["item 10", "ITEM 9", "Item 9a", "item-9"]),
+            (.localizedStandard, ["2", "9", "10", "010", "a", "A", "é", "item 9", "Item 9", "item 10", "item-9", "z"]),
+        ] as [(TextComparison.SortOrder, [String])])
     func ordersSort(order: TextComparison.SortOrder, expected: [String]) {  // M15
         let sorted = expected.reversed().sorted { TextComparison.compare($0, $1, by: order) < 0 }
         #expect(sorted == expected)
@@ -98,7 +111,8 @@ import Testing
         var random = SplitMix(state: 42)
         let letters = Array("aAbB09 -_zé\u{301}ßøЯя中")
         let words = (0..<70).map { _ in
-            String((0..<Int.random(in: 0...4, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
+            String(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
         }
         let table = words.map { a in words.map { b in TextComparison.compare(a, b, by: order).signum() } }
         for i in words.indices {

@@ -1,0 +1,103 @@
+import Foundation
+import Synchronization
+
+/// The names that Swift key paths have in a model: `\Book.author?.name` is "author.name".
+///
+/// Stored properties print their names. Accessors that are computed, as managed properties are, do not, so
+/// generated code registers them; what is still unknown is asked of ``setProbe(_:)``.
+package enum KeyPathNames {
+    private struct Table {
+        var names: [AnyKeyPath: String] = [:]
+        /// The names of computed components by how they print, so that they are known inside longer paths.
+        var components: [Substring: String] = [:]
+        var probe: (@Sendable (AnyKeyPath) -> String?)?
+    }
+
+    private struct SharedTable: @unchecked Sendable {
+        // Safe because key paths are immutable.
+        var table = Table()
+    }
+
+    /// Guards the tables.
+    private static let shared = Mutex(SharedTable())
+
+    /// The key that a key path stands for; `nil` when nobody knows.
+    package static func name(for keyPath: AnyKeyPath) -> String? {
+        let (known, components, probe) = shared.withLock { shared in
+            (shared.table.names[keyPath], shared.table.components, shared.table.probe)
+        }
+        if let known { return known }
+        let found = derivedName(String(describing: keyPath), components) ?? probe?(keyPath)
+        if let found { remember(keyPath, found) }
+        return found
+    }
+
+    /// Makes a property known. Called once for each by generated code, before the first use of its key path.
+    package static func register(_ keyPath: AnyKeyPath, name: String) { remember(keyPath, name) }
+
+    /// Sets who is asked about unknown key paths: someone who can apply them and see which key is read.
+    package static func setProbe(_ probe: (@Sendable (AnyKeyPath) -> String?)?) {
+        shared.withLock { $0.table.probe = probe }
+    }
+
+    private static func remember(_ keyPath: AnyKeyPath, _ name: String) {
+        let described = UnsafeTransfer(value: (keyPath, componentsOf(String(describing: keyPath))))
+        shared.withLock { shared in
+            let (keyPath, components) = described.value
+            shared.table.names[keyPath] = name
+            let keys = name.split(separator: ".")
+            guard components.count == keys.count else { return }
+            for (component, key) in zip(components, keys) where component.hasPrefix("<") {
+                shared.table.components[component] = String(key)
+            }
+        }
+    }
+
+    private struct UnsafeTransfer<Value>: @unchecked Sendable {
+        // Safe because key paths are immutable.
+        let value: Value
+    }
+
+    /// The name that a key path's description tells.
+    ///
+    ///     \Book.author?.name                       // author.name
+    ///     \Book.<computed 0x1234 (String)>         // by the table of components
+    static func derivedName(_ description: String, _ known: [Substring: String] = [:]) -> String? {
+        var keys: [String] = []
+        for component in componentsOf(description) {
+            if component == "self" { continue }
+            if component.hasPrefix("<") {
+                guard let key = known[component] else { return nil }
+                keys.append(key)
+            } else if component.unicodeScalars.allSatisfy({ $0.properties.isXIDContinue }) {
+                keys.append(String(component))
+            } else {
+                return nil
+            }
+        }
+        return keys.isEmpty ? nil : keys.joined(separator: ".")
+    }
+
+    /// The components after the root's name, without marks of optionals.
+    private static func componentsOf(_ description: String) -> [Substring] {
+        var components: [Substring] = []
+        var depth = 0
+        var start = description.startIndex
+        for index in description.indices {
+            switch description[index] {
+            case "<", "(", "[": depth += 1
+            case ">", ")", "]": depth -= 1
+            case "." where depth == 0:
+                components.append(description[start..<index])
+                start = description.index(after: index)
+            default: break
+            }
+        }
+        components.append(description[start...])
+        return components.dropFirst().map { component in
+            var component = component
+            while let last = component.last, last == "?" || last == "!" { component.removeLast() }
+            return component
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CObjectRuntime
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+/// The class of every comparison there is: Foundation's own has no initialiser that can be called.
+///
+/// Instances are allocated without one, as those of ``StoredExpression``. Foundation's predicate has one stored
+/// property, whose zero bytes are the constant predicate that is false; it is never asked.
+final class StoredComparisonPredicate: NSComparisonPredicate, StoredPredicate {
+    /// What the predicate is; set right after the allocation and never again.
+    private var payload: Unmanaged<PredicatePayload>? = nil
+
+    deinit { payload?.release() }
+
+    static func make(_ comparison: PredicateNode.Comparison) -> StoredComparisonPredicate {
+        let metadata = unsafeBitCast(self as AnyClass, to: UnsafeRawPointer.self)
+        let memory = ocd_allocate_object(metadata)
+        // The metadata is this class's own.
+        let predicate = unsafeDowncast(
+            Unmanaged<AnyObject>.fromOpaque(memory).takeRetainedValue(), to: StoredComparisonPredicate.self)
+        predicate.payload = .passRetained(PredicatePayload(.comparison(comparison)))
+        return predicate
+    }
+
+    private var content: PredicatePayload {
+        guard let payload else { preconditionFailure("a comparison without content: it was not made by this module") }
+        return payload.takeUnretainedValue()
+    }
+
+    var storedNode: PredicateNode { content.node }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPredicate else { return false }
+        return self === other || content.node == other.node
+    }
+
+    override var hash: Int { content.node.hashValue }
+
+    override var predicateFormat: String { content.node.predicateFormat }
+
+    override var description: String { content.node.predicateFormat }
+
+    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        content.evaluate(with: object, bindings)
+    }
+}

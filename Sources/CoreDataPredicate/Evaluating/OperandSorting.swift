@@ -1,0 +1,32 @@
+import CoreDataPrimitives
+import Foundation
+
+/// The order of two operands in a sort, which every pair has: nil first, then numbers, dates, text, data and the
+/// rest, as SQLite orders values of different kinds.
+package enum OperandSorting {
+    /// Negative when `a` comes first, zero when neither does, positive when `b` does. `order` is for text.
+    package static func order(_ a: Operand, _ b: Operand, by order: TextComparison.SortOrder = .literal) -> Int {
+        if case .value(let first) = a, case .value(let second) = b {
+            if case .string(let first) = first, case .string(let second) = second {
+                return TextComparison.compare(first, second, by: order)
+            }
+            if let first = a.text, let second = b.text { return TextComparison.compare(first, second, by: order) }
+        }
+        let ranks = (rank(a), rank(b))
+        if ranks.0 != ranks.1 { return ranks.0 - ranks.1 }
+        return (try? OperandComparison.order(a, b)) ?? 0
+    }
+
+    private static func rank(_ operand: Operand) -> Int {
+        guard case .value(let value) = operand else { return 8 }
+        return switch value {
+        case .null: 0
+        case .integer, .double, .decimal: 1
+        case .date: 2
+        case .string, .uri: 3
+        case .data: 4
+        case .uuid: 5
+        case .opaque: 6
+        }
+    }
+}
