@@ -45,7 +45,7 @@ extension NSPersistentStoreCoordinator {
         options: [AnyHashable: Any]? = nil
     ) throws {
         try onFile(ofType: storeType, at: url, options: options) { settings in
-            try StoreEngine.setMetadata(
+            _ = try StoreEngine.setMetadata(
                 try StoreMetadata(dictionary: metadata ?? [:]), options: settings,
                 makeDatabase: SQLStore.makeDatabase)
         }

@@ -9,10 +9,8 @@ struct DictionaryFetch {
     private struct Column {
         var name: String
         var expression: ExpressionNode
-        /// How the engine's value becomes the dictionary's; `nil` for a to-one's ID.
+        /// The attribute whose value it is; `nil` for IDs and computed values.
         var slot: EntityRuntime.Slot?
-        /// The entity of the ID that the value stands for.
-        var destination: EntityRuntime?
     }
 
     private let translation: FetchTranslation
@@ -61,12 +59,12 @@ struct DictionaryFetch {
     }
 
     private func any(_ value: Value, _ column: Column, _ store: SQLStore) -> Any? {
-        if let destination = column.destination {
-            guard case .integer(let key) = value else { return nil }
-            return NSManagedObjectID(runtime: destination, primaryKey: key, store: store)
+        if case .opaque(let box) = value, let key = box.object as? RowKey {
+            return NSManagedObjectID(
+                runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
         }
         if let slot = column.slot { return ManagedObjectValues.any(value, slot: slot) }
-        return OperandBridging.any(from: .value(value))
+        return OperandBridging.value(of: value)
     }
 
     private static func column(
@@ -77,14 +75,11 @@ struct DictionaryFetch {
                 throw CoreDataErrors.invalidRequest(
                     "The expression description '\(description.name)' in propertiesToFetch has no expression.")
             }
-            let node = expression.node
-            var destination: EntityRuntime?
-            if case .evaluatedObject = node { destination = entity }
-            return Column(name: description.name, expression: node, slot: nil, destination: destination)
+            return Column(name: description.name, expression: expression.node, slot: nil)
         }
         let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""
         if name == "objectID" || name == "self" {
-            return Column(name: name, expression: .evaluatedObject, slot: nil, destination: entity)
+            return Column(name: name, expression: .evaluatedObject, slot: nil)
         }
         let keys = name.split(separator: ".").map(String.init)
         var current = entity
@@ -103,8 +98,7 @@ struct DictionaryFetch {
                 }
                 return Column(
                     name: name, expression: .keyPath(operand: .evaluatedObject, keys),
-                    slot: info.attribute == nil ? nil : info,
-                    destination: info.relationship.map { model.entities[$0.destination] })
+                    slot: info.attribute == nil ? nil : info)
             }
             guard let relationship = info.relationship else { break }
             current = model.entities[relationship.destination]

@@ -60,30 +60,32 @@ struct FetchTranslation {
     private static func sort(
         _ descriptor: NSSortDescriptor, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> FetchPlan.Sort {
-        guard let term = SortTerm(descriptor) else {
+        guard let ordering = descriptor.ordering, case .order(let comparison) = ordering.comparison,
+            let path = ordering.key
+        else {
             throw CoreDataErrors.invalidRequest(
                 "unsupported NSSortDescriptor (comparator blocks are not supported): \(descriptor)")
         }
         var current = entity
-        let keys = term.key.split(separator: ".").map(String.init)
+        let keys = path.split(separator: ".").map(String.init)
         for (index, key) in keys.enumerated() {
             if ["self", "objectID"].contains(key), index == keys.count - 1 { break }
             guard let slot = current.slot(forKey: key) else {
                 throw CoreDataErrors.invalidRequest(
-                    "keypath \(term.key) not found in entity \(current.name), which has: "
+                    "keypath \(path) not found in entity \(current.name), which has: "
                         + current.slots.map(\.name).joined(separator: ", "))
             }
             let info = current.slots[slot]
             if info.isToMany {
-                throw CoreDataErrors.invalidRequest("to-many key not allowed here: sort by '\(term.key)'")
+                throw CoreDataErrors.invalidRequest("to-many key not allowed here: sort by '\(path)'")
             }
             if info.property.isTransient {
                 throw CoreDataErrors.invalidRequest(
-                    "keypath \(term.key) not found in entity \(current.name): '\(key)' is transient")
+                    "keypath \(path) not found in entity \(current.name): '\(key)' is transient")
             }
             if let relationship = info.relationship { current = model.entities[relationship.destination] }
         }
-        return FetchPlan.Sort(keyPath: keys, isAscending: term.isAscending, comparison: term.comparison)
+        return FetchPlan.Sort(keyPath: keys, isAscending: ordering.ascending, comparison: comparison)
     }
 }
 
@@ -99,7 +101,7 @@ struct ObjectSorter {
         }
         keyed.sort { a, b in
             for (position, sort) in sorts.enumerated() {
-                let order = Self.compare(a.keys[position], b.keys[position], sort.comparison)
+                let order = OperandSorting.order(a.keys[position], b.keys[position], by: sort.comparison)
                 if order != 0 { return sort.isAscending ? order < 0 : order > 0 }
             }
             return a.index < b.index
@@ -107,39 +109,16 @@ struct ObjectSorter {
         objects = keyed.map(\.object)
     }
 
-    private func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Value {
+    private func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Operand {
         var operand = Operand.object(object)
         for key in sort.keyPath {
             guard case .object(let owner) = operand else { return .null }
             operand = try owner.predicateOperand(forKey: key)
         }
-        switch operand {
-        case .value(let value): return value
-        case .object(let object):
-            let id = (object as? NSManagedObject)?.primaryKey ?? (object as? NSManagedObjectID)?.primaryKey
-            return id.map { .integer($0) } ?? .null
-        default: return .null
-        }
-    }
-
-    static func compare(_ a: Value, _ b: Value, _ comparison: FetchPlan.Sort.Comparison) -> Int {
-        switch (a, b) {
-        case (.null, .null): return 0
-        case (.null, _): return -1
-        case (_, .null): return 1
-        case (.integer(let a), .integer(let b)): return a < b ? -1 : a > b ? 1 : 0
-        case (.string(let a), .string(let b)), (.uri(let a), .uri(let b)):
-            return TextComparison.compare(a, b, by: comparison)
-        case (.double(let a), .double(let b)), (.date(let a), .date(let b)): return a < b ? -1 : a > b ? 1 : 0
-        case (.decimal(let a), .decimal(let b)): return a < b ? -1 : a > b ? 1 : 0
-        case (.uuid(let a), .uuid(let b)):
-            return withUnsafeBytes(of: a.uuid) { a in
-                withUnsafeBytes(of: b.uuid) { b in a.lexicographicallyPrecedes(b) ? -1 : a.elementsEqual(b) ? 0 : 1 }
-            }
-        case (.data(let a), .data(let b)):
-            return a.lexicographicallyPrecedes(b) ? -1 : a == b ? 0 : 1
-        default: return 0
-        }
+        // Objects sort by their keys, as the column of a to-one does.
+        guard case .object(let object) = operand else { return operand }
+        let key = (object as? NSManagedObject)?.primaryKey ?? (object as? NSManagedObjectID)?.primaryKey
+        return key.map { .value(.integer($0)) } ?? .null
     }
 }
 

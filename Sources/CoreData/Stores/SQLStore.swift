@@ -183,6 +183,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         guard hasUnsavedMetadata else { return nil }
         var dictionary: [String: Any] = metadata
         dictionary[NSStoreUUIDKey] = nil
+        // What the store itself needs stays, whoever set the metadata without it.
+        let present = try engine.metadata().dictionary
+        for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
         return try StoreMetadata(dictionary: dictionary)
     }
 

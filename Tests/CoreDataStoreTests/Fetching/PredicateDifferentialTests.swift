@@ -3,6 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataStore

@@ -3,26 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
-
-/// A small generator of numbers, equal on every machine for equal seeds.
-struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0xD134_2543_DE82_EF95 }
-
-    mutating func next() -> UInt64 {
-        // SplitMix64.
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
-    mutating func chance(_ oneIn: Int) -> Bool { below(oneIn) == 0 }
-    mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
-}
+import TestSupport
 
 /// Makes predicates of every kind that a store can answer, over the ``Bookshop``.
 struct PredicateGenerator {

@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 import Testing
 
-private class Book: NSObject, NSFetchRequestResult {}
+private class RequestedBook: NSObject, NSFetchRequestResult {}
 
-extension NSFetchRequestResult where Self: Book {
+extension NSFetchRequestResult where Self: RequestedBook {
     fileprivate static func everything() -> NSFetchRequest<Self> { NSFetchRequest<Self>(entityName: "Book") }
 }
 
@@ -42,10 +42,10 @@ extension NSFetchRequestResult where Self: Book {
     }
 
     @Test func aCopyIsIndependent() throws {
-        let request = Book.everything()
+        let request = RequestedBook.everything()
         request.fetchLimit = 7
         request.propertiesToFetch = ["title"]
-        let copy = try #require(request.copy() as? NSFetchRequest<Book>)
+        let copy = try #require(request.copy() as? NSFetchRequest<RequestedBook>)
         #expect(copy.fetchLimit == 7 && copy.entityName == "Book")
         #expect(copy.propertiesToFetch as? [String] == ["title"])
         copy.fetchLimit = 8
@@ -53,7 +53,7 @@ extension NSFetchRequestResult where Self: Book {
     }
 
     @Test func aRequestTakesAnotherResultType() {
-        let request = Book.everything()
+        let request = RequestedBook.everything()
         request.fetchOffset = 3
         let erased = NSFetchRequest<any NSFetchRequestResult>(request)
         #expect(erased.fetchOffset == 3 && erased.entityName == "Book")

@@ -16,26 +16,26 @@
 /// are taken. Removing moves the entries behind back towards their homes: there are no tombstones.
 ///
 /// Looking up, inserting and removing are O(1).
-struct RowTable<Value> {
-    private(set) var count = 0
-    private var keys: [Int64]
-    private var values: [Value?]
-    private var mask: Int
+package struct RowTable<Value> {
+    @usableFromInline package internal(set) var count = 0
+    @usableFromInline var keys: [Int64]
+    @usableFromInline var values: [Value?]
+    @usableFromInline var mask: Int
 
-    init() {
+    @inlinable package init() {
         keys = []
         values = []
         mask = -1
     }
 
-    subscript(key: Int64) -> Value? {
+    @inlinable package subscript(key: Int64) -> Value? {
         guard let place = place(of: key) else { return nil }
         return values[place]
     }
 
     /// Calls `body` with the entry, which it may change; `nil` where there is none.
-    @discardableResult
-    mutating func update<R>(_ key: Int64, _ body: (inout Value) -> R) -> R? {
+    @inlinable @discardableResult
+    package mutating func update<R>(_ key: Int64, _ body: (inout Value) -> R) -> R? {
         guard let place = place(of: key), var value = values[place] else { return nil }
         // Taken out, so that the value is not referenced twice while it changes.
         values[place] = nil
@@ -45,7 +45,7 @@ struct RowTable<Value> {
     }
 
     /// Sets the value of a key.
-    mutating func set(_ key: Int64, _ value: Value) {
+    @inlinable package mutating func set(_ key: Int64, _ value: Value) {
         precondition(key != 0, "0 is no primary key")
         if (count + 1) * 5 > keys.count * 3 { grow() }
         var place = home(of: key)
@@ -61,8 +61,8 @@ struct RowTable<Value> {
         count += 1
     }
 
-    @discardableResult
-    mutating func remove(_ key: Int64) -> Value? {
+    @inlinable @discardableResult
+    package mutating func remove(_ key: Int64) -> Value? {
         guard var hole = place(of: key) else { return nil }
         let removed = values[hole]
         var place = hole
@@ -83,10 +83,10 @@ struct RowTable<Value> {
         return removed
     }
 
-    mutating func removeAll() { self = RowTable() }
+    @inlinable package mutating func removeAll() { self = RowTable() }
 
     /// Every entry, in no order.
-    func forEach(_ body: (Int64, Value) -> Void) {
+    @inlinable package func forEach(_ body: (Int64, Value) -> Void) {
         for (place, key) in keys.enumerated() where key != 0 {
             if let value = values[place] { body(key, value) }
         }
@@ -94,7 +94,7 @@ struct RowTable<Value> {
 
     // MARK: Places
 
-    private func place(of key: Int64) -> Int? {
+    @inlinable func place(of key: Int64) -> Int? {
         guard count > 0, key != 0 else { return nil }
         var place = home(of: key)
         while keys[place] != 0 {
@@ -104,14 +104,14 @@ struct RowTable<Value> {
         return nil
     }
 
-    private func home(of key: Int64) -> Int {
+    @inlinable func home(of key: Int64) -> Int {
         let bits = UInt64(bitPattern: key)
         // Fibonacci hashing of the page; the multiplier is 2⁶⁴ divided by the golden ratio.
         let page = (bits >> 4) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: (page >> 28) << 4 | bits & 15) & mask
     }
 
-    private mutating func grow() {
+    @inlinable mutating func grow() {
         let old = (keys, values)
         let capacity = max(16, keys.count * 2)
         keys = Array(repeating: 0, count: capacity)

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import CoreDataStore
+@testable import CoreDataPrimitives
 
 @Suite struct RowTableTests {
     /// Random insertions, changes and removals against a dictionary; keys are dense, sparse and negative.

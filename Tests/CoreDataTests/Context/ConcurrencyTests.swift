@@ -1,0 +1,114 @@
+import CoreData
+import Foundation
+import Testing
+
+// semantics Q: queues; L: merging
+@Suite struct ConcurrencyTests {
+    @Test("Q2: performAndWait is reentrant, also through another context")
+    func reentrance() throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        let context = stack.context
+        let depth = context.performAndWait {
+            context.performAndWait { other.performAndWait { context.performAndWait { 4 } } }
+        }
+        #expect(depth == 4)
+    }
+
+    @Test("Q2: blocks of perform run one after another, in order, and their changes are processed")
+    func order() async throws {
+        let stack = try LibraryStack()
+        let context = stack.context
+        let log = NotificationLog(.NSManagedObjectContextObjectsDidChange, context)
+        for index in 0..<20 {
+            context.perform { Tag(context: context).name = "\(index)" }
+        }
+        let names = await context.perform(schedule: .enqueued) {
+            context.insertedObjects.compactMap { ($0 as? Tag)?.name }.count
+        }
+        #expect(names == 20)
+        #expect(log.userInfos.count == 20)
+    }
+
+    @Test("Q3: perform returns values and rethrows errors")
+    func values() async throws {
+        let stack = try LibraryStack()
+        let context = stack.context
+        let answer = await context.perform { 42 }
+        #expect(answer == 42)
+        await #expect(throws: CocoaError.self) { try await context.perform { throw CocoaError(.coreData) } }
+    }
+
+    @Test("Many contexts write at once; nothing is lost")
+    func writers() async throws {
+        let stack = try LibraryStack()
+        let coordinator = stack.coordinator
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    let context = NSManagedObjectContext(.privateQueue)
+                    context.persistentStoreCoordinator = coordinator
+                    for index in 0..<10 {
+                        try await context.perform {
+                            let book = Book(context: context)
+                            book.title = "\(writer)-\(index)"
+                            try context.save()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try stack.story { context in
+            let books = try context.all(Book.self, "Book")
+            #expect(books.count == 80)
+            #expect(Set(books.map(\.objectID)).count == 80)
+        }
+    }
+
+    @Test("L1, L4: merging a save refreshes, inserts and deletes, and keeps unsaved changes")
+    func merging() throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        try stack.story { context in
+            let kept = Book(context: context)
+            kept.title = "kept"
+            let doomed = Book(context: context)
+            doomed.title = "doomed"
+            try context.save()
+            kept.isbn = "mine"
+            let saves = NotificationSaves(other)
+            try other.performAndWait {
+                let same = try #require(other.object(with: kept.objectID) as? Book)
+                same.title = "theirs"
+                Book(context: other).title = "new"
+                other.delete(other.object(with: doomed.objectID))
+                try other.save()
+            }
+            context.mergeChanges(fromContextDidSave: try #require(saves.last))
+            #expect(kept.title == "theirs")
+            #expect(kept.isbn == "mine")
+            #expect(doomed.managedObjectContext == nil)
+            try context.save()
+            #expect(try context.all(Book.self, "Book").count == 2)
+        }
+    }
+}
+
+/// The notifications of a context's saves.
+final class NotificationSaves {
+    private final class Entries: @unchecked Sendable { var last: Notification? }
+
+    private let entries = Entries()
+    private let token: any NSObjectProtocol
+
+    init(_ context: NSManagedObjectContext) {
+        let entries = entries
+        token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil) { entries.last = $0 }
+    }
+
+    deinit { NotificationCenter.default.removeObserver(token) }
+
+    var last: Notification? { entries.last }
+}

@@ -1,0 +1,176 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct CoordinatorTests {
+    private func folder() throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("coordinator-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return url
+    }
+
+    @Test func containersLoadTheirStores() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: Library.model())
+        let description = NSPersistentStoreDescription(url: folder.appendingPathComponent("deep/Library.sqlite"))
+        container.persistentStoreDescriptions = [description]
+        var loaded: [(URL?, (any Error)?)] = []
+        container.loadPersistentStores { loaded.append(($0.url, $1)) }
+        #expect(loaded.count == 1 && loaded[0].1 == nil)
+        try await container.performBackgroundTask { context in
+            let tag = Tag(context: context)
+            tag.name = "background"
+            try context.save()
+        }
+        let background = container.newBackgroundContext()
+        let names = try await background.perform {
+            try background.fetch(NSFetchRequest<Tag>(entityName: "Tag")).compactMap(\.name)
+        }
+        #expect(names == ["background"])
+    }
+
+    @Test func asynchronousLoadingCallsBack() async throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: Library.model())
+        let description = NSPersistentStoreDescription(url: folder.appendingPathComponent("Library.sqlite"))
+        description.shouldAddStoreAsynchronously = true
+        container.persistentStoreDescriptions = [description]
+        let error: (any Error)? = await withCheckedContinuation { continuation in
+            container.loadPersistentStores { continuation.resume(returning: $1) }
+        }
+        #expect(error == nil)
+        #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+    }
+
+    @Test(arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    func storesInMemoryKeepNothing(_ type: String) throws {
+        for _ in 0..<2 {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+            let store = try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil,
+                at: type == NSSQLiteStoreType ? URL(fileURLWithPath: "/dev/null") : nil)
+            #expect(store.type == type)
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait {
+                #expect(try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) == 0)
+                Tag(context: context).name = "x"
+                try context.save()
+                context.reset()
+                #expect(try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).map(\.name) == ["x"])
+            }
+        }
+    }
+
+    @Test func notificationsTellOfStores() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let changes = NotificationLog(.NSPersistentStoreCoordinatorStoresDidChange, coordinator)
+        let url = folder.appendingPathComponent("Library.sqlite")
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        #expect(coordinator.persistentStore(for: url) === store)
+        #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: url) }
+        try coordinator.remove(store)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(changes.userInfos.count == 2)
+        #expect((changes.userInfos[0][NSAddedPersistentStoresKey] as? [NSPersistentStore])?.first === store)
+        #expect((changes.userInfos[1][NSRemovedPersistentStoresKey] as? [NSPersistentStore])?.first === store)
+    }
+
+    @Test("S6, H10: metadata is written with the next save")
+    func metadata() throws {
+        let stack = try LibraryStack()
+        let store = stack.coordinator.persistentStores[0]
+        stack.coordinator.setMetadata(["Mine": "yes"], for: store)
+        func stored() throws -> [String: Any] {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: stack.url)
+        }
+        #expect(try stored()["Mine"] == nil)
+        try stack.story { try $0.save() }
+        #expect(try stored()["Mine"] as? String == "yes")
+        #expect(try stored()[NSStoreUUIDKey] as? String == store.identifier)
+        #expect((try stored()[NSStoreModelVersionHashesKey] as? [String: Data])?.count == 7)
+        try NSPersistentStoreCoordinator.setMetadata(
+            ["Mine": "no"], forPersistentStoreOfType: NSSQLiteStoreType, at: stack.url)
+        #expect(try stored()["Mine"] as? String == "no")
+    }
+
+    @Test("H9: a read-only store is read and not written")
+    func readOnlyStores() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            Tag(context: context).name = "x"
+            try context.save()
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        try coordinator.addPersistentStore(
+            type: .sqlite, at: stack.url, options: [NSReadOnlyPersistentStoreOption: true])
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let tag = try #require(try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).first)
+            tag.name = "y"
+            #expect(throws: CocoaError.self) { try context.save() }
+            #expect(tag.name == "y")
+        }
+    }
+
+    @Test("A12: configurations lead objects to their stores; a relationship between stores is error 133010")
+    func configurations() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = Library.model()
+        let byName = model.entitiesByName
+        model.setEntities(["Tag"].compactMap { byName[$0] }, forConfigurationName: "Tags")
+        model.setEntities(
+            ["Person", "Author", "Reader", "Book", "Chapter", "Loan"].compactMap { byName[$0] },
+            forConfigurationName: "Books")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let tags = try coordinator.addPersistentStore(
+            type: .sqlite, configuration: "Tags", at: folder.appendingPathComponent("Tags.sqlite"))
+        let books = try coordinator.addPersistentStore(
+            type: .sqlite, configuration: "Books", at: folder.appendingPathComponent("Books.sqlite"))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let tag = Tag(context: context)
+            tag.name = "t"
+            let book = Book(context: context)
+            book.title = "b"
+            try context.save()
+            #expect(tag.objectID.persistentStore === tags)
+            #expect(book.objectID.persistentStore === books)
+            #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1)
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.affectedStores = [tags]
+            #expect(try context.fetch(request).isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("no database at all, but long enough to look like one", CocoaError.Code.fileReadCorruptFile.rawValue)
+    ])
+    func brokenFiles(_ content: String, _ code: Int) throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Broken.sqlite")
+        let text = String(repeating: content, count: 100)
+        try text.write(to: url, atomically: true, encoding: .utf8)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let error = #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: url) }
+        #expect(error?.code.rawValue == code)
+        #expect(try String(contentsOf: url, encoding: .utf8) == text)
+        #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: folder) }
+        #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(type: .xml, at: folder.appendingPathComponent("x.xml"))
+        }
+        #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(
+                type: .sqlite, configuration: "None", at: folder.appendingPathComponent("x.sqlite"))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Broken.sqlite"])
+    }
+}
