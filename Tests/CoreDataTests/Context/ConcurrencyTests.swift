@@ -20,14 +20,17 @@ import Testing
         let stack = try LibraryStack()
         let context = stack.context
         let log = NotificationLog(.NSManagedObjectContextObjectsDidChange, context)
-        for index in 0..<20 {
-            context.perform { Tag(context: context).name = "\(index)" }
-        }
+        for index in 0..<20 { enqueue("\(index)", in: context) }
         let names = await context.perform(schedule: .enqueued) {
             context.insertedObjects.compactMap { ($0 as? Tag)?.name }.count
         }
         #expect(names == 20)
         #expect(log.userInfos.count == 20)
+    }
+
+    /// In an asynchronous function the asynchronous `perform` would be meant.
+    private func enqueue(_ name: String, in context: NSManagedObjectContext) {
+        context.perform { Tag(context: context).name = name }
     }
 
     @Test("Q3: perform returns values and rethrows errors")
