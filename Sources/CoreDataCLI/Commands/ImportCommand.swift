@@ -52,7 +52,8 @@ struct ImportCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Which property a field is for; with nothing after '=' the field is left out.", valueName: "field=key.path"))
+            "Which property a field is for; with nothing after '=' the field is left out.", valueName: "field=key.path")
+    )
     var map: [String] = []
 
     @Option(help: "The format of the file. Without it the end of the file's name tells.")

@@ -75,7 +75,8 @@ struct QueryCommand: ParsableCommand {
         objects.offset = offset ?? 0
         objects.sortDescriptors = try sortDescriptors(of: entity)
         if count {
-            print(try objects.context.performAndWait { try objects.context.count(for: objects.request(NSManagedObject.self)) })
+            let request = objects.request(NSManagedObject.self)
+            print(try objects.context.performAndWait { try objects.context.count(for: request) })
         } else if explain {
             print(try explanation(objects), terminator: "")
         } else {
@@ -84,13 +85,13 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func sortDescriptors(of entity: NSEntityDescription) throws -> [NSSortDescriptor] {
-        let group = try group.map { [NSSortDescriptor(key: try PropertyPath($0, of: entity).text, ascending: true)] } ?? []
-        return try group
-            + Self.names(sort).map { name in
-                let isDescending = name.hasPrefix("-")
-                let path = try PropertyPath(isDescending ? String(name.dropFirst()) : name, of: entity)
-                return NSSortDescriptor(key: path.text, ascending: !isDescending)
-            }
+        // Groups stay together when they are sorted by first.
+        let names = (group.map { [$0] } ?? []) + Self.names(sort)
+        return try names.map { name in
+            let isDescending = name.hasPrefix("-")
+            let path = try PropertyPath(isDescending ? String(name.dropFirst()) : name, of: entity)
+            return NSSortDescriptor(key: path.text, ascending: !isDescending)
+        }
     }
 
     /// What `--select` names, else attributes, to-one and to-many relationships, each by name.
@@ -169,9 +170,7 @@ struct QueryCommand: ParsableCommand {
         let explanation = try objects.context.performAndWait { try objects.context.explain(request) }
         return explanation.map { statement in
             var lines = [statement.sql]
-            if !statement.bindings.isEmpty {
-                lines.append("  with " + statement.bindings.enumerated().map { "?\($0 + 1) = \($1)" }.joined(separator: ", "))
-            }
+            if !statement.bindings.isEmpty { lines.append("  with \(statement.bindings.joined(separator: ", "))") }
             return (lines + statement.plan.map { "  \($0)" }).joined(separator: "\n") + "\n"
         }.joined(separator: "\n")
     }

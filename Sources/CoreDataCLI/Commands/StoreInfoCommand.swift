@@ -51,8 +51,9 @@ struct StoreInfoCommand: ParsableCommand {
             facts.rows.append(["Metadata", report.applicationMetadataKeys.joined(separator: ", ")])
         }
         var entities = TextTable([
-            .init(title: "entity"), .init(title: "rows", isRightAligned: true), .init(title: "Z_ENT", isRightAligned: true),
-            .init(title: "parent"), .init(title: "table"), .init(title: "version hash"),
+            .init(title: "entity"), .init(title: "rows", isRightAligned: true),
+            .init(title: "Z_ENT", isRightAligned: true), .init(title: "parent"), .init(title: "table"),
+            .init(title: "version hash"),
         ])
         entities.rows = report.entities.map { entity in
             [

@@ -10,6 +10,10 @@ struct ExportPlan {
     /// What is left out, with the reason.
     private(set) var omissions: [String] = []
 
+    private static let textless: [NSAttributeType] = [
+        .compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType,
+    ]
+
     struct Column {
         var path: PropertyPath
         /// The field's name; a list is named by its relationship and the unique attribute.
@@ -21,7 +25,7 @@ struct ExportPlan {
         let name = entity.name ?? ""
         for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name }) {
             if attribute.isTransient || attribute is NSDerivedAttributeDescription { continue }
-            if [.compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType].contains(attribute.attributeType) {
+            if Self.textless.contains(attribute.attributeType) {
                 omissions.append("\(name).\(attribute.name): values of its type have no text form")
                 continue
             }

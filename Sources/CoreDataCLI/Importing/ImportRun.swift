@@ -41,8 +41,11 @@ struct ImportRun {
             try save(&batch)
         } catch {
             progress.finish()
-            let saved = summary.records == 0 ? "Nothing was imported." : "The first \(summary.records) records stay imported."
-            throw ToolFailure("\(ErrorText.describe(error))\n\(saved)")
+            let saved = Grouped.text(summary.records)
+            throw ToolFailure(
+                ErrorText.describe(error)
+                    + (summary.records == 0 ? "\nNothing was imported." : "\n\(saved) records before it stay imported.")
+            )
         }
         let duration = ContinuousClock.now - start
         summary.seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
@@ -52,9 +55,9 @@ struct ImportRun {
     func noteUnusedFields() {
         for (field, count) in drafts.plan.ignoredFields.sorted(by: { $0.key < $1.key }) {
             let names = Array(drafts.plan.entity.propertiesByName.keys)
-            let hint = Suggestion.text(for: field, among: names)
             Terminal.note(
-                "note: the field '\(field)' of \(Grouped.text(count)) records was left out: no property has that name\(hint)")
+                "note: the field '\(field)' of \(Grouped.text(count)) records was left out: no property has that name"
+                    + Suggestion.text(for: field, among: names))
         }
         for field in drafts.plan.unusedMaps {
             Terminal.note("note: --map \(field)=… was for nothing: no record has the field '\(field)'")

@@ -28,8 +28,7 @@ struct ModelOptions: ParsableArguments {
     func named() throws -> NSManagedObjectModel? {
         guard let model else { return nil }
         guard FileManager.default.fileExists(atPath: model) else { throw ToolFailure("There is no model at \(model).") }
-        return try NSManagedObjectModel(
-            validating: URL(fileURLWithPath: model), version: modelVersion)
+        return try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: model), version: modelVersion)
     }
 
     /// The model that the options name, else the one that the store keeps a copy of.
