@@ -131,7 +131,7 @@ private struct Batch {
         guard let first = names.first else { return }
         let values = drafts.values.compactMap { $0.values[first].flatMap { $0 } }
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.predicate = NSPredicate(format: "%K IN %@", first, values as NSArray)
+        request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [first, values])
         // Of several that the values fit, the oldest is meant.
         request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
         request.returnsObjectsAsFaults = false

@@ -56,11 +56,15 @@ final class TextOutput {
         try flush()
         guard let file else { return }
         try handle.close()
-        if FileManager.default.fileExists(atPath: file.final.path) {
-            _ = try FileManager.default.replaceItemAt(file.final, withItemAt: file.temporary)
-        } else {
+        #if os(Windows)
+            try? FileManager.default.removeItem(at: file.final)
             try FileManager.default.moveItem(at: file.temporary, to: file.final)
-        }
+        #else
+            // In one step, so that there is always one of the two files.
+            guard rename(file.temporary.path, file.final.path) == 0 else {
+                throw ToolFailure("Cannot write \(file.final.path): \(String(cString: strerror(errno))).")
+            }
+        #endif
     }
 
     /// Leaves nothing of an incomplete file.

@@ -16,7 +16,7 @@ struct JSONScanner {
             try list { scanner in elements.append(try scanner.value(depth: depth + 1)) }
             return .list(elements)
         case UInt8(ascii: "\""): return .text(try string())
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+        case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte): return .number(try number())
         default:
             if cursor.skip("true") { return .boolean(true) }
             if cursor.skip("false") { return .boolean(false) }

@@ -58,7 +58,7 @@ struct ObjectStream {
 
     private func objects(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSManagedObject] {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.predicate = NSPredicate(format: "self IN %@", ids as NSArray)
+        request.predicate = NSPredicate(format: "self IN %@", argumentArray: [ids])
         request.relationshipKeyPathsForPrefetching = prefetched
         request.returnsObjectsAsFaults = false
         return Dictionary(

@@ -17,27 +17,27 @@ enum DateText {
 
     /// Reads `2024-05-01`, `2024-05-01T12:30Z`, `2024-05-01 12:30:05.25+02:00`; without a zone it is UTC.
     static func date(_ text: String) -> Date? {
-        guard
-            let match = text.wholeMatch(
-                of:
-                    #/
-                    (-?\d{4,6}) - (\d{2}) - (\d{2})
-                    (?: [T\ ] (\d{2}) : (\d{2}) (?: : (\d{2}) (\.\d+)? )?  ( Z | z | [+\-]\d{2}:?\d{2} )? )?
-                /#)
+        var parts = DateParts(text)
+        let isBeforeYearZero = parts.skip("-")
+        guard let digits = parts.number(4...6), parts.skip("-"), let month = parts.number(2...2), parts.skip("-"),
+            let day = parts.number(2...2)
         else { return nil }
-        guard let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
-            (1...12).contains(month), day >= 1, day <= daysInMonth(month, year: year)
+        let year = isBeforeYearZero ? -digits : digits
+        guard (1...12).contains(month), day >= 1, day <= daysInMonth(month, year: year) else { return nil }
+        let days = Double(daysSinceReference(year, month, day))
+        if parts.isAtEnd { return Date(timeIntervalSinceReferenceDate: days * 86_400) }
+        guard parts.skip("T") || parts.skip(" "), let hour = parts.number(2...2), parts.skip(":"),
+            let minute = parts.number(2...2), hour < 24, minute < 60
         else { return nil }
-        let hour = match.4.flatMap { Int($0) } ?? 0
-        let minute = match.5.flatMap { Int($0) } ?? 0
-        let second = match.6.flatMap { Int($0) } ?? 0
-        guard hour < 24, minute < 60, second < 60 else { return nil }
-        var seconds = (daysSinceReference(year, month, day) * 24 + hour) * 3600 + minute * 60 + second
-        if let zone = match.8, let offset = Int(zone.filter(\.isNumber)) {
-            seconds -= (zone.hasPrefix("-") ? -1 : 1) * (offset / 100 * 3600 + offset % 100 * 60)
+        var seconds = days * 86_400 + Double(hour * 3600 + minute * 60)
+        var fraction = 0.0
+        if parts.skip(":") {
+            guard let second = parts.number(2...2), second < 60, let rest = parts.fraction() else { return nil }
+            seconds += Double(second)
+            fraction = rest
         }
-        let fraction = match.7.flatMap { Double("0" + $0) } ?? 0
-        return Date(timeIntervalSinceReferenceDate: Double(seconds) + fraction)
+        guard let offset = parts.offset(), parts.isAtEnd else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds - Double(offset) + fraction)
     }
 
     private static func text(_ time: Double, digits: Int) -> String {
@@ -91,5 +91,45 @@ enum DateText {
         let shifted = (5 * dayOfYear + 2) / 153
         let month = shifted < 10 ? shifted + 3 : shifted - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+    }
+}
+
+/// The text of a date, read from left to right.
+private struct DateParts {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) { rest = text[...].utf8 }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func skip(_ character: Character) -> Bool {
+        guard rest.first == character.asciiValue else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    mutating func number(_ lengths: ClosedRange<Int>) -> Int? {
+        let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
+        guard lengths.contains(digits.count) else { return nil }
+        rest = rest.dropFirst(digits.count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// `.25`, or nothing; `nil` for a point without digits.
+    mutating func fraction() -> Double? {
+        guard skip(".") else { return 0 }
+        let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
+        rest = rest.dropFirst(digits.count)
+        return digits.isEmpty ? nil : Double("0." + String(Substring(digits)))
+    }
+
+    /// Seconds east of UTC: `Z`, `+02:00`, `-0130`, or nothing.
+    mutating func offset() -> Int? {
+        if isAtEnd || skip("Z") || skip("z") { return 0 }
+        let sign = skip("-") ? -1 : 1
+        guard sign < 0 || skip("+") else { return nil }
+        if let both = number(4...4) { return sign * (both / 100 * 3600 + both % 100 * 60) }
+        guard let hours = number(2...2), skip(":"), let minutes = number(2...2) else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
     }
 }
