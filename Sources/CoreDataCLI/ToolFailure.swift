@@ -25,14 +25,15 @@ enum ErrorText {
 
 /// Names that a user may have meant.
 enum Suggestion {
-    /// `"; did you mean 'quantity'?"` where a name is near, else a list of all of them.
+    /// The end of a sentence: a name that is near, else a list of all of them.
     ///
     ///     Suggestion.text(for: "quantiy", among: ["name", "quantity"])     // "; did you mean 'quantity'?"
+    ///     Suggestion.text(for: "colour", among: ["name", "quantity"])      // "; there are: name, quantity."
     static func text(for name: String, among names: [String]) -> String {
         let nearest = names.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
         if let nearest, nearest.distance <= max(1, name.count / 3) { return "; did you mean '\(nearest.name)'?" }
-        return names.isEmpty ? "; there are none" : "; there are: \(names.sorted().joined(separator: ", "))"
+        return names.isEmpty ? "; there are none." : "; there are: \(names.sorted().joined(separator: ", "))."
     }
 
     /// How many letters to insert, delete or replace to make one of the other (Levenshtein).

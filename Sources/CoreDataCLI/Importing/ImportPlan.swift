@@ -37,6 +37,11 @@ struct ImportPlan {
         return constraint ?? []
     }
 
+    /// An attribute of the entity that could tell its objects apart, for hints.
+    static func example(of entity: NSEntityDescription) -> String? {
+        entity.attributesByName.values.filter(\.canTellApart).map(\.name).min().map { "\(entity.name ?? "").\($0)" }
+    }
+
     /// What the field is for; `nil` where nothing is.
     mutating func target(of field: String) throws -> PropertyPath? {
         if let known = targets[field] {
@@ -70,11 +75,11 @@ struct ImportPlan {
             let entities = model.entitiesByName
             guard let entity = entities[parts[0]] else {
                 let hint = Suggestion.text(for: parts[0], among: Array(entities.keys))
-                throw ToolFailure("--unique \(option): the model has no entity '\(parts[0])'\(hint).")
+                throw ToolFailure("--unique \(option): the model has no entity '\(parts[0])'\(hint)")
             }
             guard let attribute = entity.attributesByName[parts[1]] else {
                 let hint = Suggestion.text(for: parts[1], among: Array(entity.attributesByName.keys))
-                throw ToolFailure("--unique \(option): \(parts[0]) has no attribute '\(parts[1])'\(hint).")
+                throw ToolFailure("--unique \(option): \(parts[0]) has no attribute '\(parts[1])'\(hint)")
             }
             guard attribute.canTellApart else {
                 throw ToolFailure("--unique \(option): objects cannot be found by an attribute of its type.")
@@ -104,7 +109,7 @@ struct ImportPlan {
 
 extension NSAttributeDescription {
     /// Whether a fetch can find objects by the attribute's value.
-    fileprivate var canTellApart: Bool {
+    var canTellApart: Bool {
         switch attributeType {
         case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType,
             .binaryDataAttributeType:

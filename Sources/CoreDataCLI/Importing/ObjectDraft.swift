@@ -154,8 +154,8 @@ struct DraftBuilder {
                 let entity = destination.name ?? ""
                 throw ToolFailure(
                     """
-                    '\(path.text)' is a relationship to \(entity), and \(entity) has no unique attribute to find it by; \
-                    give one with --unique \(entity).\(destination.attributesByName.keys.sorted().first ?? "attribute")
+                    '\(path.text)' is a relationship to \(entity), and not one attribute tells which \(entity) is meant; \
+                    give it with --unique \(ImportPlan.example(of: destination) ?? "\(entity).attribute")
                     """)
             }
             try setAttribute(value, attribute, on: draft)

@@ -56,7 +56,7 @@ struct JSONRecordReader: RecordReader {
             throw ToolFailure(
                 """
                 \(scanner.cursor.bytes.name) is one JSON object without '\(entity)'; give an array of objects, or an \
-                object with an array for each entity\(Suggestion.text(for: entity, among: names)).
+                object with an array for each entity\(Suggestion.text(for: entity, among: names))
                 """)
         }
         scanner = found

@@ -18,7 +18,7 @@ struct XMLRecordReader: RecordReader {
         if let element {
             guard names.contains(element) || names.isEmpty else {
                 throw ToolFailure(
-                    "\(bytes.name) has no <\(element)> in its root\(Suggestion.text(for: element, among: names)).")
+                    "\(bytes.name) has no <\(element)> in its root\(Suggestion.text(for: element, among: names))")
             }
             self.element = element
         } else if let name = names.first(where: { $0.lowercased() == entity.lowercased() }) ?? names.first,

@@ -37,7 +37,7 @@ struct ModelOptions: ParsableArguments {
         do {
             return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: URL(fileURLWithPath: store))
         } catch {
-            throw ToolFailure("\(ErrorText.describe(error))\nGive the store's model with --model.")
+            throw ToolFailure("\(ErrorText.describe(error))\n--model names it.")
         }
     }
 }

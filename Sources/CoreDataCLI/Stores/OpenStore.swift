@@ -9,7 +9,10 @@ struct OpenStore {
     /// Opens the store at that path; it must exist.
     init(_ path: String, model options: ModelOptions, isReadOnly: Bool) throws {
         try Self.checkExists(path)
-        try self.init(path, model: options.resolved(for: path), options: [NSReadOnlyPersistentStoreOption: isReadOnly])
+        let model = try options.resolved(for: path)
+        // The classes of the store's program are not here, and need not be.
+        for entity in model.entities { entity.managedObjectClassName = nil }
+        try self.init(path, model: model, options: [NSReadOnlyPersistentStoreOption: isReadOnly])
         if !isReadOnly, let store = coordinator.persistentStores.first, store.isReadOnly {
             throw ToolFailure("The store \(path) can only be read: it records history, which this tool does not write.")
         }
@@ -51,6 +54,6 @@ struct OpenStore {
     func entity(named name: String) throws -> NSEntityDescription {
         if let entity = model.entitiesByName[name] { return entity }
         throw ToolFailure(
-            "The model has no entity '\(name)'\(Suggestion.text(for: name, among: Array(model.entitiesByName.keys))).")
+            "The model has no entity '\(name)'\(Suggestion.text(for: name, among: Array(model.entitiesByName.keys)))")
     }
 }
