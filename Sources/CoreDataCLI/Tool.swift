@@ -1,2 +1,48 @@
 import ArgumentParser
-@main struct Tool: ParsableCommand { func run() {} }
+import Foundation
+
+/// The command line of OpenCoreData.
+///
+/// Exits with 0 when all is well, 1 when a command found something wrong in data, 2 when it could not do its work.
+struct Tool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coredata",
+        abstract: "Looks into Core Data stores, moves data in and out of them, and checks them.",
+        discussion: """
+            Every command reads stores that Apple's Core Data wrote, and writes stores that it opens.
+
+            EXAMPLES
+              coredata store info Library.sqlite
+              coredata query Library.sqlite Book --where 'author.name BEGINSWITH "Le"' --sort -year
+              coredata import Library.sqlite --entity Book --unique Book.isbn books.csv
+              coredata export Library.sqlite --entity Book --format json --output books.json
+
+            EXIT CODES
+              0  done
+              1  done, and something is wrong in the data: see the list
+              2  not done: see the message
+            """,
+        subcommands: [StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self])
+}
+
+@main
+enum Main {
+    static func main() {
+        do {
+            var command = try Tool.parseAsRoot()
+            try command.run()
+        } catch let code as ExitCode {
+            exit(code.rawValue)
+        } catch {
+            let code = Tool.exitCode(for: error)
+            if code.isSuccess {
+                // Help was asked for.
+                print(Tool.fullMessage(for: error))
+                exit(0)
+            }
+            let isUsage = code == .validationFailure
+            Terminal.note(isUsage ? Tool.fullMessage(for: error) : "error: \(ErrorText.describe(error))")
+            exit(2)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+
+/// What is wrong with a store: in its file, in its tables, in what its rows say of each other.
+///
+///     let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: url)
+///     for finding in verification.findings { print(finding) }
+///     // error: Item.unit of row 7: points to row 12 of Unit, which does not exist
+///
+/// Apple's framework has nothing like it.
+public struct PersistentStoreVerification: Codable, Hashable, Sendable {
+    /// How bad a finding is.
+    public enum Severity: String, Codable, Hashable, Sendable {
+        /// Worth knowing; nothing is wrong.
+        case note
+        /// Works, but not as it should.
+        case warning
+        /// Data is lost or will be.
+        case error
+    }
+
+    /// One thing that was found.
+    public struct Finding: Codable, Hashable, Sendable, CustomStringConvertible {
+        public var severity: Severity
+        public var entity: String?
+        public var property: String?
+        /// The primary key of the row at fault.
+        public var row: Int64?
+        public var message: String
+        /// What to do about it.
+        public var hint: String?
+        public var description: String
+    }
+
+    /// Everything that was found, by part of the store.
+    public var findings: [Finding]
+
+    /// Whether nothing is wrong; notes may be there.
+    public var isPassed: Bool { findings.allSatisfy { $0.severity == .note } }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Checks the store at that URL against a model; reads every table and changes nothing.
+    ///
+    /// - Parameter model: the store's model; `nil` for the one that the store keeps a copy of.
+    /// - Throws: an error when the file is no store, or has no model and none is given. What is wrong inside a store
+    ///   is a finding.
+    public class func verifyPersistentStore(
+        at url: URL, model: NSManagedObjectModel? = nil, configuration: String? = nil
+    ) throws -> PersistentStoreVerification {
+        let compiled = try model?.freeze()
+        let findings = try StoreTools.run(url) { options in
+            try StoreVerifier.verify(
+                model: compiled, configuration: configuration, options: options,
+                makeDatabase: { try SQLStore.makeDatabase($0) })
+        }
+        return PersistentStoreVerification(findings: findings.map(PersistentStoreVerification.Finding.init))
+    }
+}
+
+extension PersistentStoreVerification.Finding {
+    fileprivate init(_ finding: StoreVerifier.Finding) {
+        severity = PersistentStoreVerification.Severity(rawValue: finding.severity.rawValue) ?? .error
+        entity = finding.entity
+        property = finding.property
+        row = finding.row
+        message = finding.message
+        hint = finding.hint
+        description = finding.description
+    }
+}

@@ -1,0 +1,32 @@
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+
+/// How the tools reach a store that no coordinator has open.
+enum StoreTools {
+    /// Runs the body with options for reading that file; failures become the errors that users see.
+    static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
+        var options = DatabaseOptions(path: url.path)
+        options.isReadOnly = true
+        do { return try body(options) } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: url)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The model that a store keeps a copy of, rebuilt.
+    ///
+    ///     let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    ///     let container = NSPersistentContainer(name: "Library", managedObjectModel: model)
+    ///
+    /// - Throws: an error when the file is no store, or keeps no model, as stores made before 2015.
+    public class func cachedModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        let document = try StoreTools.run(url) { options in
+            try StoreEngine.cachedModelDocument(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
+        }
+        return try NSManagedObjectModel(document: document)
+    }
+}

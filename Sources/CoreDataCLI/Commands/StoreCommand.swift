@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// `coredata store …`
+struct StoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store",
+        abstract: "Describes, makes and checks stores.",
+        subcommands: [StoreInfoCommand.self, StoreCreateCommand.self, StoreVerifyCommand.self])
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata store create`
+struct StoreCreateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Makes an empty store from a model.",
+        discussion: """
+            The store has the layout that Apple's Core Data makes of the model, and keeps a copy of the model.
+
+            EXAMPLES
+              coredata store create Library.sqlite --model Library.xcdatamodeld
+              coredata store create Old.sqlite --model Library.xcdatamodeld --model-version 'Library 2'
+            """)
+
+    @Argument(help: "The file to make; there must be none yet.")
+    var store: String
+
+    @OptionGroup var modelOptions: ModelOptions
+
+    @Flag(help: "Print what was made as JSON.")
+    var json = false
+
+    func validate() throws {
+        if modelOptions.model == nil { throw ValidationError("A new store needs a model: --model MODEL.") }
+    }
+
+    func run() throws {
+        guard let model = try modelOptions.named() else { return }
+        let opened = try OpenStore(creating: store, model: model)
+        guard let made = opened.coordinator.persistentStores.first else { return }
+        let uuid: String = made.identifier ?? ""
+        if json {
+            print(#"{"path": \#(JSONText.quoted(store)), "uuid": "\#(uuid)", "entities": \#(model.entities.count)}"#)
+        } else {
+            print("Made \(store) with \(model.entities.count) entities, UUID \(uuid)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata store verify`
+struct StoreVerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Checks a store: file, tables, keys and relationships.",
+        discussion: """
+            Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
+            highest keys handed out, and that every relationship leads to an object of the right entity. Changes \
+            nothing. Exits with 1 when something is wrong.
+
+            EXAMPLES
+              coredata store verify Library.sqlite
+              coredata store verify Old.sqlite --model Library.xcdatamodeld --model-version 'Library 2' --json
+            """)
+
+    @Argument(help: "The store's file.")
+    var store: String
+
+    @OptionGroup var modelOptions: ModelOptions
+
+    @Flag(help: "Print the list as JSON.")
+    var json = false
+
+    func run() throws {
+        try OpenStore.checkExists(store)
+        let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(
+            at: URL(fileURLWithPath: store), model: modelOptions.resolved(for: store))
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(verification), as: UTF8.self))
+        } else {
+            for finding in verification.findings { print(finding) }
+            let count = verification.findings.count { $0.severity != .note }
+            print(count == 0 ? "\(store) is sound" : "\(store): \(count) \(count == 1 ? "problem" : "problems")")
+        }
+        if !verification.isPassed { throw ExitCode(1) }
+    }
+}

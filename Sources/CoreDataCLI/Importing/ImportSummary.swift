@@ -1,0 +1,46 @@
+import Foundation
+
+/// What an import did.
+struct ImportSummary {
+    struct Counts {
+        var created = 0
+        var updated = 0
+        /// Relationships that were set to another object than before.
+        var linked = 0
+    }
+
+    var records = 0
+    var skipped = 0
+    var entities: [String: Counts] = [:]
+    var seconds = 0.0
+
+    mutating func add(_ other: [String: Counts]) {
+        for (entity, counts) in other {
+            entities[entity, default: Counts()].created += counts.created
+            entities[entity, default: Counts()].updated += counts.updated
+            entities[entity, default: Counts()].linked += counts.linked
+        }
+    }
+
+    /// Lines for people.
+    var text: String {
+        var table = TextTable(
+            [.init(title: "entity")] + ["created", "updated", "linked"].map { .init(title: $0, isRightAligned: true) })
+        table.rows = entities.sorted { $0.key < $1.key }.map { entity, counts in
+            [entity] + [counts.created, counts.updated, counts.linked].map(Grouped.text)
+        }
+        let skippedText = skipped == 0 ? "" : ", \(Grouped.text(skipped)) skipped"
+        let time = String(format: "%.2f", seconds)
+        return "\(Grouped.text(records)) records imported\(skippedText) in \(time) s\n"
+            + table.lines().joined(separator: "\n") + "\n"
+    }
+
+    var json: String {
+        let entities = entities.sorted { $0.key < $1.key }.map { entity, counts in
+            "\(JSONText.quoted(entity)): "
+                + #"{"created": \#(counts.created), "updated": \#(counts.updated), "linked": \#(counts.linked)}"#
+        }
+        return #"{"records": \#(records), "skipped": \#(skipped), "seconds": \#(String(format: "%.3f", seconds)), "#
+            + #""entities": {\#(entities.joined(separator: ", "))}}"# + "\n"
+    }
+}

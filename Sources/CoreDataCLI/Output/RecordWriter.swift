@@ -1,0 +1,152 @@
+/// Writes records in one of the formats that a ``RecordReader`` reads.
+///
+/// A nested value, such as the name of an item's unit, is a field with a dot in its name: `unit.name`. JSON writes
+/// lists, the other formats cannot.
+protocol RecordWriter {
+    /// Begins the records of an entity.
+    mutating func begin(_ entity: String, columns: [String]) throws
+    mutating func write(_ values: [CellValue]) throws
+    /// Ends everything.
+    mutating func end() throws
+}
+
+extension RecordFormat {
+    /// - Parameter isOneOfSeveral: whether records of several entities will be written.
+    func makeWriter(_ output: TextOutput, isOneOfSeveral: Bool = false) -> any RecordWriter {
+        switch self {
+        case .json: JSONRecordWriter(output, isKeyedByEntity: isOneOfSeveral)
+        case .ndjson: NDJSONRecordWriter(output)
+        case .csv: CSVRecordWriter(output)
+        case .xml: XMLRecordWriter(output)
+        }
+    }
+}
+
+/// An array of objects; of several entities an object with an array for each.
+struct JSONRecordWriter: RecordWriter {
+    private let output: TextOutput
+    private let isKeyedByEntity: Bool
+    private var columns: [String] = []
+    private var entityCount = 0
+    private var recordCount = 0
+
+    init(_ output: TextOutput, isKeyedByEntity: Bool) {
+        self.output = output
+        self.isKeyedByEntity = isKeyedByEntity
+    }
+
+    mutating func begin(_ entity: String, columns: [String]) throws {
+        if isKeyedByEntity {
+            if entityCount > 0 { try output.write(recordCount == 0 ? "],\n" : "\n],\n") }
+            try output.write((entityCount == 0 ? "{\n" : "") + JSONText.quoted(entity) + ": [")
+        } else {
+            try output.write("[")
+        }
+        self.columns = columns.map(JSONText.quoted)
+        entityCount += 1
+        recordCount = 0
+    }
+
+    mutating func write(_ values: [CellValue]) throws {
+        try output.write(recordCount == 0 ? "\n" : ",\n")
+        try output.write("  " + JSONRecordWriter.object(columns, values))
+        recordCount += 1
+    }
+
+    mutating func end() throws {
+        try output.write((recordCount == 0 ? "]" : "\n]") + (isKeyedByEntity ? "\n}\n" : "\n"))
+    }
+
+    /// - Parameter names: in quotes already.
+    static func object(_ names: [String], _ values: [CellValue]) -> String {
+        "{" + zip(names, values).map { "\($0): \($1.json)" }.joined(separator: ", ") + "}"
+    }
+}
+
+/// One object a line.
+struct NDJSONRecordWriter: RecordWriter {
+    private let output: TextOutput
+    private var columns: [String] = []
+
+    init(_ output: TextOutput) { self.output = output }
+
+    mutating func begin(_ entity: String, columns: [String]) throws { self.columns = columns.map(JSONText.quoted) }
+
+    mutating func write(_ values: [CellValue]) throws {
+        try output.write(JSONRecordWriter.object(columns, values) + "\n")
+    }
+
+    mutating func end() throws {}
+}
+
+/// A row of names, then one row a record; an empty text is `""`, nothing is nothing.
+struct CSVRecordWriter: RecordWriter {
+    private let output: TextOutput
+
+    init(_ output: TextOutput) { self.output = output }
+
+    mutating func begin(_ entity: String, columns: [String]) throws {
+        try output.write(columns.map(Self.field).joined(separator: ",") + "\n")
+    }
+
+    mutating func write(_ values: [CellValue]) throws {
+        // A row of one empty field would be a blank line, which readers skip.
+        let row = values.map { $0.text.map(Self.field) ?? "" }.joined(separator: ",")
+        try output.write((row.isEmpty ? "\"\"" : row) + "\n")
+    }
+
+    mutating func end() throws {}
+
+    private static func field(_ text: String) -> String {
+        let needsQuotes = text.isEmpty || text.unicodeScalars.contains { ",\"\n\r".unicodeScalars.contains($0) }
+        return needsQuotes ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+    }
+}
+
+/// One element a record, named like its entity, with an attribute for each value; nothing is no attribute.
+struct XMLRecordWriter: RecordWriter {
+    private let output: TextOutput
+    private var entity = ""
+    private var columns: [String] = []
+    private var isStarted = false
+
+    init(_ output: TextOutput) { self.output = output }
+
+    mutating func begin(_ entity: String, columns: [String]) throws {
+        if !isStarted { try output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<records>\n") }
+        isStarted = true
+        self.entity = entity
+        self.columns = columns
+    }
+
+    mutating func write(_ values: [CellValue]) throws {
+        var line = "    <\(entity)"
+        for (column, value) in zip(columns, values) {
+            guard let text = value.text else { continue }
+            line += " \(column)=\"\(try escaped(text, column))\""
+        }
+        try output.write(line + "/>\n")
+    }
+
+    mutating func end() throws { try output.write("</records>\n") }
+
+    private func escaped(_ text: String, _ column: String) throws -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n", "\r", "\t": result += "&#\(scalar.value);"
+            default:
+                guard scalar.value >= 0x20, scalar.value != 0xFFFE, scalar.value != 0xFFFF else {
+                    throw ToolFailure(
+                        "\(entity).\(column) has a control character, which XML cannot hold; export as JSON or CSV.")
+                }
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

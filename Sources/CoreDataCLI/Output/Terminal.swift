@@ -1,0 +1,81 @@
+import Foundation
+
+/// Where people and programs read what the tool says.
+enum Terminal {
+    /// Whether standard error is a terminal, so that a person may look at progress.
+    static let showsProgress = isTerminal(STDERR_FILENO) && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+    static func writeError(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
+    /// A line for people on standard error, apart from the output.
+    static func note(_ text: String) { writeError(text + "\n") }
+
+    private static func isTerminal(_ descriptor: Int32) -> Bool {
+        #if os(Windows)
+            _isatty(descriptor) != 0
+        #else
+            isatty(descriptor) == 1
+        #endif
+    }
+}
+
+/// Collects output and writes it in large pieces, to standard output or a file.
+final class TextOutput {
+    private var buffer: [UInt8] = []
+    private let handle: FileHandle
+    /// The file that appears only when it is complete.
+    private let file: (temporary: URL, final: URL)?
+
+    /// - Parameter path: a file, which takes the place of one that is there when all is written; `nil` or `-` for
+    ///   standard output.
+    init(path: String? = nil) throws {
+        guard let path, path != "-" else {
+            handle = .standardOutput
+            file = nil
+            return
+        }
+        let final = URL(fileURLWithPath: path)
+        let temporary = final.deletingLastPathComponent()
+            .appendingPathComponent(".\(final.lastPathComponent).\(UUID().uuidString)")
+        guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: temporary.path)
+        else { throw ToolFailure("Cannot write \(path): its folder does not exist or cannot be written to.") }
+        self.handle = handle
+        file = (temporary, final)
+    }
+
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count > 1 << 16 { try flush() }
+    }
+
+    /// Writes what is left; a file is in its place after that.
+    func finish() throws {
+        try flush()
+        guard let file else { return }
+        try handle.close()
+        #if os(Windows)
+            try? FileManager.default.removeItem(at: file.final)
+            try FileManager.default.moveItem(at: file.temporary, to: file.final)
+        #else
+            // In one step, so that there is always one of the two files.
+            guard rename(file.temporary.path, file.final.path) == 0 else {
+                throw ToolFailure("Cannot write \(file.final.path): \(String(cString: strerror(errno))).")
+            }
+        #endif
+    }
+
+    /// Leaves nothing of an incomplete file.
+    func cancel() {
+        guard let file else { return }
+        try? FileManager.default.removeItem(at: file.temporary)
+    }
+
+    private func flush() throws {
+        guard !buffer.isEmpty else { return }
+        try handle.write(contentsOf: Data(buffer))
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

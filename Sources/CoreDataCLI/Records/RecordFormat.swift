@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+
+/// The formats in which records are read and written.
+enum RecordFormat: String, CaseIterable, ExpressibleByArgument {
+    case xml, json, ndjson, csv
+
+    /// By the end of the file's name; `nil` where that tells nothing.
+    init?(fileName: String) {
+        switch fileName.split(separator: ".").last?.lowercased() {
+        case "xml": self = .xml
+        case "json": self = .json
+        case "ndjson", "jsonl": self = .ndjson
+        case "csv", "tsv": self = .csv
+        default: return nil
+        }
+    }
+
+    /// Whether the format tells a missing value from an empty text and has numbers, lists and nested objects.
+    var hasTypes: Bool { self == .json || self == .ndjson }
+}
+
+/// How to read a file of records.
+struct RecordSource {
+    /// A path; `-` for standard input.
+    var path: String
+    var format: RecordFormat
+    /// The entity that the records are for: picks them from a file that has several.
+    var entity: String
+    /// XML: the name of the repeated element.
+    var element: String?
+    /// CSV: what stands between fields.
+    var delimiter: UInt8
+    /// Whether an empty field is an empty text instead of no value.
+    var keepsEmpty: Bool
+
+    var name: String { path == "-" ? "standard input" : path }
+
+    func makeReader() throws -> any RecordReader {
+        let bytes = try FileBytes(path: path, name: name)
+        switch format {
+        case .xml: return try XMLRecordReader(bytes, entity: entity, element: element)
+        case .json: return try JSONRecordReader(bytes, entity: entity)
+        case .ndjson: return NDJSONRecordReader(bytes)
+        case .csv: return try CSVRecordReader(bytes, delimiter: delimiter, keepsEmpty: keepsEmpty)
+        }
+    }
+}

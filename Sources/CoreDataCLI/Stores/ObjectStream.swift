@@ -1,0 +1,67 @@
+import CoreData
+import Foundation
+
+/// The objects of a fetch, a chunk at a time, so that a large store does not have to fit in memory.
+///
+/// One statement for the IDs, then for each chunk one for its rows and one for each prefetched relationship.
+struct ObjectStream {
+    let context: NSManagedObjectContext
+    let entity: NSEntityDescription
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    var includesSubentities = true
+    /// Key paths of relationships to read with each chunk.
+    var prefetched: [String] = []
+    private static let chunkSize = 500
+
+    init(_ context: NSManagedObjectContext, entity: NSEntityDescription) {
+        self.context = context
+        self.entity = entity
+    }
+
+    /// The request without its kind of result.
+    func request<T>(_ type: T.Type) -> NSFetchRequest<T> {
+        let request = NSFetchRequest<T>(entityName: entity.name ?? "")
+        request.predicate = predicate
+        request.sortDescriptors = sortDescriptors
+        request.fetchLimit = limit
+        request.fetchOffset = offset
+        request.includesSubentities = includesSubentities
+        return request
+    }
+
+    /// Calls the body with each object in order, and with how many there are in all; returns that number.
+    @discardableResult
+    func forEach(_ body: (_ object: NSManagedObject, _ index: Int, _ count: Int) throws -> Void) throws -> Int {
+        try context.performAndWait {
+            let idRequest = request(NSManagedObjectID.self)
+            idRequest.resultType = .managedObjectIDResultType
+            let ids = try context.fetch(idRequest)
+            var index = 0
+            while index < ids.count {
+                let chunk = Array(ids[index..<min(index + Self.chunkSize, ids.count)])
+                // One chunk's objects are let go before the next is read.
+                let objects = try self.objects(chunk)
+                for id in chunk {
+                    defer { index += 1 }
+                    // Somebody else may have deleted it since the IDs were read.
+                    guard let object = objects[id] else { continue }
+                    try body(object, index, ids.count)
+                }
+                context.reset()
+            }
+            return ids.count
+        }
+    }
+
+    private func objects(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.predicate = NSPredicate(format: "self IN %@", argumentArray: [ids])
+        request.relationshipKeyPathsForPrefetching = prefetched
+        request.returnsObjectsAsFaults = false
+        return Dictionary(
+            try context.fetch(request).map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

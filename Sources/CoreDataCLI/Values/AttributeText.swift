@@ -1,0 +1,176 @@
+import CoreData
+import Foundation
+
+/// The values of attributes as files write them, in both directions.
+///
+/// | Attribute | Written as |
+/// | --- | --- |
+/// | Boolean | `true`, `false`; read also `YES`, `NO`, `1`, `0` |
+/// | Date | ISO 8601, UTC unless it says otherwise: `2024-05-01T12:30:00Z`, `2024-05-01` |
+/// | Binary, Transformable | base64; of a transformable, what its transformer makes of the value |
+/// | UUID, URI, String, numbers | plain text; JSON has numbers |
+struct AttributeText {
+    let attribute: NSAttributeDescription
+    /// Whether an empty text is no value, as in formats that have no other way to write that; an empty text stays
+    /// empty for a text attribute that needs a value.
+    var emptyIsNil = false
+
+    /// What a file says, as the attribute stores it; `nil` for no value.
+    ///
+    /// - Throws: ``ToolFailure`` with what is wrong with the value, without the attribute's name.
+    func value(_ field: FieldValue) throws -> Any? {
+        switch field {
+        case .null: return nil
+        case .boolean(let value):
+            guard attribute.attributeType == .booleanAttributeType else { throw failure("\(value)") }
+            return NSNumber(value: value)
+        case .number(let text): return try value(text)
+        case .text(let text):
+            if text.isEmpty, emptyIsNil || attribute.attributeType != .stringAttributeType {
+                let isRequiredText = attribute.attributeType == .stringAttributeType && !attribute.isOptional
+                return isRequiredText ? "" : nil
+            }
+            return try value(text)
+        case .list, .object:
+            throw ToolFailure("takes \(typeName), not \(field.isList ? "a list" : "an object")")
+        }
+    }
+
+    private func value(_ text: String) throws -> Any {
+        switch attribute.attributeType {
+        case .integer16AttributeType: return NSNumber(value: try integer(text, Int16.self))
+        case .integer32AttributeType: return NSNumber(value: try integer(text, Int32.self))
+        case .integer64AttributeType: return NSNumber(value: try integer(text, Int64.self))
+        case .doubleAttributeType: return NSNumber(value: try real(text))
+        case .floatAttributeType:
+            let value = Float(try real(text))
+            guard value.isFinite else { throw failure(text) }
+            return NSNumber(value: value)
+        case .decimalAttributeType:
+            // Decimal reads as far as it understands, so the form is checked first.
+            guard text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil,
+                let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN
+            else { throw failure(text) }
+            return NSDecimalNumber(decimal: value)
+        case .stringAttributeType: return text
+        case .booleanAttributeType:
+            switch text.lowercased() {
+            case "true", "yes", "1": return NSNumber(value: true)
+            case "false", "no", "0": return NSNumber(value: false)
+            default: throw failure(text)
+            }
+        case .dateAttributeType:
+            guard let date = DateText.date(text) else { throw failure(text) }
+            return date
+        case .binaryDataAttributeType:
+            guard let data = Data(base64Encoded: text) else { throw failure(text) }
+            return data
+        case .UUIDAttributeType:
+            guard let uuid = UUID(uuidString: text) else { throw failure(text) }
+            return uuid
+        case .URIAttributeType:
+            guard let url = URL(string: text) else { throw failure(text) }
+            return url
+        case .transformableAttributeType: return try transformed(text)
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
+            throw ToolFailure("is of a type that cannot be imported")
+        }
+    }
+
+    private func integer<T: FixedWidthInteger>(_ text: String, _ type: T.Type) throws -> T {
+        if let value = T(text) { return value }
+        // JSON may write 3 as 3.0 or 3e0.
+        if let number = Double(text), number == number.rounded(), let value = T(exactly: number) { return value }
+        guard Double(text) != nil else { throw failure(text) }
+        throw ToolFailure("'\(text)' is not between \(T.min) and \(T.max), or not whole")
+    }
+
+    private func real(_ text: String) throws -> Double {
+        guard let value = Double(text), value.isFinite, !text.lowercased().contains("x") else { throw failure(text) }
+        return value
+    }
+
+    private func transformed(_ text: String) throws -> Any {
+        guard let data = Data(base64Encoded: text) else { throw failure(text) }
+        if let name = attribute.valueTransformerName, !name.isEmpty {
+            guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else {
+                throw ToolFailure("needs the value transformer '\(name)', which this tool does not have")
+            }
+            guard let value = transformer.reverseTransformedValue(data) else { throw failure(text) }
+            return value
+        }
+        guard let value = try? NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data) else { throw failure(text) }
+        return value
+    }
+
+    private func failure(_ text: String) -> ToolFailure {
+        let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
+        return ToolFailure("'\(shown)' is not \(typeName)")
+    }
+
+    /// What the attribute takes, for messages.
+    var typeName: String {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "a whole number"
+        case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
+        case .stringAttributeType: "a text"
+        case .booleanAttributeType: "true or false"
+        case .dateAttributeType: "a date such as 2024-05-01 or 2024-05-01T12:30:00Z"
+        case .binaryDataAttributeType, .transformableAttributeType: "base64"
+        case .UUIDAttributeType: "a UUID"
+        case .URIAttributeType: "a URL"
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: "a value of the tool's"
+        }
+    }
+
+    // MARK: Out
+
+    /// An object's value of the attribute.
+    func cell(_ value: Any?) -> CellValue {
+        guard let value, !(value is NSNull) else { return .null }
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            return (value as? NSNumber).map { .integer($0.int64Value) } ?? Self.other(value)
+        case .booleanAttributeType: return (value as? NSNumber).map { .boolean($0.boolValue) } ?? Self.other(value)
+        case .floatAttributeType:
+            // The shortest digits of the float: 0.1, not 0.10000000149011612.
+            return (value as? NSNumber).flatMap { Double("\($0.floatValue)") }.map { .real($0) } ?? Self.other(value)
+        case .decimalAttributeType:
+            return (value as? NSNumber).map { .decimal($0.decimalValue) } ?? Self.other(value)
+        case .transformableAttributeType: return archived(value)
+        default: return Self.other(value)
+        }
+    }
+
+    /// A value whose attribute is not known, such as an element of a composite.
+    static func other(_ value: Any) -> CellValue {
+        switch value {
+        case let value as String: .text(value)
+        case let value as Date: .date(value)
+        case let value as Data: .data(value)
+        case let value as UUID: .text(value.uuidString)
+        case let value as URL: .text(value.absoluteString)
+        case let value as NSDecimalNumber: .decimal(value.decimalValue)
+        case let value as NSNumber: .real(value.doubleValue)
+        default: .text("\(value)")
+        }
+    }
+
+    private func archived(_ value: Any) -> CellValue {
+        // Where no transformer could read them, the value is the stored bytes.
+        if let data = value as? Data { return .data(data) }
+        if let name = attribute.valueTransformerName, !name.isEmpty {
+            let transformer = ValueTransformer(forName: NSValueTransformerName(name))
+            return (transformer?.transformedValue(value) as? Data).map { .data($0) } ?? .text("\(value)")
+        }
+        let data = try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+        return data.map { .data($0) } ?? .text("\(value)")
+    }
+}
+
+extension FieldValue {
+    fileprivate var isList: Bool {
+        if case .list = self { return true }
+        return false
+    }
+}

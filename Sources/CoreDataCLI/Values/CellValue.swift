@@ -1,0 +1,92 @@
+import Foundation
+
+/// A value on its way from an object to the output.
+indirect enum CellValue: Equatable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case real(Double)
+    case decimal(Decimal)
+    case text(String)
+    case date(Date)
+    case data(Data)
+    /// How many objects a to-many has.
+    case count(Int)
+    case list([CellValue])
+
+    /// As a table shows it: a binary as its size, nothing as `NULL`.
+    var tableText: String {
+        switch self {
+        case .null: "NULL"
+        case .data(let data): "<\(data.count) bytes>"
+        case .list(let values): values.map(\.tableText).joined(separator: ", ")
+        default: text ?? ""
+        }
+    }
+
+    /// As CSV and XML write it; `nil` for nothing.
+    ///
+    /// A list has no such form; its values stand one after another, for people.
+    var text: String? {
+        switch self {
+        case .null: nil
+        case .boolean(let value): value ? "true" : "false"
+        case .integer(let value): String(value)
+        case .count(let value): String(value)
+        case .real(let value): Self.text(value)
+        case .decimal(let value): value.description
+        case .text(let value): value
+        case .date(let value): DateText.text(value)
+        case .data(let value): value.base64EncodedString()
+        case .list(let values): values.map { $0.text ?? "" }.joined(separator: ", ")
+        }
+    }
+
+    /// As JSON.
+    var json: String {
+        switch self {
+        case .null: "null"
+        case .boolean, .integer, .count, .decimal: text ?? "null"
+        case .real(let value): value.isFinite ? Self.text(value) : "null"
+        case .text, .date, .data: JSONText.quoted(text ?? "")
+        case .list(let values): "[" + values.map(\.json).joined(separator: ", ") + "]"
+        }
+    }
+
+    var isNumber: Bool {
+        switch self {
+        case .integer, .real, .decimal, .count: true
+        default: false
+        }
+    }
+
+    /// `2` instead of `2.0`.
+    private static func text(_ value: Double) -> String {
+        let text = String(value)
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+enum JSONText {
+    /// The text in quotes, with escapes where JSON wants them.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                if scalar.value < 0x20 {
+                    let digits = String(scalar.value, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import CoreDataCLI
+
+@Suite struct CellValueTests {
+    @Test(
+        arguments: [
+            (.null, "NULL", nil, "null"),
+            (.boolean(true), "true", "true", "true"),
+            (.integer(-5), "-5", "-5", "-5"),
+            (.real(2), "2", "2", "2"),
+            (.real(0.1), "0.1", "0.1", "0.1"),
+            (.real(.infinity), "inf", "inf", "null"),
+            (.text("a\"\n\u{1}"), "a\"\n\u{1}", "a\"\n\u{1}", "\"a\\\"\\n\\u0001\""),
+            (.data(Data([1, 2, 3])), "<3 bytes>", "AQID", "\"AQID\""),
+            (.count(3), "3", "3", "3"),
+            (.list([.integer(1), .null]), "1, NULL", "1, ", "[1, null]"),
+            (
+                .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z", "2001-01-01T00:00:00Z",
+                "\"2001-01-01T00:00:00Z\""
+            ),
+        ] as [(CellValue, String, String?, String)])
+    func valuesAreWrittenForPeopleAndPrograms(value: CellValue, table: String, text: String?, json: String) {
+        #expect(value.tableText == table)
+        #expect(value.text == text)
+        #expect(value.json == json)
+    }
+}
