@@ -106,8 +106,14 @@ extension NSManagedObjectContext {
         while !unpropagated.isEmpty {
             let objects = unpropagated
             unpropagated = []
+            readFailure = nil
             realiseAll(objects.filter { $0.isFault })
             for object in objects where object.flags.contains(.deleted) { applyDeleteRules(of: object) }
+            if readFailure != nil {
+                // Rules that could not be followed to the end are applied again, before anything is saved.
+                unpropagated = objects + unpropagated
+                return
+            }
             for object in objects where object.flags.isSuperset(of: [.deleted, .inserted]) { forget(object) }
         }
     }

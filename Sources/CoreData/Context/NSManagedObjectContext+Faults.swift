@@ -83,21 +83,30 @@ extension NSManagedObjectContext {
         return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), store: index)
     }
 
-    /// The members of a to-many as the store has them: one statement, rows included.
-    final func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+    /// The members of a to-many as the store has them: one statement, rows included; `nil` when they cannot be read.
+    final func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
         guard let store = store(at: object.storeIndex), object.primaryKey > 0 else { return [] }
         do {
             let found = try store.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
             return found.first?.rows.map { self.object(for: $0, in: store) } ?? []
         } catch {
-            CoreDataLog.general.error(
-                """
-                The members of '\(object.runtime.slots[slot].name)' of \(object.objectID) could not be read: \
-                \(error.localizedDescription)
-                """)
-            return []
+            noteReadFailure(error, "The members of '\(object.runtime.slots[slot].name)' of \(object.objectID)")
+            return nil
         }
+    }
+
+    /// Takes note that something could not be read where no error can be thrown: it is nil for the moment, and what
+    /// depends on it must not be saved.
+    final func noteReadFailure(_ error: any Error, _ what: String) {
+        let converted = CoreDataErrors.converted(error, store: nil, context: self)
+        CoreDataLog.general.error("\(what) could not be read: \(converted.localizedDescription)")
+        if readFailure == nil { readFailure = converted }
+    }
+
+    /// Throws when something could not be read that a save depends on.
+    final func checkReads() throws {
+        if let readFailure { throw readFailure }
     }
 
     // MARK: Firing
@@ -108,8 +117,7 @@ extension NSManagedObjectContext {
             do {
                 try readRows(of: neighbours(of: object))
             } catch {
-                CoreDataLog.general.error(
-                    "\(object.objectID) could not be read and is nil for now: \(error.localizedDescription)")
+                noteReadFailure(error, "\(object.objectID)")
                 return
             }
         }
@@ -123,7 +131,8 @@ extension NSManagedObjectContext {
         do {
             try readRows(of: faults.filter { $0.row == nil })
         } catch {
-            CoreDataLog.general.error("\(faults.count) faults could not be read: \(error.localizedDescription)")
+            noteReadFailure(error, "\(faults.count) faults")
+            return
         }
         for object in faults where object.isFault {
             if object.row == nil { lose(object, key: nil) } else { object.becomeRealised() }

@@ -93,8 +93,10 @@ extension NSManagedObjectContext {
             object.flags = [.inaccessible]
             object.values = nil
             object.relations = []
-            object.row = nil
             object.registry = nil
+            guard object.row != nil else { continue }
+            object.row = nil
+            store(at: object.storeIndex)?.release(object.primaryKey, root: object.runtime.root)
         }
         registry.removeAll()
         clearLists()

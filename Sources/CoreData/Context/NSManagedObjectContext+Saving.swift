@@ -10,8 +10,10 @@ extension NSManagedObjectContext {
     final func saveChanges() throws {
         checkOwned("save()")
         isSaving = true
+        readFailure = nil
         defer { isSaving = false }
         processPendingChanges()
+        try checkReads()
         guard let coordinator else {
             guard hasChanges else { return }
             throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
@@ -49,6 +51,7 @@ extension NSManagedObjectContext {
             while !next.isEmpty {
                 for object in next { object.willSave() }
                 next = processPendingChanges(addingTo: &changed)
+                try checkReads()
             }
             try validate(changed.filter { $0.hasChanges })
             // What a validator changed is validated again.
@@ -89,6 +92,7 @@ extension NSManagedObjectContext {
                 }
             } catch { errors.append(error) }
         }
+        try checkReads()
         if let error = CoreDataErrors.combined(errors) { throw error }
     }
 

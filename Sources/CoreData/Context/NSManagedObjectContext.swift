@@ -84,6 +84,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var event = ChangeEvent()
     final var unpropagated: [NSManagedObject] = []
     final var isProcessing = false
+    /// What could not be read since the current save or event began.
+    final var readFailure: (any Error)?
     final var isSaving = false
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?

@@ -21,6 +21,11 @@ final class SavePreparation {
     private var written: [(object: NSManagedObject, row: RowSnapshot)] = []
     private var temporaryKeys: [Int64] = []
 
+    private struct Identity: Hashable {
+        var root: Int
+        var primaryKey: Int64
+    }
+
     init(
         context: NSManagedObjectContext, store: SQLStore, inserted: [NSManagedObject],
         updated: [NSManagedObject], deleted: [NSManagedObject]
@@ -35,6 +40,7 @@ final class SavePreparation {
     /// Saves; what it returns is empty when nothing had to be written.
     func run() throws -> ChangeSet {
         try OrderAssignment(context: context).assign(inserted + updated + deleted) { self.touch($0) }
+        try context.checkReads()
         try context.readRows(of: (updated + deleted).filter { $0.row == nil })
         let hasMetadata = store.hasUnsavedMetadata
         guard !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasMetadata else { return ChangeSet() }
@@ -52,8 +58,13 @@ final class SavePreparation {
             commit(outcome)
             return changes
         } catch {
+            let new = Dictionary(
+                inserted.map { (Identity(root: $0.runtime.root, primaryKey: $0.primaryKey), $0) },
+                uniquingKeysWith: { first, _ in first })
             for (object, key) in zip(inserted, temporaryKeys) { object.primaryKey = key }
-            throw error
+            throw CoreDataErrors.converted(error, store: store, context: context) { key in
+                new[Identity(root: self.store.engine.model.entities[key.entity].root, primaryKey: key.primaryKey)]
+            }
         }
     }
 
@@ -108,6 +119,7 @@ final class SavePreparation {
             changes.deletions.append(ChangeSet.Deletion(key: row.key, version: row.version))
         }
         changes.links = links()
+        try context.checkReads()
         changes.metadata = try store.unsavedMetadata()
         return changes
     }

@@ -102,8 +102,10 @@ enum CoreDataErrors {
         do { return try body() } catch { throw converted(error, store: nil, context: nil) }
     }
 
+    /// - Parameter new: the object of a row that the failed save would have made.
     static func converted(
-        _ error: any Error, store: SQLStore?, context: NSManagedObjectContext?
+        _ error: any Error, store: SQLStore?, context: NSManagedObjectContext?,
+        new: (RowKey) -> NSManagedObject? = { _ in nil }
     ) -> any Error {
         switch error {
         case let failure as PredicateFailure:
@@ -115,7 +117,7 @@ enum CoreDataErrors {
         case let failure as StoreFailure: return self.store(failure, url: store?.url)
         case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
         case SaveFailure.conflicts(let conflicts): return merge(conflicts, store: store, context: context)
-        case SaveFailure.constraints(let violations): return constraint(violations, store: store, context: context)
+        case SaveFailure.constraints(let violations): return constraint(violations, store: store, context: context, new: new)
         default: return error
         }
     }
@@ -159,7 +161,8 @@ enum CoreDataErrors {
     }
 
     private static func constraint(
-        _ violations: [SaveFailure.ConstraintViolation], store: SQLStore?, context: NSManagedObjectContext?
+        _ violations: [SaveFailure.ConstraintViolation], store: SQLStore?, context: NSManagedObjectContext?,
+        new: (RowKey) -> NSManagedObject?
     ) -> CocoaError {
         var texts: [String] = []
         let list = violations.compactMap { violation -> NSConstraintConflict? in
@@ -167,8 +170,8 @@ enum CoreDataErrors {
             else { return nil }
             let names = violation.slots.map { runtime.slots[$0].name }
             texts.append("\(runtime.name) (\(names.joined(separator: ", ")))")
-            let changed = context.object(for: violation.changed, store: store.index)
-            let existing = context.object(for: violation.existing, store: store.index)
+            let changed = new(violation.changed) ?? context.object(for: violation.changed, store: store.index)
+            let existing = new(violation.existing) ?? context.object(for: violation.existing, store: store.index)
             let isInContext = existing.hasChanges
             return NSConstraintConflict(
                 constraint: names, database: isInContext ? nil : existing,

@@ -68,10 +68,14 @@ extension NSManagedObject {
     }
 
     /// The relationship's members, read from the store where they are not known yet: one statement.
+    ///
+    /// When they cannot be read they stay unknown, and the context cannot be saved.
     final func knownMembers(_ slot: Int) -> ToManyMembers {
         let members = members(slot)
-        if !members.isKnown {
-            members.know(managedObjectContext?.storedMembers(of: self, slot: slot) ?? [])
+        if !members.isKnown, let context = managedObjectContext,
+            let stored = context.storedMembers(of: self, slot: slot)
+        {
+            members.know(stored)
         }
         return members
     }

@@ -11,9 +11,7 @@ enum Transformation {
             guard let object = transformer.reverseTransformedValue(data) else { return .data(data) }
             return .opaque(box(object))
         }
-        guard let object = try? NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data) else {
-            return .data(data)
-        }
+        guard let object = SecureArchive.object(from: data) else { return .data(data) }
         return .opaque(box(object))
     }
 
@@ -24,13 +22,9 @@ enum Transformation {
                 property: slot.name, transformer: slot.attribute?.valueTransformerName ?? "",
                 type: String(describing: type(of: box.object)))
         }
-        do {
-            return try NSKeyedArchiver.archivedData(withRootObject: box.object, requiringSecureCoding: false)
-        } catch {
-            throw CoreDataErrors.notTransformable(
-                property: slot.name, transformer: "NSKeyedArchiver",
-                type: String(describing: type(of: box.object)))
-        }
+        if let data = SecureArchive.data(of: box.object, requiringSecureCoding: false) { return data }
+        throw CoreDataErrors.notTransformable(
+            property: slot.name, transformer: "NSKeyedArchiver", type: String(describing: type(of: box.object)))
     }
 
     static func box(_ object: Any) -> OpaqueValue {

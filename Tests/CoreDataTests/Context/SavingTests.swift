@@ -9,7 +9,8 @@ import Testing
         let stack = try LibraryStack()
         try stack.story { context in
             let log = NotificationLog(.NSManagedObjectContextWillSave, context)
-            #expect(try stack.statements { try context.save() }.isEmpty)
+            let statements = try stack.statements { try context.save() }
+            #expect(statements.isEmpty)
             #expect(log.userInfos.isEmpty)
         }
     }

@@ -95,7 +95,7 @@ import Testing
             return book.objectID
         }
         let other = stack.newContext()
-        try other.performAndWait {
+        other.performAndWait {
             let fault = other.object(with: id)
             _ = fault.hash
             #expect(fault == fault)

@@ -52,7 +52,8 @@ import Testing
             try other.save()
         }
         try LibraryStack(opening: stack.url).story { context in
-            #expect(try context.all(Author.self, "Author").first?.books.count == 2)
+            let authors = try context.all(Author.self, "Author")
+            #expect(authors.first?.books.count == 2)
         }
     }
 

@@ -1,5 +1,6 @@
 import CoreDataSQL
 import Foundation
+import Synchronization
 
 @testable import CoreData
 
@@ -14,15 +15,44 @@ extension LibraryStack {
         return recorder.work
     }
 
-    /// The statements that `body` makes the store run, with the nth failing.
+    /// Runs `body` with the nth statement failing. The end of a reader's transaction does not count: what was
+    /// read by then is good, whether or not it ends well.
     func failing(statement number: Int, _ body: () throws -> Void) -> (didFail: Bool, error: (any Error)?) {
-        let injector = SQLFaultInjector(failingStatement: number)
+        let failure = NthStatementFailure(number)
         let database = coordinator.sqlStores[0].engine.database
-        database.setObserver(injector)
+        database.setObserver(failure)
         defer { database.setObserver(nil) }
         do {
             try body()
-            return (injector.hasFailed, nil)
-        } catch { return (injector.hasFailed, error) }
+            return (failure.didFail, nil)
+        } catch { return (failure.didFail, error) }
+    }
+}
+
+private final class NthStatementFailure: SQLObserver {
+    private struct State {
+        var remaining: Int
+        var isReading = false
+        var didFail = false
+    }
+
+    private let state: Mutex<State>
+
+    init(_ number: Int) { state = Mutex(State(remaining: number)) }
+
+    var didFail: Bool { state.withLock(\.didFail) }
+
+    func willRun(_ sql: String, bindings: [SQLValue]) throws {
+        let fails = state.withLock { state in
+            if sql == "BEGIN" { state.isReading = true }
+            if sql == "COMMIT", state.isReading {
+                state.isReading = false
+                return false
+            }
+            state.remaining -= 1
+            if state.remaining == 0 { state.didFail = true }
+            return state.remaining == 0
+        }
+        if fails { throw SQLFailure(kind: .full, code: 13, message: "injected failure", sql: sql) }
     }
 }
