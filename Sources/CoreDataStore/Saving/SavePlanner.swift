@@ -32,17 +32,21 @@ struct SavePlanner {
     // MARK: Rows
 
     private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
-        try grouped(deletions, by: { $0.key.entity }) { entity, rows in
-            let table = try tables.table(of: entity)
-            return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
-        }
+        try grouped(
+            deletions, by: { $0.key.entity },
+            { entity, rows in
+                let table = try tables.table(of: entity)
+                return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
+            })
     }
 
     private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
-        try grouped(insertions, by: { $0.row.entity }) { entity, rows in
-            let table = try tables.table(of: entity)
-            return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows)
-        }
+        try grouped(
+            insertions, by: { $0.row.entity },
+            { entity, rows in
+                let table = try tables.table(of: entity)
+                return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows)
+            })
     }
 
     private struct UpdateShape: Hashable {
