@@ -34,7 +34,7 @@ enum ValidationErrors {
         let code = Int(warning) ?? ValidationCode.derive(from: predicate.node, type: type)
         let text = Int(warning) == nil && !warning.isEmpty ? warning : description(code)
         return make(
-            code, "\(name(key, object)): \(text) (\(predicate.predicateFormat)).", key, object, value,
+            code, "\(name(key, object)): \(text) (\(predicate.node.predicateFormat)).", key, object, value,
             predicate: predicate)
     }
 

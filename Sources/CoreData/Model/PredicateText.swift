@@ -17,19 +17,40 @@ enum PredicateText {
 
     // MARK: - Between trees and Foundation's classes
 
-    static func predicate(_ node: PredicateNode) -> NSPredicate { NSPredicate(value: true) }
+    static func predicate(_ node: PredicateNode) -> NSPredicate { .make(node: node) }
 
-    static func node(of predicate: NSPredicate) -> PredicateNode? { nil }
+    /// The predicate's tree; `nil` for one that is only code.
+    static func node(of predicate: NSPredicate) -> PredicateNode? {
+        if case .block = predicate.node { return nil }
+        return predicate.node
+    }
 
-    static func expression(_ node: ExpressionNode) -> NSExpression? { nil }
+    static func expression(_ node: ExpressionNode) -> NSExpression? { .make(node: node) }
 
-    static func node(of expression: NSExpression) -> ExpressionNode? { nil }
+    /// The expression's tree; `nil` for one that is only code.
+    static func node(of expression: NSExpression) -> ExpressionNode? {
+        if case .block = expression.node { return nil }
+        return expression.node
+    }
 
-    static func substituting(_ variables: [String: Any], in predicate: NSPredicate) -> NSPredicate { predicate }
+    static func substituting(_ variables: [String: Any], in predicate: NSPredicate) -> NSPredicate {
+        predicate.withSubstitutionVariables(variables)
+    }
 
-    static func sort(_ descriptor: NSSortDescriptor) -> FetchRequestElement.Sort? { nil }
+    /// The descriptor as a document has it; `nil` for one with code or without a key.
+    static func sort(_ descriptor: NSSortDescriptor) -> FetchRequestElement.Sort? {
+        guard let ordering = descriptor.ordering, let key = ordering.key else { return nil }
+        let selector: String?
+        switch ordering.comparison {
+        case .order(.literal): selector = nil
+        case .order(let order): selector = order.rawValue
+        case .selector(let name): selector = name
+        case .code: return nil
+        }
+        return FetchRequestElement.Sort(key: key, isAscending: ordering.ascending, selector: selector)
+    }
 
     static func sortDescriptor(_ sort: FetchRequestElement.Sort) -> NSSortDescriptor {
-        NSSortDescriptor(keyPath: \NSObject.hash, ascending: sort.isAscending)
+        NSSortDescriptor(key: sort.key, ascending: sort.isAscending, selector: sort.selector.map { Selector($0) })
     }
 }

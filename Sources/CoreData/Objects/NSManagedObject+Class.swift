@@ -41,7 +41,7 @@ extension NSManagedObject {
             let template = description.fetchRequest, let context = managedObjectContext
         else { return nil }
         let request = NSFetchRequest<NSManagedObject>(template)
-        request.predicate = template.predicate?.withSubstitutionVariables2([
+        request.predicate = template.predicate?.withSubstitutionVariables([
             "FETCH_SOURCE": self, "FETCHED_PROPERTY": description,
         ])
         do { return try context.fetch(request) } catch {
