@@ -3,41 +3,17 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Predicates, expressions and sort descriptors as model files write them: as text.
+/// Predicates, expressions and sort descriptors between Foundation's classes and the text that model files have.
 enum PredicateText {
     /// The predicate's text; `nil` for one with code in it.
-    static func text(of predicate: NSPredicate) -> String? { node(of: predicate).flatMap(text) }
+    static func text(of predicate: NSPredicate) -> String? { text(of: predicate.node) }
 
     static func text(of node: PredicateNode) -> String? { node.containsBlocks ? nil : node.predicateFormat }
-
-    static func text(of expression: NSExpression) -> String? { node(of: expression)?.predicateFormat }
 
     /// What was wrong with a text, as the parser told it.
     static func diagnostic(of error: any Error) -> Diagnostic? { (error as? PredicateFailure)?.diagnostic }
 
-    // MARK: - Between trees and Foundation's classes
-
-    static func predicate(_ node: PredicateNode) -> NSPredicate { .make(node: node) }
-
-    /// The predicate's tree; `nil` for one that is only code.
-    static func node(of predicate: NSPredicate) -> PredicateNode? {
-        if case .block = predicate.node { return nil }
-        return predicate.node
-    }
-
-    static func expression(_ node: ExpressionNode) -> NSExpression? { .make(node: node) }
-
-    /// The expression's tree; `nil` for one that is only code.
-    static func node(of expression: NSExpression) -> ExpressionNode? {
-        if case .block = expression.node { return nil }
-        return expression.node
-    }
-
-    static func substituting(_ variables: [String: Any], in predicate: NSPredicate) -> NSPredicate {
-        predicate.withSubstitutionVariables(variables)
-    }
-
-    /// The descriptor as a document has it; `nil` for one with code or without a key.
+    /// The sort as a model file has it; `nil` for one by code or without a key.
     static func sort(_ descriptor: NSSortDescriptor) -> FetchRequestElement.Sort? {
         guard let ordering = descriptor.ordering, let key = ordering.key else { return nil }
         let selector: String?
@@ -51,6 +27,7 @@ enum PredicateText {
     }
 
     static func sortDescriptor(_ sort: FetchRequestElement.Sort) -> NSSortDescriptor {
-        NSSortDescriptor(key: sort.key, ascending: sort.isAscending, selector: sort.selector.map { Selector($0) })
+        guard let selector = sort.selector else { return NSSortDescriptor(key: sort.key, ascending: sort.isAscending) }
+        return NSSortDescriptor(key: sort.key, ascending: sort.isAscending, selector: Selector(selector))
     }
 }
