@@ -1,3 +1,5 @@
+import Foundation
+
 /// How one column of a row is kept in memory and bound to a statement.
 package enum ColumnKind: UInt8, Sendable {
     /// A signed 64-bit integer: integers, booleans, primary keys, entity numbers, order values.
@@ -98,7 +100,10 @@ package struct RowSnapshot: @unchecked Sendable {
         case .text, .blob:
             return withBytes(column) { a in
                 other.withBytes(column) { b in
-                    a.count == b.count && (a.count == 0 || a.elementsEqual(b))
+                    guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {
+                        return a.count == b.count
+                    }
+                    return memcmp(first, second, a.count) == 0
                 }
             }
         }
@@ -119,9 +124,11 @@ package final class RowBuilder {
     private let columnCount: Int
     private let nullWords: Int
     private let words: UnsafeMutablePointer<UInt64>
-    private var bytes: UnsafeMutableRawPointer
-    private var byteCount = 0
-    private var byteCapacity = 256
+    // A builder is used by one thread and calls nobody back: to have every access checked would cost as much as
+    // setting a column.
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var byteCount = 0
+    @exclusivity(unchecked) private var byteCapacity = 256
 
     package init(columnCount: Int) {
         self.columnCount = columnCount

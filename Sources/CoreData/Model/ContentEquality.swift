@@ -9,22 +9,9 @@ enum ContentEquality {
         return a.allSatisfy { key, value in b[key].map { areEqual(value, $0) } ?? false }
     }
 
-    static func areEqual(_ a: NSPredicate, _ b: NSPredicate) -> Bool {
-        if a === b { return true }
-        guard let node = PredicateText.node(of: a), let other = PredicateText.node(of: b) else { return a.isEqual(b) }
-        return node == other
-    }
-
     static func areEqual(_ a: NSPredicate?, _ b: NSPredicate?) -> Bool {
         guard let a, let b else { return a == nil && b == nil }
-        return areEqual(a, b)
-    }
-
-    static func areEqual(_ a: NSExpression?, _ b: NSExpression?) -> Bool {
-        guard let a, let b else { return a == nil && b == nil }
-        if a === b { return true }
-        guard let node = PredicateText.node(of: a), let other = PredicateText.node(of: b) else { return a.isEqual(b) }
-        return node == other
+        return a === b || a.node == b.node
     }
 
     /// Whether two values of any type are equal, as objects or as hashable values.

@@ -30,7 +30,7 @@ extension NSManagedObjectModel {
     ) -> NSFetchRequest<any NSFetchRequestResult>? {
         guard let template = templates[name] else { return nil }
         let request = NSFetchRequest<any NSFetchRequestResult>(template)
-        request.predicate = request.predicate.map { PredicateText.substituting(variables, in: $0) }
+        request.predicate = request.predicate.map { $0.withSubstitutionVariables(variables) }
         return request
     }
 }

@@ -3,33 +3,31 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Predicates, expressions and sort descriptors as model files write them: as text.
+/// Predicates, expressions and sort descriptors between Foundation's classes and the text that model files have.
 enum PredicateText {
     /// The predicate's text; `nil` for one with code in it.
-    static func text(of predicate: NSPredicate) -> String? { node(of: predicate).flatMap(text) }
+    static func text(of predicate: NSPredicate) -> String? { text(of: predicate.node) }
 
     static func text(of node: PredicateNode) -> String? { node.containsBlocks ? nil : node.predicateFormat }
-
-    static func text(of expression: NSExpression) -> String? { node(of: expression)?.predicateFormat }
 
     /// What was wrong with a text, as the parser told it.
     static func diagnostic(of error: any Error) -> Diagnostic? { (error as? PredicateFailure)?.diagnostic }
 
-    // MARK: - Between trees and Foundation's classes
-
-    static func predicate(_ node: PredicateNode) -> NSPredicate { NSPredicate(value: true) }
-
-    static func node(of predicate: NSPredicate) -> PredicateNode? { nil }
-
-    static func expression(_ node: ExpressionNode) -> NSExpression? { nil }
-
-    static func node(of expression: NSExpression) -> ExpressionNode? { nil }
-
-    static func substituting(_ variables: [String: Any], in predicate: NSPredicate) -> NSPredicate { predicate }
-
-    static func sort(_ descriptor: NSSortDescriptor) -> FetchRequestElement.Sort? { nil }
+    /// The sort as a model file has it; `nil` for one by code or without a key.
+    static func sort(_ descriptor: NSSortDescriptor) -> FetchRequestElement.Sort? {
+        guard let ordering = descriptor.ordering, let key = ordering.key else { return nil }
+        let selector: String?
+        switch ordering.comparison {
+        case .order(.literal): selector = nil
+        case .order(let order): selector = order.rawValue
+        case .selector(let name): selector = name
+        case .code: return nil
+        }
+        return FetchRequestElement.Sort(key: key, isAscending: ordering.ascending, selector: selector)
+    }
 
     static func sortDescriptor(_ sort: FetchRequestElement.Sort) -> NSSortDescriptor {
-        NSSortDescriptor(keyPath: \NSObject.hash, ascending: sort.isAscending)
+        guard let selector = sort.selector else { return NSSortDescriptor(key: sort.key, ascending: sort.isAscending) }
+        return NSSortDescriptor(key: sort.key, ascending: sort.isAscending, selector: Selector(selector))
     }
 }

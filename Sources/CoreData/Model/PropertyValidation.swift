@@ -5,8 +5,7 @@ import Foundation
 /// One of a property's validation predicates, and what to say of a value that breaks it.
 package struct PropertyValidation {
     package let predicate: NSPredicate
-    /// The predicate as a tree; `nil` for one that is only code.
-    package let node: PredicateNode?
+    package let node: PredicateNode
     /// The error's code: the one that the model names, else the one that ``ValidationCode`` derives.
     package let code: Int
     /// The model's own words, the key of their translation: `ErrorString/` and this.
@@ -17,7 +16,7 @@ package struct PropertyValidation {
         let warnings = property.validationWarnings
         return property.writtenPredicates.enumerated().map { position, written in
             let warning = position < warnings.count ? warnings[position] : nil
-            let derived = written.node.map { ValidationCode.derive(from: $0, type: type) } ?? ValidationCode.general
+            let derived = ValidationCode.derive(from: written.node, type: type)
             if let code = warning as? NSNumber {
                 return PropertyValidation(
                     predicate: written.predicate, node: written.node, code: code.intValue, message: nil)

@@ -94,8 +94,8 @@ extension PredicateMaking where Self: NSExpression {
         block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any?, arguments: [NSExpression]?
     ) {
         let code = ExpressionBlock(arguments: (arguments ?? []).map(\.node)) { object, arguments in
-            let values = arguments.map { OperandBridging.value(of: $0) ?? NSNull() }
-            return OperandBridging.operand(block(OperandBridging.value(of: object), values, nil))
+            let values = arguments.map { OperandBridging.any(from: $0) ?? NSNull() }
+            return OperandBridging.operand(from: block(OperandBridging.any(from: object), values, nil))
         }
         self.init(expressionPayload: ExpressionPayload(.block(code), block: block))
     }

@@ -25,7 +25,7 @@ extension PredicateMaking where Self: NSExpression {
 
     public var constantValue: Any? {
         guard case .constant(let constant) = node else { unavailable("constantValue") }
-        return OperandBridging.value(of: Operand(constant))
+        return OperandBridging.any(from: Operand(constant))
     }
 
     public var keyPath: String {
@@ -137,9 +137,9 @@ extension PredicateMaking where Self: NSExpression {
         do {
             let value = try stored.content.value(for: object, in: frame)
             if let context, case .assignment(let name, _) = stored.content.node {
-                context.setObject(OperandBridging.value(of: value) ?? NSNull(), forKey: NSString(string: name))
+                context.setObject(OperandBridging.any(from: value) ?? NSNull(), forKey: NSString(string: name))
             }
-            return OperandBridging.value(of: value)
+            return OperandBridging.any(from: value)
         } catch {
             PredicateReporting.report(error)
             return nil

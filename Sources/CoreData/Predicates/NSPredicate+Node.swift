@@ -19,8 +19,8 @@ extension NSPredicate {
         return .block(
             PredicateBlock(origin: self) { [self] object, variables in
                 evaluate(
-                    with: OperandBridging.value(of: object),
-                    substitutionVariables: variables.mapValues { OperandBridging.value(of: $0) ?? NSNull() })
+                    with: OperandBridging.any(from: object),
+                    substitutionVariables: variables.mapValues { OperandBridging.any(from: $0) ?? NSNull() })
             })
     }
 
@@ -37,7 +37,7 @@ extension NSPredicate {
             return NSPredicate { object, variables in
                 do {
                     return try block.body(
-                        OperandBridging.operand(object), (variables ?? [:]).mapValues(OperandBridging.operand))
+                        OperandBridging.operand(from: object), (variables ?? [:]).mapValues(OperandBridging.operand))
                 } catch {
                     PredicateReporting.report(error)
                     return false
@@ -100,7 +100,7 @@ final class PredicatePayload {
     func evaluate(with object: Any?, _ variables: [String: Any]?) -> Bool {
         let frame = variables.map { EvaluationFrame(variables: $0.mapValues(OperandBridging.operand)) }
         do {
-            return try evaluator.value.evaluate(OperandBridging.operand(object), in: frame)
+            return try evaluator.value.evaluate(OperandBridging.operand(from: object), in: frame)
         } catch {
             PredicateReporting.report(error)
             return false

@@ -162,7 +162,7 @@ final class KeyedSortDescriptor: NSSortDescriptor {
 
     override var comparator: Comparator {
         { [comparison] first, second in
-            Self.compare(OperandBridging.operand(first), OperandBridging.operand(second), comparison)
+            Self.compare(OperandBridging.operand(from: first), OperandBridging.operand(from: second), comparison)
         }
     }
 
@@ -174,8 +174,10 @@ final class KeyedSortDescriptor: NSSortDescriptor {
     private func sortValue(_ object: Any) -> Operand {
         do {
             // A name that nobody knows leaves the key path itself.
-            if storedKey == nil, let swiftKeyPath { return OperandBridging.operand(object[keyPath: swiftKeyPath]) }
-            return try evaluator.value(for: OperandBridging.operand(object))
+            if storedKey == nil, let swiftKeyPath {
+                return OperandBridging.operand(from: object[keyPath: swiftKeyPath])
+            }
+            return try evaluator.value(for: OperandBridging.operand(from: object))
         } catch {
             PredicateReporting.report(error)
             return .null
@@ -187,7 +189,7 @@ final class KeyedSortDescriptor: NSSortDescriptor {
         switch comparison {
         case .code(let comparator):
             return comparator(
-                OperandBridging.value(of: first) ?? NSNull(), OperandBridging.value(of: second) ?? NSNull())
+                OperandBridging.any(from: first) ?? NSNull(), OperandBridging.any(from: second) ?? NSNull())
         case .order(let known): order = known
         case .selector: order = .literal
         }

@@ -9,14 +9,14 @@ package enum OperandBridging {
     /// Numbers, booleans, text, dates, data, UUIDs, URLs, their Foundation classes, collections and dictionaries of
     /// them become values; managed objects and their IDs stay themselves; `nil` and `NSNull` are nil. Any other
     /// object or struct is looked into by the names of its stored properties.
-    package static func operand(_ value: Any?) -> Operand {
+    package static func operand(from value: Any?) -> Operand {
         // The common case first; optionals are looked through.
         if let object = value as? any PredicateObject { return .object(object) }
         guard let value = unwrapped(value) else { return .null }
         if let scalar = scalar(value) { return .value(scalar) }
         if let (members, isOrdered) = collection(value, operand) { return .collection(members, isOrdered: isOrdered) }
         if let entries = entries(of: value) {
-            return .dictionary(entries.map { (key: operand($0.key), value: operand($0.value)) })
+            return .dictionary(entries.map { (key: operand(from: $0.key), value: operand(from: $0.value)) })
         }
         return .object(ReflectedObject(value))
     }
@@ -54,7 +54,7 @@ package enum OperandBridging {
     package static func variables(_ dictionary: NSDictionary?) -> [String: Operand] {
         var variables: [String: Operand] = [:]
         for (key, value) in dictionary ?? [:] {
-            if let name = key as? String { variables[name] = operand(value) }
+            if let name = key as? String { variables[name] = operand(from: value) }
         }
         return variables
     }
@@ -63,24 +63,24 @@ package enum OperandBridging {
 
     /// An operand as a value for the user: numbers as `NSNumber` and `NSDecimalNumber`, ordered collections as
     /// arrays and others as `NSSet`, with `NSNull` for nil inside; nil itself as `nil`.
-    package static func value(of operand: Operand) -> Any? {
+    package static func any(from operand: Operand) -> Any? {
         switch operand {
-        case .value(let value): return self.value(of: value)
+        case .value(let value): return any(from: value)
         case .object(let object): return (object as? ReflectedObject)?.value ?? object
         case .collection(let members, let isOrdered):
-            let values = members.map { value(of: $0) ?? NSNull() }
+            let values = members.map { any(from: $0) ?? NSNull() }
             return isOrdered ? values : NSSet(array: values)
         case .dictionary(let entries):
             var dictionary: [AnyHashable: Any] = [:]
             for entry in entries {
-                guard let key = value(of: entry.key) as? AnyHashable else { continue }
-                dictionary[key] = value(of: entry.value) ?? NSNull()
+                guard let key = any(from: entry.key) as? AnyHashable else { continue }
+                dictionary[key] = any(from: entry.value) ?? NSNull()
             }
             return dictionary
         }
     }
 
-    package static func value(of value: Value) -> Any? {
+    package static func any(from value: Value) -> Any? {
         switch value {
         case .null: nil
         case .integer(let number): NSNumber(value: number)

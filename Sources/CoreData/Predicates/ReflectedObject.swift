@@ -12,7 +12,7 @@ final class ReflectedObject: PredicateValueBox {
     func predicateOperand(forKey key: String) throws -> Operand {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
-            for child in current.children where child.label == key { return OperandBridging.operand(child.value) }
+            for child in current.children where child.label == key { return OperandBridging.operand(from: child.value) }
             mirror = current.superclassMirror
         }
         throw PredicateFailure(

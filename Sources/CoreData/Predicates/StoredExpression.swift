@@ -57,7 +57,7 @@ final class ExpressionPayload {
     }
 
     func value(for object: Any?, in frame: EvaluationFrame?) throws -> Operand {
-        try evaluator.value.value(for: OperandBridging.operand(object), in: frame)
+        try evaluator.value.value(for: OperandBridging.operand(from: object), in: frame)
     }
 }
 

@@ -4,15 +4,16 @@ import CoreDataSQL
 /// What a connection and its statements share; they are used by one thread at a time.
 final class ConnectionState {
     let database: OpaquePointer
-    var observer: (any SQLObserver)?
+    // Read for every value that is bound; one thread at a time has the connection.
+    @exclusivity(unchecked) var observer: (any SQLObserver)?
     /// Statements that have been stepped and not been reset.
-    var runningCount = 0
+    @exclusivity(unchecked) var runningCount = 0
     /// Counts how often every statement was ended at once; runs of earlier epochs are over.
-    var epoch = 0
+    @exclusivity(unchecked) var epoch = 0
     /// Whether the driver has begun a transaction that it will end.
-    var isInTransaction = false
+    @exclusivity(unchecked) var isInTransaction = false
     /// Whether SQLite has rolled that transaction back by itself; what came after would be on its own.
-    var isDoomed = false
+    @exclusivity(unchecked) var isDoomed = false
     var reports: [DerivedAttributeReport] = []
 
     init(database: OpaquePointer) { self.database = database }

@@ -85,25 +85,24 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return try body(self)
     }
 
-    func writeTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        state.reports.removeAll(keepingCapacity: true)
+    /// A call inside another one of the same connection must not end the statements of that one.
+    func writeTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
         try begin(.beginImmediate)
         do {
             let result = try body(self)
-            resetStatements()
+            if endsStatements { resetStatements() }
             try state.checkTransaction(Transaction.commit.rawValue)
             try transaction(.commit)
             state.isInTransaction = false
             return result
         } catch {
-            rollBack()
+            rollBack(endsStatements: endsStatements)
             throw error
         }
     }
 
-    func withoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        state.reports.removeAll(keepingCapacity: true)
-        defer { resetStatements() }
+    func withoutTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
+        defer { if endsStatements { resetStatements() } }
         return try body(self)
     }
 
@@ -118,13 +117,13 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         resetStatements()
         state.isInTransaction = false
         state.isDoomed = false
-        if (try? transaction(.commit)) == nil { rollBack() }
+        if (try? transaction(.commit)) == nil { rollBack(endsStatements: true) }
     }
 
-    private func rollBack() {
+    private func rollBack(endsStatements: Bool) {
         state.isInTransaction = false
         state.isDoomed = false
-        resetStatements()
+        if endsStatements { resetStatements() }
         if sqlite3_get_autocommit(handle) == 0 {
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
         }
@@ -247,11 +246,18 @@ extension SQLiteConnection {
         if let mode = options.pragma("locking_mode") {
             try setPragma("locking_mode", mode, role: .writer, isReadOnly: false)
         }
-        let wanted = options.pragma("journal_mode") ?? "WAL"
-        try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
-        if options.pragma("synchronous") == nil {
-            try execute("PRAGMA synchronous = \(wanted.uppercased() == "WAL" ? "NORMAL" : "FULL")")
+        if let wanted = options.pragma("journal_mode") {
+            try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
+        } else {
+            do {
+                try execute("PRAGMA journal_mode = WAL")
+            } catch let failure as SQLFailure where failure.kind == .busy {
+                // Somebody reads the file with a rollback journal: then that is its mode for now.
+            }
         }
+        guard options.pragma("synchronous") == nil else { return }
+        let mode = try rows("PRAGMA journal_mode").first?.first
+        try execute(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
     }
 
     private func setPragma(_ name: String, _ value: String, role: Role, isReadOnly: Bool) throws {

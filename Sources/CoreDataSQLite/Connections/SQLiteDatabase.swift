@@ -50,14 +50,14 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         capabilities = SQLCapabilities(maximumBindings: Int(limit))
     }
 
-    deinit { closeConnections() }
+    deinit { closeIdleConnections() }
 
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         if options.usesOneConnection {
-            try enterWriter(nesting: true)
-            defer { leaveWriter() }
-            return try body(writer)
+            let isOutermost = try enterWriter(nesting: true)
+            defer { leaveWriter(fromWrite: false) }
+            return try writer.withoutTransaction(endsStatements: isOutermost, body)
         }
         if let connection = try connectionInHand() { return try body(connection) }
         let connection = try borrowReader()
@@ -67,16 +67,18 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        try enterWriter(nesting: false)
-        defer { leaveWriter() }
-        return try writer.writeTransaction(body)
+        let isOutermost = try enterWriter(nesting: false)
+        defer { leaveWriter(fromWrite: true) }
+        writer.state.reports.removeAll(keepingCapacity: true)
+        return try writer.writeTransaction(endsStatements: isOutermost, body)
     }
 
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        try enterWriter(nesting: false)
-        defer { leaveWriter() }
-        return try writer.withoutTransaction(body)
+        let isOutermost = try enterWriter(nesting: false)
+        defer { leaveWriter(fromWrite: true) }
+        writer.state.reports.removeAll(keepingCapacity: true)
+        return try writer.withoutTransaction(endsStatements: isOutermost, body)
     }
 
     package func integrityProblems() throws -> [String] {
@@ -114,16 +116,18 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         {
             condition.wait()
         }
-        closeConnections()
+        closeIdleConnections()
     }
 
-    /// The writer goes last: the last connection to close empties the log into the file.
-    private func closeConnections() {
-        for reader in readers { reader.close() }
-        readers.removeAll()
+    /// Closes what nobody uses; what the closing thread itself still uses is closed when it is given back. The
+    /// writer goes last: the last connection to close empties the log into the file.
+    private func closeIdleConnections() {
+        for reader in idleReaders { reader.close() }
+        readers.removeAll { reader in idleReaders.contains { $0 === reader } }
         idleReaders.removeAll()
-        if !isWriterClosed { writer.close() }
+        guard readers.isEmpty, !isWriting, !isWriterClosed else { return }
         isWriterClosed = true
+        writer.close()
     }
 
     private var isWriterClosed = false
@@ -135,8 +139,9 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return pthread_equal(writingThread, thread) != 0
     }
 
-    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again.
-    private func enterWriter(nesting: Bool) throws {
+    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again. Returns
+    /// whether the thread has it for the first time.
+    private func enterWriter(nesting: Bool) throws -> Bool {
         condition.lock()
         defer { condition.unlock() }
         try checkOpen()
@@ -147,7 +152,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             }
             depth += 1
             if !nesting { isInWrite = true }
-            return
+            return false
         }
         while isWriting {
             condition.wait()
@@ -158,19 +163,21 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         depth = 1
         writingThread = thread
         writer.state.observer = observer
+        return true
     }
 
     /// Whether a write is among the calls that the writing thread is in.
     private var isInWrite = false
 
-    private func leaveWriter() {
+    private func leaveWriter(fromWrite: Bool) {
         condition.lock()
         defer { condition.unlock() }
         depth -= 1
+        if fromWrite { isInWrite = false }
         guard depth == 0 else { return }
         isWriting = false
-        isInWrite = false
         writingThread = nil
+        if isClosed { closeIdleConnections() }
         condition.broadcast()
     }
 
@@ -232,6 +239,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         defer { condition.unlock() }
         loans.removeAll { $0.connection === connection }
         idleReaders.append(connection)
+        if isClosed { closeIdleConnections() }
         condition.broadcast()
     }
 

@@ -17,14 +17,16 @@ final class SQLiteStatement: SQLStatement {
     let sql: String
     let pointer: OpaquePointer
     private let state: ConnectionState
+    // A statement is used by one thread, and nothing here calls back into it while it changes: to have every access
+    // checked for that would cost as much as binding a value.
     /// Whether SQLite has stepped it since the last reset.
-    private var isRunning = false
-    private var epoch = 0
+    @exclusivity(unchecked) private var isRunning = false
+    @exclusivity(unchecked) private var epoch = 0
     /// Rows whose bytes are bound where they lie, by the parameters that they are bound to.
-    private var boundRows: [BoundRow] = []
-    private var hasBindings = false
+    @exclusivity(unchecked) private var boundRows: [BoundRow] = []
+    @exclusivity(unchecked) private var hasBindings = false
     /// Only while somebody observes.
-    private var observed: Observation?
+    @exclusivity(unchecked) private var observed: Observation?
 
     struct BoundRow {
         var first: Int
@@ -61,7 +63,11 @@ final class SQLiteStatement: SQLStatement {
     // MARK: Running
 
     func step() throws -> Bool {
-        if !isRunning { try beginRun() }
+        if !isRunning {
+            try beginRun()
+        } else if epoch != state.epoch {
+            throw SQLFailure.misuse("the transaction that the statement ran in has ended", sql: sql)
+        }
         let code = sqlite3_step(pointer)
         switch code {
         case SQLITE_ROW:
@@ -197,11 +203,11 @@ final class SQLiteStatement: SQLStatement {
     }
 
     private func keep(_ row: RowSnapshot, first: Int, count: Int) {
-        if let index = boundRows.firstIndex(where: { $0.first == first && $0.count == count }) {
+        for index in boundRows.indices where boundRows[index].first == first && boundRows[index].count == count {
             boundRows[index].row = row
-        } else {
-            boundRows.append(BoundRow(first: first, count: count, row: row))
+            return
         }
+        boundRows.append(BoundRow(first: first, count: count, row: row))
     }
 
     private func bindText(

@@ -14,17 +14,19 @@ package struct ExternalData: Sendable {
     /// Bytes from this number on go into a file.
     package static let fileThreshold = 100 << 10
 
-    /// `.Shop_SUPPORT/_EXTERNAL_DATA` beside `Shop.sqlite`; `nil` for a store in memory, which keeps all bytes inline.
-    package let folder: String?
+    private let storePath: String?
 
-    package init(storePath: String?) {
-        guard let storePath else {
-            folder = nil
-            return
-        }
+    /// - Parameter storePath: `nil` for a store in memory, which keeps all bytes inline.
+    package init(storePath: String?) { self.storePath = storePath }
+
+    /// `.Shop_SUPPORT/_EXTERNAL_DATA` beside `Shop.sqlite`.
+    ///
+    /// Found when it is needed: to take a path apart costs as much as a small save.
+    package var folder: String? {
+        guard let storePath else { return nil }
         let store = URL(fileURLWithPath: storePath)
         let name = ".\(store.deletingPathExtension().lastPathComponent)_SUPPORT"
-        folder = store.deletingLastPathComponent().path + "/\(name)/_EXTERNAL_DATA"
+        return store.deletingLastPathComponent().path + "/\(name)/_EXTERNAL_DATA"
     }
 
     // MARK: Reading

@@ -30,7 +30,8 @@ struct SaveExecutor {
         defer { statement.reset() }
         let table = step.table
         try statement.bind(table.number, at: 1)
-        for row in step.rows {
+        for insertion in step.rows {
+            let row = insertion.row
             try statement.bind(row.primaryKey, at: 0)
             try statement.bind(Int64(row.version), at: 2)
             let stored =

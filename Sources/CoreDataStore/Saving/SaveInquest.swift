@@ -6,9 +6,10 @@ import CoreDataSQL
 ///
 /// Most saves succeed, so nothing is asked of the database before one has failed.
 struct SaveInquest {
-    let tables: SaveTables
-    let externalData: ExternalData
+    let engine: StoreEngine
     let connection: any SQLConnection
+
+    private var tables: SaveTables { engine.saveTables }
 
     /// What to tell: outdated rows, else unique values that are taken; `nil` when the store shows neither.
     func failure(of changes: ChangeSet) throws -> SaveFailure? {
@@ -26,7 +27,9 @@ struct SaveInquest {
             + changes.deletions.map { (key: $0.key, version: $0.version) }
         return try expected.compactMap { key, version in
             guard try self.version(of: key) != Int64(version) else { return nil }
-            return SaveFailure.Conflict(key: key, expectedVersion: version, persisted: try persistedRow(key))
+            // On this thread the engine reads by the same connection, so the row is of the same state.
+            let persisted = try engine.row(key.primaryKey, root: engine.model.entities[key.entity].root)
+            return SaveFailure.Conflict(key: key, expectedVersion: version, persisted: persisted)
         }
     }
 
@@ -37,37 +40,6 @@ struct SaveInquest {
         defer { statement.reset() }
         try statement.bind(key.primaryKey, at: 0)
         return try statement.step() ? statement.integer(0) : nil
-    }
-
-    private func persistedRow(_ key: RowKey) throws -> RowSnapshot? {
-        let table = try tables.table(of: key.entity)
-        var select = SelectStatement(
-            (["Z_OPT"] + table.columnNames).map { .init(.column(nil, $0)) }, from: try source(key.entity))
-        select.condition = Self.hasKey
-        let statement = try connection.statement(select.text.sql)
-        defer { statement.reset() }
-        try statement.bind(key.primaryKey, at: 0)
-        guard try statement.step() else { return nil }
-        let builder = RowBuilder(columnCount: table.kinds.count)
-        var positions = [Int](repeating: -1, count: table.kinds.count)
-        for (index, column) in table.columns.enumerated() { positions[column] = index + 1 }
-        statement.read(into: builder, kinds: table.kinds, columns: positions)
-        let row = builder.finish(
-            primaryKey: key.primaryKey, version: Int32(truncatingIfNeeded: statement.integer(0)), entity: key.entity)
-        return try decoded(row, table)
-    }
-
-    private func decoded(_ row: RowSnapshot, _ table: SaveTables.Table) throws -> RowSnapshot {
-        guard table.externalColumns.contains(where: { !row.isNull($0) }) else { return row }
-        let builder = RowBuilder(columnCount: row.columnCount)
-        for (column, kind) in table.kinds.enumerated() {
-            if table.externalColumns.contains(column), !row.isNull(column) {
-                try row.withBytes(column) { try externalData.read($0) { builder.setBytes($0, at: column) } }
-            } else {
-                builder.copy(column, kind: kind, from: row)
-            }
-        }
-        return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 
     // MARK: Unique values

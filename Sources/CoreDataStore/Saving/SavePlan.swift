@@ -56,7 +56,7 @@ struct SavePlan: Sendable {
         /// Bound: key, entity number, version, columns.
         var sql: String
         var table: SaveTables.Table
-        var rows: [RowSnapshot]
+        var rows: [ChangeSet.Insertion]
     }
 
     var steps: [Step] = []

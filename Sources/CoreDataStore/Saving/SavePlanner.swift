@@ -32,17 +32,21 @@ struct SavePlanner {
     // MARK: Rows
 
     private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
-        try grouped(deletions, by: \.key.entity) { entity, rows in
-            let table = try tables.table(of: entity)
-            return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
-        }
+        try grouped(
+            deletions, by: { $0.key.entity },
+            { entity, rows in
+                let table = try tables.table(of: entity)
+                return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
+            })
     }
 
     private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
-        try grouped(insertions, by: \.row.entity) { entity, rows in
-            let table = try tables.table(of: entity)
-            return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows.map(\.row))
-        }
+        try grouped(
+            insertions, by: { $0.row.entity },
+            { entity, rows in
+                let table = try tables.table(of: entity)
+                return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows)
+            })
     }
 
     private struct UpdateShape: Hashable {
@@ -93,6 +97,7 @@ struct SavePlanner {
 
     /// The rows whose old unique value another updated row takes. To set one changed column to NULL is enough.
     private func parkings(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Parking] {
+        guard tables.hasConstraints else { return [] }
         var taken: Set<UniqueValue> = []
         var given: [(value: UniqueValue, column: ParkedColumn, key: Int64)] = []
         for update in updates {
@@ -203,28 +208,29 @@ struct SavePlanner {
 
     // MARK: Groups
 
-    /// The elements by key, keys in the order of their first element.
+    /// The elements by key, keys in the order of their first element. When all have one key, as most often, the
+    /// elements are not copied.
     private func grouped<Element, Key: Hashable, Group>(
         _ elements: [Element], by key: (Element) throws -> Key, _ make: (Key, [Element]) throws -> Group
     ) rethrows -> [Group] {
-        var keys: [Key] = []
-        var groups: [[Element]] = []
-        var indexes: [Key: Int] = [:]
-        var last = -1
-        for element in elements {
+        guard let first = elements.first else { return [] }
+        var keys = [try key(first)]
+        var index = 1
+        while index < elements.count, try key(elements[index]) == keys[0] { index += 1 }
+        if index == elements.count { return [try make(keys[0], elements)] }
+        var groups = [Array(elements[..<index])]
+        var indexes = [keys[0]: 0]
+        var last = 0
+        for element in elements[index...] {
             let key = try key(element)
             // Equal keys come in runs.
-            if last >= 0, keys[last] == key {
-                groups[last].append(element)
-                continue
-            }
-            if let index = indexes[key] {
-                last = index
-            } else {
-                last = keys.count
-                indexes[key] = last
-                keys.append(key)
-                groups.append([])
+            if keys[last] != key {
+                last = indexes[key] ?? keys.count
+                if last == keys.count {
+                    indexes[key] = last
+                    keys.append(key)
+                    groups.append([])
+                }
             }
             groups[last].append(element)
         }

@@ -63,6 +63,7 @@ final class SaveTables: Sendable {
     let model: CompiledModel
     let layout: StoreLayout
     private let tables: [Table?]
+    let hasConstraints: Bool
     /// Guards the texts of the updates, of which there are as many as sets of columns that change together.
     private let updates = Mutex<[UpdateKey: String]>([:])
 
@@ -74,6 +75,7 @@ final class SaveTables: Sendable {
                 Table(entity, $0, Self.constraints(of: entity, $0, model))
             }
         }
+        hasConstraints = tables.contains { $0?.constraints.isEmpty == false }
     }
 
     /// - Throws: ``StoreFailure`` for an entity that the store does not have.

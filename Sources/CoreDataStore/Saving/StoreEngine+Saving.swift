@@ -47,8 +47,7 @@ extension StoreEngine {
         let failure = error as? SQLFailure
         guard let changes, error is SaveExecutor.RowIsOutdated || failure?.kind == .constraint else { return error }
         let found = try database.read { connection in
-            try SaveInquest(tables: saveTables, externalData: externalData, connection: connection)
-                .failure(of: changes)
+            try SaveInquest(engine: self, connection: connection).failure(of: changes)
         }
         if let found { return found }
         // The row that was in the way has gone meanwhile; to save again will do.

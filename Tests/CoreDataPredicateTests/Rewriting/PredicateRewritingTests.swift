@@ -89,4 +89,25 @@ import Testing
         }
         #expect(mapped.predicateFormat == "z == 1 AND SUBQUERY(c, $x, $x.d > z).@count > 2")
     }
+
+    @Test(arguments: [
+        ("a > 1 + 2 * 3", "a > 7"), ("now() < a", "CAST(60.000000, \"NSDate\") < a"),
+        ("CAST(now(), \"NSNumber\") - 60 < a", "0.0 < a"), ("a == {1, 2}.@sum.self", "a == 3"),
+        ("a + 1 == 1 + 1", "a + 1 == 2"), ("a IN {1, 2}", "a IN {1, 2}"), ("a == $X + 1", "a == $X + 1"),
+        ("a == \"x\" + 1", "a == \"x\" + 1"), ("randomn:(5) == a", "randomn:(5) == a"),
+        ("SUBQUERY(a, $x, $x > 2 - 1).@count == 0", "SUBQUERY(a, $x, $x > 1).@count == 0"),
+        ("a == uppercase:(\"x\")", "a == \"X\""), ("a == {\"x\", \"y\"}[LAST]", "a == \"y\""),
+    ])
+    func constantsAreFolded(format: String, expected: String) throws {
+        let frame = EvaluationFrame(now: 60)
+        #expect(try parse(format).foldingConstants(in: frame).predicateFormat == expected)
+    }
+
+    @Test func keyPathsOfConstantObjectsAreFolded() throws {  // M17
+        let node = try parse("a == $FETCH_SOURCE.title AND ANY b IN $FETCH_SOURCE.chapters")
+            .substitutingVariables(["FETCH_SOURCE": .constant(.object(book))]).foldingConstants()
+        #expect(
+            node.predicateFormat
+                == "a == \"The Dispossessed\" AND ANY b IN {\"One\", \"Two\", \"Three\"}")
+    }
 }

@@ -180,8 +180,63 @@ private struct Stop: Error {}
         }
         try database.write { try $0.execute("DELETE FROM ZBOOK") }
         #expect(try database.value("SELECT COUNT(*) FROM ZBOOK") == .integer(0))
+        #expect(failure { _ = try kept?.step() } != nil)
         kept?.reset()
         #expect(try database.value("SELECT COUNT(*) FROM ZBOOK") == .integer(0))
+    }
+
+    @Test func aWriteInsideAReadInMemoryDoesNotEndItsStatements() throws {
+        let database = try makeDatabase()
+        try database.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A'), (2, 1, 'B'), (3, 1, 'C')") }
+        var titles: [SQLValue] = []
+        try database.read { connection in
+            let statement = try connection.statement("SELECT ZTITLE FROM ZBOOK ORDER BY Z_PK")
+            defer { statement.reset() }
+            while try statement.step() {
+                titles.append(statement.value(0))
+                try database.write { try $0.execute("UPDATE ZBOOK SET Z_OPT = Z_OPT + 1") }
+                try? database.write { _ in throw Stop() }
+            }
+        }
+        #expect(titles == [.text("A"), .text("B"), .text("C")])
+        #expect(try database.value("SELECT Z_OPT FROM ZBOOK WHERE Z_PK = 3") == .integer(4))
+    }
+
+    @Test(arguments: [false, true])
+    func aDatabaseMayBeClosedFromInsideACall(inFile: Bool) throws {
+        let database = try makeDatabase(inFile: inFile)
+        try database.read { connection in
+            let statement = try connection.statement("SELECT 1")
+            #expect(try statement.step())
+            database.close()
+            #expect(statement.integer(0) == 1)
+        }
+        let other = try makeDatabase(inFile: inFile)
+        try other.write { connection in
+            other.close()
+            try connection.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')")
+        }
+        for closed in [database, other] {
+            #expect(failure { _ = try closed.value("SELECT 1") }?.message == "the database is closed")
+        }
+        guard let path = other.options.path else { return }
+        let reopened = try SQLiteDatabase(SQLiteOptions(path: path))
+        #expect(try reopened.value("SELECT COUNT(*) FROM ZBOOK") == .integer(1))
+        #expect(!FileManager.default.fileExists(atPath: path + "-journal"))
+    }
+
+    @Test func aFileThatOthersReadKeepsItsJournalMode() throws {
+        let first = try makeDatabase(inFile: true) { $0.pragmas = ["journal_mode": "DELETE"] }
+        try first.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')") }
+        var options = SQLiteOptions(path: try #require(first.options.path))
+        options.busyTimeout = .milliseconds(1)
+        try first.read { connection in
+            #expect(try connection.rows("SELECT COUNT(*) FROM ZBOOK") == [[.integer(1)]])
+            let second = try SQLiteDatabase(options)
+            #expect(try second.value("SELECT COUNT(*) FROM ZBOOK") == .integer(1))
+            let mode = try second.writeWithoutTransaction { try $0.rows("PRAGMA synchronous") }
+            #expect(mode == [[.integer(2)]])
+        }
     }
 
     @Test func aTransactionThatSQLiteEndedTakesNoMoreStatements() throws {

@@ -46,6 +46,7 @@ import Testing
         var others = FetchRequestElement(name: "fetchedPropertyFetchRequest")
         others.entityName = "Book"
         others.fetchLimit = 9
+        others.predicate = "pages > $FETCH_SOURCE.pages"
         var pages = AttributeElement(type: .integer16)
         pages.defaultValueText = "100"
         book.properties = [
@@ -73,6 +74,11 @@ import Testing
         var template = FetchRequestElement(name: "Thick")
         template.entityName = "Book"
         template.includesSubentities = false
+        template.predicate = "pages > $PAGES"
+        template.sorts = [
+            .init(key: "pages", isAscending: false),
+            .init(key: "author.name", isAscending: true, selector: "localizedStandardCompare:"),
+        ]
         document.fetchRequests = [template]
         return document
     }
@@ -87,10 +93,11 @@ import Testing
         #expect(author.uniquenessConstraints as? [[String]] == [["name"]])
         #expect(author.indexes.map(\.name) == ["byName"])
         #expect(author.indexes[0].elements[0].property === author.attributesByName["name"])
-        #expect(author.attributesByName["name"]?.validationPredicates.count == 1)
+        #expect(author.attributesByName["name"]?.validationPredicates.map(\.node.predicateFormat) == ["length >= 2"])
         #expect(author.attributesByName["name"]?.validationWarnings as? [NSNumber] == [1670])
         let derived = try #require(author.attributesByName["bookCount"] as? NSDerivedAttributeDescription)
         #expect(derived.writtenExpression?.text == "books.@count")
+        #expect(derived.derivationExpression != nil)
         let home = try #require(author.attributesByName["home"] as? NSCompositeAttributeDescription)
         #expect(home.elements.map(\.name) == ["x", "y"])
         let books = try #require(author.relationshipsByName["books"])
@@ -116,6 +123,55 @@ import Testing
         }
         #expect(attribute.validations == [ValidationElement(predicate: "length >= 2", warning: "1670")])
         #expect(again.entitiesByName["Author"]?.indexes.first?.makeElement().predicate == "name != nil")
+    }
+
+    @Test func requestsOfADocumentKeepTheirPredicatesAndOrder() throws {
+        let model = try NSManagedObjectModel(document: document())
+        for model in [model, try NSManagedObjectModel(document: model.makeDocument())] {
+            let template = try #require(model.fetchRequestTemplate(forName: "Thick"))
+            #expect(template.predicate?.node.predicateFormat == "pages > $PAGES")
+            #expect(template.sortDescriptors?.map(\.key) == ["pages", "author.name"])
+            #expect(template.sortDescriptors?.map(\.ascending) == [false, true])
+            #expect(template.sortDescriptors?.last?.selector == "localizedStandardCompare:")
+            let made = try #require(
+                model.fetchRequestFromTemplate(withName: "Thick", substitutionVariables: ["PAGES": 300]))
+            #expect(made.predicate?.node.predicateFormat == "pages > 300")
+            #expect(template.predicate?.node.predicateFormat == "pages > $PAGES")
+            let others = model.entitiesByName["Book"]?.propertiesByName["others"] as? NSFetchedPropertyDescription
+            #expect(others?.fetchRequest?.predicate?.node.predicateFormat == "pages > $FETCH_SOURCE.pages")
+        }
+    }
+
+    /// store-format §10: an expression made in code counts as one read from a file.
+    @Test func aDerivedAttributeInCodeHasTheHashOfItsText() throws {
+        let read = try NSManagedObjectModel(document: document())
+        let derived = try #require(read.entitiesByName["Author"]?.attributesByName["bookCount"])
+        let made = NSDerivedAttributeDescription()
+        made.name = "bookCount"
+        made.type = .integer64
+        made.isOptional = false
+        made.derivationExpression = CoreData.NSExpression(format: "books.@count")
+        #expect(made.versionHash == derived.versionHash)
+        #expect(made == derived)
+        made.derivationExpression = CoreData.NSExpression(format: "canonical:(name)")
+        #expect(made.versionHash != derived.versionHash && made != derived)
+    }
+
+    @Test func predicatesSetInCodeReachTheDocument() throws {
+        let model = try NSManagedObjectModel(document: document())
+        let name = try #require(model.entitiesByName["Author"]?.attributesByName["name"])
+        name.setValidationPredicates(
+            [NSPredicate(format: "length <= %d", 20), NSPredicate { _, _ in true }],
+            withValidationWarnings: ["Too long", "Code"])
+        let copy = try #require(name.copy() as? NSAttributeDescription)
+        #expect(copy == name && copy.validationPredicates.count == 2)
+        guard case .attribute(let attribute) = name.makeElement().kind else {
+            Issue.record("no attribute")
+            return
+        }
+        #expect(attribute.validations == [ValidationElement(predicate: "length <= 20", warning: "Too long")])
+        try model.freeze()
+        #expect(name.validations.map(\.code) == [1660, 1550])
     }
 
     @Test func copiesKeepTextsAndHashes() throws {
@@ -166,7 +222,11 @@ import Testing
         try model.freeze()
         #expect(attribute.validations.map(\.code) == [1620, 1610, 1550])
         #expect(attribute.validations.map(\.message) == [nil, "Too many pages", nil])
-        #expect(attribute.validations.allSatisfy { $0.node != nil })
+        let verdicts = attribute.validations.map { validation in
+            [0, 1, 2, 10].map { validation.predicate.evaluate(with: NSNumber(value: $0)) }
+        }
+        #expect(
+            verdicts == [[false, true, true, true], [true, true, true, false], [false, true, true, false]])
     }
 
     @Test func aPredicateThatCannotBeReadIsToldAboutWithItsEntity() {
