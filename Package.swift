@@ -76,6 +76,7 @@ let package = Package(
         // Killed while it saves, by a test.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
+        .testTarget(name: "CoreDataCLITests", dependencies: ["CoreDataCLI", "CoreData", "TestSupport"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

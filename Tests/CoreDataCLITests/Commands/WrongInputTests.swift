@@ -1,0 +1,92 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What cannot be done is told in one message, and the exit code is 2.
+@Suite struct WrongInputTests {
+    /// `STORE` is a store of the example, `EMPTY` an empty folder, `MODEL` the example's model, `DATA` its XML.
+    private static let cases: [(arguments: String, message: String)] = [
+        ("store", "USAGE: coredata store <subcommand>"),
+        ("stor", "Unexpected argument 'stor'"),
+        ("store info", "Missing expected argument '<store>'"),
+        ("store info EMPTY/a.sqlite", "There is no store at EMPTY/a.sqlite. Make one with: coredata store create"),
+        ("store info EMPTY", "EMPTY is a folder, not a store."),
+        ("store info DATA", "is not a database"),
+        ("store create EMPTY/a.sqlite", "A new store needs a model: --model MODEL."),
+        ("store create STORE --model MODEL", "There is a file at STORE already"),
+        ("store create EMPTY/a.sqlite --model EMPTY/a.mom", "There is no model at EMPTY/a.mom."),
+        ("store create EMPTY/a.sqlite --model DATA", "DefaultData.xml"),
+        ("store create EMPTY/a.sqlite --model MODEL --model-version Two", "has no version 'Two'"),
+        ("store create EMPTY/no/such/a.sqlite --model MODEL", "EMPTY/no/such/a.sqlite"),
+        ("store verify EMPTY/a.sqlite", "There is no store at"),
+        ("store verify DATA", "is not a database"),
+        ("query STORE", "Missing expected argument '<entity>'"),
+        ("query STORE Itm", "The model has no entity 'Itm'; did you mean 'Item'?"),
+        ("query STORE Item --where name§BEGIN§'B'", "name BEGIN 'B'\n         ^"),
+        ("query STORE Item --where nam=='B'", "did you mean 'name'?"),
+        ("query STORE Item --select name,unit.nme", "Unit has no property 'nme'; did you mean 'name'?"),
+        ("query STORE Item --select name.length", "'name' of Item is no relationship"),
+        ("query STORE Item --sort colour", "Item has no property 'colour'; there are: collected,"),
+        ("query STORE Item --limit 0", "--limit takes a number from 1."),
+        ("query STORE Item --limit x", "The value 'x' is invalid for '--limit <limit>'"),
+        ("query STORE Item --count --explain", "Choose one of --count and --explain."),
+        ("query STORE Item --format xml", "The value 'xml' is invalid"),
+        ("query STORE Item --group name --format csv", "--group goes with --format table."),
+        ("query STORE Item --model-version Model", "--model-version chooses a version"),
+        ("import STORE DATA", "Missing expected argument '--entity <entity>'"),
+        ("import STORE --entity Item EMPTY/a.xml", "Cannot read EMPTY/a.xml: no such file"),
+        ("import STORE --entity Item EMPTY/data", "does not tell its format; give --format."),
+        ("import STORE --entity Item DATA --unique name", "--unique takes Entity.attribute"),
+        ("import STORE --entity Item DATA --unique Itm.name", "no entity 'Itm'; did you mean 'Item'?"),
+        ("import STORE --entity Item DATA --unique Item.nam", "Item has no attribute 'nam'; did you mean"),
+        ("import STORE --entity Item DATA --unique Item.thumbnail", "cannot be found by an attribute of its type"),
+        ("import STORE --entity Item DATA --map unit", "--map takes field=key.path"),
+        (
+            "import STORE --entity Item DATA --map unit=unit.nme",
+            "--map unit=unit.nme: 'unit.nme': Unit has no property"
+        ),
+        (
+            "import STORE --entity Item DATA",
+            "DATA:3: record 1: 'unit' is a relationship to Unit, and not one attribute"
+        ),
+        ("import STORE --entity Item DATA", "give it with --unique Unit.name"),
+        ("import STORE --entity Item DATA --format csv", "DATA:2: record 1: the row has 1 fields"),
+        ("import STORE --entity Item DATA --format json", "DATA:1: an array of objects should be here"),
+        ("import STORE --entity Item DATA --delimiter ab", "--delimiter takes one character"),
+        ("export STORE --format csv", "csv takes one entity; choose with --entity: Item, Item_Photo,"),
+        ("export STORE --entity Itm", "did you mean 'Item'?"),
+        ("export STORE --entity Item --output EMPTY/a.txt", "does not tell a format; give --format."),
+        ("export STORE --entity Item --output EMPTY/no/a.csv", "Cannot write EMPTY/no/a.csv"),
+        ("export EMPTY/a.sqlite", "There is no store at"),
+    ]
+
+    @Test(arguments: cases)
+    func wrongInputIsExplained(arguments: String, message: String) throws {
+        let scratch = try Scratch()
+        let store = try scratch.makeStore()
+        let empty = scratch.folder.appendingPathComponent("empty")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+        func filled(_ text: String) -> String {
+            text.replacing("STORE", with: store).replacing("EMPTY", with: empty.path)
+                .replacing("MODEL", with: CommandRun.exampleModel).replacing("DATA", with: CommandRun.exampleData)
+                .replacing("§", with: " ")
+        }
+        let run = try CommandRun.run(
+            CommandRun.executable(), arguments.split(separator: " ").map { filled(String($0)) })
+        #expect(run.status == 2)
+        #expect(run.error.contains(filled(message)), "\(run.error)\(run.output)")
+        #expect(run.output == "")
+        #expect(!run.error.contains("Fatal error"))
+        // Nothing is left of what could not be made.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: empty.path).isEmpty)
+    }
+
+    @Test(arguments: ["", "store", "store info", "store create", "store verify", "query", "import", "export"])
+    func helpHasExamples(command: String) throws {
+        let run = try CommandRun.run(
+            CommandRun.executable(), command.split(separator: " ").map(String.init) + ["--help"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("USAGE: coredata \(command)"))
+        if command != "store" { #expect(run.output.contains("EXAMPLES\n")) }
+    }
+}
