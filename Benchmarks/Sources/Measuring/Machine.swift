@@ -1,0 +1,47 @@
+import Foundation
+
+/// Where the numbers come from, so that nobody compares those of two machines.
+package struct Machine: Codable {
+    package let processor: String
+    package let cores: Int
+    package let memory: Int
+    package let system: String
+    package let sqlite: String
+    package let date: String
+
+    package init(sqlite: String) {
+        processor = Self.field("model name", of: "/proc/cpuinfo") ?? "unknown"
+        cores = ProcessInfo.processInfo.processorCount
+        memory = Int(ProcessInfo.processInfo.physicalMemory)
+        system = ProcessInfo.processInfo.operatingSystemVersionString
+        self.sqlite = sqlite
+        date = Date.now.formatted(.iso8601.year().month().day())
+    }
+
+    package var summary: String {
+        "\(processor), \(cores) cores, \(memory >> 30) GiB; \(system); SQLite \(sqlite); \(date)"
+    }
+
+    /// The most memory that this process has had in use, in bytes; 0 where the system does not tell.
+    package static var peakMemory: Int {
+        guard let text = field("VmHWM", of: "/proc/self/status"), let kilobytes = text.split(separator: " ").first
+        else { return 0 }
+        return (Int(kilobytes) ?? 0) * 1024
+    }
+
+    /// Seconds of processor time that all threads of this process have used.
+    package static var processorTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    private static func field(_ name: String, of path: String) -> String? {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix(name) {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            return line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        return nil
+    }
+}

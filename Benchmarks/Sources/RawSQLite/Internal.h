@@ -1,0 +1,46 @@
+#ifndef RAW_INTERNAL_H
+#define RAW_INTERNAL_H
+
+#include "RawSQLite.h"
+
+#include <sqlite3.h>
+
+// One place for each statement that a session prepares once.
+enum {
+    RAW_INSERT,
+    RAW_FETCH_ALL,
+    RAW_FETCH_PAGE,
+    RAW_FETCH_KEY,
+    RAW_FETCH_JOINED,
+    RAW_LOAD,
+    RAW_UPDATE,
+    RAW_DELETE,
+    RAW_COUNT,
+    RAW_FETCH_PAIRS,
+    RAW_READ_MAX,
+    RAW_WRITE_MAX,
+    RAW_STATEMENTS
+};
+
+struct raw_session {
+    sqlite3 *database;
+    sqlite3_stmt *statements[RAW_STATEMENTS];
+};
+
+#define RAW_ITEM_COLUMNS                                                                                     \
+    "t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZCOLLECTED, t0.ZLISTED, t0.ZLOCATIONATHOME, t0.ZLOCATIONATSHOP, "      \
+    "t0.ZUNIT, t0.ZQUANTITY, t0.ZNAME, t0.ZPHOTO"
+
+#define RAW_CHECK(call)                                                                                      \
+    do {                                                                                                     \
+        int check_code = (call);                                                                             \
+        if (check_code != SQLITE_OK) return check_code;                                                      \
+    } while (0)
+
+// The statement of that place, prepared at the first use and reset since the last.
+int raw_statement(raw_session *session, int place, const char *sql, sqlite3_stmt **statement);
+
+// Steps a statement without rows and resets it.
+int raw_run(sqlite3_stmt *statement);
+
+#endif

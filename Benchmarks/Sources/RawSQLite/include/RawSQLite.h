@@ -1,0 +1,74 @@
+// The workloads as plain calls of SQLite's C interface: the floor that everything else is measured against.
+//
+// Every function returns 0 or SQLite's result code; raw_message() tells more. A session keeps the statements that it
+// has prepared.
+#ifndef RAW_SQLITE_H
+#define RAW_SQLITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct raw_session raw_session;
+
+// What was read, added up, so that two sides can be compared: rows, numbers, bytes of text.
+typedef struct {
+    int64_t rows;
+    double number;
+    int64_t bytes;
+} raw_digest;
+
+// The values of one item, a function of its key.
+typedef struct {
+    int64_t key;
+    int64_t home;
+    int64_t shop;
+    int64_t unit;
+    double quantity;
+    int32_t collected;
+    int32_t listed;
+    int32_t name_length;
+    char name[36];
+} raw_item;
+
+// What an update or a delete has to know of a row.
+typedef struct {
+    int64_t key;
+    int64_t version;
+    double quantity;
+} raw_row;
+
+raw_item raw_make_item(int64_t key, int64_t count);
+int64_t raw_home_count(int64_t count);
+int64_t raw_shop_count(int64_t count);
+int64_t raw_unit_count(void);
+
+int raw_open(const char *path, raw_session **session);
+void raw_close(raw_session *session);
+const char *raw_message(raw_session *session);
+int raw_exec(raw_session *session, const char *sql);
+
+// The columns of the first row as text, joined by '|'; free() it.
+int raw_row_text(raw_session *session, const char *sql, char **text);
+
+// Fills an empty store with units and locations for `count` items, and with the items if asked.
+int raw_fill(raw_session *session, int64_t count, int with_items);
+
+int raw_insert(raw_session *session, const raw_item *items, int64_t count);        // W1
+int raw_fetch_all(raw_session *session, raw_digest *digest);                       // W2
+int raw_fetch_page(raw_session *session, raw_digest *digest);                      // W3
+int raw_fetch_keys(raw_session *session, const int64_t *keys, int64_t count, raw_digest *digest);  // W4
+int raw_fetch_joined(raw_session *session, raw_digest *digest);                    // W5
+int raw_load(raw_session *session, raw_row *rows, int64_t count);
+int raw_update(raw_session *session, raw_row *rows, int64_t count);                // W6
+int raw_delete(raw_session *session, const raw_row *rows, int64_t count);          // W7
+int raw_count(raw_session *session, raw_digest *digest);                           // W8
+int raw_insert_each(raw_session *session, const raw_item *items, int64_t count);   // W9
+int raw_fetch_pairs(raw_session *session, raw_digest *digest);                     // W10
+int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest);  // W11
+
+// Bytes in use that the process got from malloc, without SQLite's.
+int64_t raw_heap_in_use(void);
+
+const char *raw_sqlite_version(void);
+
+#endif

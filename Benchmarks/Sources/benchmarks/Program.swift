@@ -1,0 +1,90 @@
+import Foundation
+import Measuring
+import RawSQLite
+
+/// Starts a process for each measurement and puts together what they find.
+@main
+struct Program {
+    static func main() {
+        do {
+            let words = Array(CommandLine.arguments.dropFirst())
+            if words.contains("--help") || words.contains("-h") {
+                print(Arguments.usage)
+                return
+            }
+            let arguments = try Arguments(words)
+            if let child = arguments.child {
+                try Children(folder: URL(fileURLWithPath: arguments.folder), rounds: arguments.rounds).run(child)
+            } else {
+                try Program(arguments: arguments).run()
+            }
+        } catch {
+            FileHandle.standardError.write(Data("benchmarks: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    let arguments: Arguments
+
+    private func run() throws {
+        let folder = URL(fileURLWithPath: arguments.folder)
+            .appendingPathComponent("core-data-benchmarks-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let children = Children(folder: folder, rounds: arguments.rounds)
+        var report = Report(machine: Machine(sqlite: String(cString: raw_sqlite_version())))
+        print(report.machine.summary)
+        try measureWorkloads(children, into: &report)
+        try measureObjects(children, into: &report)
+        show(report)
+        if let json = arguments.json { try report.encoded().write(to: URL(fileURLWithPath: json)) }
+    }
+
+    private func measureWorkloads(_ children: Children, into report: inout Report) throws {
+        for workload in arguments.workloads {
+            for rows in arguments.rows {
+                try children.stores.prepare(rows: rows)
+                progress("\(workload.rawValue) \(Report.grouped(rows))")
+                var result: WorkloadResult = try children.start(["time", workload.rawValue], rows: rows)
+                if arguments.measuresPeaks {
+                    for side in SideName.allCases where result.samples[side.rawValue] != nil {
+                        let peak: Int = try children.start(["peak", workload.rawValue, side.rawValue], rows: rows)
+                        result.peaks[side.rawValue] = peak
+                    }
+                }
+                report.workloads.append(result)
+            }
+        }
+    }
+
+    private func measureObjects(_ children: Children, into report: inout Report) throws {
+        guard arguments.measuresObjects else { return }
+        let most = arguments.rows.max() ?? 100_000
+        for rows in arguments.includesMillion ? [most, 1_000_000] : [most] {
+            try children.stores.prepare(rows: rows)
+            for kind in ObjectKind.allCases {
+                for side in [SideName.ours, .grdb] where kind == .realised || side == .ours {
+                    progress("W13 \(kind.rawValue) \(side.rawValue) \(Report.grouped(rows))")
+                    report.memory.append(try children.start(["hold", kind.rawValue, side.rawValue], rows: rows))
+                }
+            }
+        }
+    }
+
+    private func show(_ report: Report) {
+        if !report.workloads.isEmpty { print("\n" + report.workloadTable(arguments.time)) }
+        if !report.memory.isEmpty { print("\n" + report.memoryTable) }
+        let notes = report.workloads.compactMap(\.note)
+        if !notes.isEmpty { print("\nFewer rounds:\n" + notes.joined(separator: "\n")) }
+        let judged = report.workloads.filter { $0.rows == 100_000 && $0.meetsGoal(arguments.time) != nil }
+        guard !judged.isEmpty else { return }
+        let missed = judged.filter { $0.meetsGoal(arguments.time) == false }.map(\.workload.rawValue)
+        print(
+            missed.isEmpty
+                ? "\nAll goals are met at 100,000 rows."
+                : "\nNot yet at the goal at 100,000 rows: \(missed.joined(separator: ", ")).")
+    }
+
+    private func progress(_ text: String) {
+        FileHandle.standardError.write(Data("\(text) …\n".utf8))
+    }
+}

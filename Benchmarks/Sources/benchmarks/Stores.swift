@@ -1,0 +1,67 @@
+import Foundation
+import Measuring
+import RawSQLite
+
+/// The files that the workloads start from: made once for each number of rows, copied for each side.
+struct Stores {
+    let folder: URL
+    /// Makes an empty store with the product, so that all sides work on the same layout.
+    let makeEmpty: (URL) throws -> Void
+
+    /// Makes what is missing of the files for that many rows.
+    func prepare(rows: Int) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for contents in StoreContents.allCases {
+            let url = original(contents, rows: rows)
+            guard !FileManager.default.fileExists(atPath: url.path) else { continue }
+            try make(contents, at: url, rows: rows)
+        }
+    }
+
+    func original(_ contents: StoreContents, rows: Int) -> URL {
+        folder.appendingPathComponent("\(contents.rawValue)-\(rows).sqlite")
+    }
+
+    private func make(_ contents: StoreContents, at url: URL, rows: Int) throws {
+        let building = folder.appendingPathComponent("building.sqlite")
+        try remove(building)
+        try makeEmpty(building)
+        do {
+            let session = try RawSession(building)
+            try Schema.check(session)
+            try session.check(raw_fill(session.session, Int64(rows), contents == .places ? 0 : 1))
+            if contents == .indexed {
+                try session.execute("CREATE INDEX Z_Item_byName ON ZITEM (ZNAME COLLATE BINARY ASC)")
+            }
+            try session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try FileManager.default.moveItem(at: building, to: url)
+        try remove(building)
+    }
+
+    /// A copy for one side to work on.
+    func copy(_ contents: StoreContents, rows: Int, for name: String) throws -> URL {
+        let url = folder.appendingPathComponent("work-\(ProcessInfo.processInfo.processIdentifier)-\(name).sqlite")
+        try remove(url)
+        try FileManager.default.copyItem(at: original(contents, rows: rows), to: url)
+        return url
+    }
+
+    /// Removes a store with what SQLite keeps beside it.
+    func remove(_ url: URL) throws {
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: url.path + suffix) {
+            try FileManager.default.removeItem(atPath: url.path + suffix)
+        }
+    }
+
+    /// Sums over the items' table.
+    static func tableDigest(_ url: URL) throws -> String {
+        try RawSession(url).text(
+            """
+            SELECT COUNT(*), TOTAL(Z_PK), TOTAL(Z_ENT), TOTAL(Z_OPT), TOTAL(ZCOLLECTED), TOTAL(ZLISTED),
+                   TOTAL(ZLOCATIONATHOME), TOTAL(ZLOCATIONATSHOP), TOTAL(ZUNIT), TOTAL(ZQUANTITY),
+                   TOTAL(LENGTH(ZNAME)), COUNT(ZPHOTO),
+                   (SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1) >= COALESCE(MAX(Z_PK), 0) FROM ZITEM
+            """)
+    }
+}
