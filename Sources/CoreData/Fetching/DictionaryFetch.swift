@@ -64,7 +64,7 @@ struct DictionaryFetch {
                 runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
         }
         if let slot = column.slot { return ManagedObjectValues.any(value, slot: slot) }
-        return OperandBridging.value(of: value)
+        return OperandBridging.any(from: .value(value))
     }
 
     private static func column(

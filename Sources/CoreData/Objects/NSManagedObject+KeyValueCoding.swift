@@ -80,7 +80,7 @@ extension NSManagedObject {
             let keys = keyPath.split(separator: ".").map(String.init)
             let node = ExpressionNode.keyPath(operand: .evaluatedObject, keys)
             let operand = try ExpressionEvaluator(node).value(for: .object(self))
-            return OperandBridging.value(of: operand)
+            return OperandBridging.any(from: operand)
         } catch let failure as PredicateFailure {
             preconditionFailure(failure.diagnostic.rendered)
         } catch {
@@ -196,18 +196,18 @@ extension NSManagedObject: PredicateObject {
                     Diagnostic(.error, KeyValueCoding.unknownKeyMessage(key, of: runtime)),
                     subexpression: key)
             }
-            return OperandBridging.operand(value(forUndefinedKey: key))
+            return OperandBridging.operand(from: value(forUndefinedKey: key))
         }
         checkQueue(key)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
         if info.attribute != nil {
             let value = attributeValue(slot)
-            if case .opaque(let box) = value { return OperandBridging.operand(box.object) }
+            if case .opaque(let box) = value { return OperandBridging.operand(from: box.object) }
             return .value(value)
         }
         guard let relationship = info.relationship else {
-            return OperandBridging.operand(fetchedPropertyValue(info))
+            return OperandBridging.operand(from: fetchedPropertyValue(info))
         }
         if !relationship.isToMany { return toOne(slot).map { .object($0) } ?? .null }
         return .collection(

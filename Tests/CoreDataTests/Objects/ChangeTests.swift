@@ -77,7 +77,7 @@ import Testing
     @Test("C10, C11: the to-many's own set changes the relationship")
     func mutableSets() throws {
         let stack = try LibraryStack()
-        try stack.story { context in
+        stack.story { context in
             let author = Author(context: context)
             author.name = "A"
             let one = Book(context: context)

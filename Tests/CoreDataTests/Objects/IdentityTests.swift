@@ -32,7 +32,7 @@ import Testing
             return book.objectID
         }
         let other = stack.newContext()
-        try other.performAndWait {
+        other.performAndWait {
             let statements = stack.statements { #expect(other.object(with: id).isFault) }
             #expect(statements.isEmpty)
             #expect(other.registeredObject(for: id) == nil)
