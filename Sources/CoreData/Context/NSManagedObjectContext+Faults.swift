@@ -78,7 +78,9 @@ extension NSManagedObjectContext {
             ordinal = store.engine.layout.ordinalByNumber[entityNumber] ?? entity
         } else if base.compiled.subtree.count > 1 {
             // An old store without the companion column: only the row itself knows its entity.
-            if let row = try? store.row(primaryKey, root: base.root, staleness: -1) { return object(for: row, in: store) }
+            if let row = try? store.row(primaryKey, root: base.root, staleness: -1) {
+                return object(for: row, in: store)
+            }
         }
         return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), store: index)
     }

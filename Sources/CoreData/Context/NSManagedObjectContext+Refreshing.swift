@@ -169,7 +169,8 @@ extension NSManagedObjectContext {
             deleted = Self.ids(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
         }
 
-        private static func ids(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID] {
+        private static func ids(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID]
+        {
             if let ids = userInfo[ids] as? Set<NSManagedObjectID> { return Array(ids) }
             if let objects = userInfo[objects] as? Set<NSManagedObject> { return objects.map(\.objectID) }
             if let ids = userInfo[objects] as? [NSManagedObjectID] { return ids }
@@ -185,7 +186,9 @@ extension NSManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inaccessible) else { continue }
             guard let store = store(at: object.storeIndex) else { continue }
             do {
-                guard let row = try store.row(object.primaryKey, root: object.runtime.root, staleness: -1) else { continue }
+                guard let row = try store.row(object.primaryKey, root: object.runtime.root, staleness: -1) else {
+                    continue
+                }
                 ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
                 if object.isFault {
                     object.row = row

@@ -228,7 +228,9 @@ extension NSManagedObjectContext {
             }
             for (object, key) in zip(members, range) { keys.append((object, store, key)) }
         }
-        for (object, store, key) in keys { becomePermanent(object, store: store, temporaryKey: object.primaryKey, key: key) }
+        for (object, store, key) in keys {
+            becomePermanent(object, store: store, temporaryKey: object.primaryKey, key: key)
+        }
     }
 
     /// The object is known under its permanent key from now on.

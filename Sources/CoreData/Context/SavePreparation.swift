@@ -251,41 +251,45 @@ final class SavePreparation {
                 order.append(pair)
             }
         }
-        for object in inserted + updated { forEachManyToMany(of: object) { slot, members, inverse in
-            guard members.hasChanges else { return }
-            let declaring = object.runtime.slots[slot].property.declaringEntity
-            for member in members.removed {
-                note(
-                    ChangeSet.Link(
-                        .remove, entity: declaring, slot: slot, owner: object.primaryKey,
-                        destination: member.object.primaryKey), inverse: inverse)
-            }
-            if members.isOrdered {
-                for (position, member) in members.members.enumerated() where !member.isDeleted {
+        for object in inserted + updated {
+            forEachManyToMany(of: object) { slot, members, inverse in
+                guard members.hasChanges else { return }
+                let declaring = object.runtime.slots[slot].property.declaringEntity
+                for member in members.removed {
                     note(
                         ChangeSet.Link(
-                            .insert, entity: declaring, slot: slot, owner: object.primaryKey,
-                            destination: member.primaryKey, order: OrderAssignment.value(at: position)),
-                        inverse: inverse)
-                }
-            } else {
-                for member in members.added where !member.object.isDeleted {
-                    note(
-                        ChangeSet.Link(
-                            .insert, entity: declaring, slot: slot, owner: object.primaryKey,
+                            .remove, entity: declaring, slot: slot, owner: object.primaryKey,
                             destination: member.object.primaryKey), inverse: inverse)
                 }
+                if members.isOrdered {
+                    for (position, member) in members.members.enumerated() where !member.isDeleted {
+                        note(
+                            ChangeSet.Link(
+                                .insert, entity: declaring, slot: slot, owner: object.primaryKey,
+                                destination: member.primaryKey, order: OrderAssignment.value(at: position)),
+                            inverse: inverse)
+                    }
+                } else {
+                    for member in members.added where !member.object.isDeleted {
+                        note(
+                            ChangeSet.Link(
+                                .insert, entity: declaring, slot: slot, owner: object.primaryKey,
+                                destination: member.object.primaryKey), inverse: inverse)
+                    }
+                }
             }
-        } }
-        for object in deleted where object.row != nil { forEachManyToMany(of: object) { slot, members, inverse in
-            let declaring = object.runtime.slots[slot].property.declaringEntity
-            for member in object.knownMembers(slot).committedMembers {
-                note(
-                    ChangeSet.Link(
-                        .remove, entity: declaring, slot: slot, owner: object.primaryKey,
-                        destination: member.primaryKey), inverse: inverse)
+        }
+        for object in deleted where object.row != nil {
+            forEachManyToMany(of: object) { slot, members, inverse in
+                let declaring = object.runtime.slots[slot].property.declaringEntity
+                for member in object.knownMembers(slot).committedMembers {
+                    note(
+                        ChangeSet.Link(
+                            .remove, entity: declaring, slot: slot, owner: object.primaryKey,
+                            destination: member.primaryKey), inverse: inverse)
+                }
             }
-        } }
+        }
         return order.compactMap { pairs[$0] }
     }
 

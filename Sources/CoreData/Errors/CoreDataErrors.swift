@@ -117,7 +117,8 @@ enum CoreDataErrors {
         case let failure as StoreFailure: return self.store(failure, url: store?.url)
         case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
         case SaveFailure.conflicts(let conflicts): return merge(conflicts, store: store, context: context)
-        case SaveFailure.constraints(let violations): return constraint(violations, store: store, context: context, new: new)
+        case SaveFailure.constraints(let violations):
+            return constraint(violations, store: store, context: context, new: new)
         default: return error
         }
     }

@@ -119,8 +119,12 @@ extension CocoaError {
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
     public static var validationMissingMandatoryProperty: CocoaError.Code { .validationMissingMandatoryProperty }
-    public static var validationRelationshipLacksMinimumCount: CocoaError.Code { .validationRelationshipLacksMinimumCount }
-    public static var validationRelationshipExceedsMaximumCount: CocoaError.Code { .validationRelationshipExceedsMaximumCount }
+    public static var validationRelationshipLacksMinimumCount: CocoaError.Code {
+        .validationRelationshipLacksMinimumCount
+    }
+    public static var validationRelationshipExceedsMaximumCount: CocoaError.Code {
+        .validationRelationshipExceedsMaximumCount
+    }
     public static var validationRelationshipDeniedDelete: CocoaError.Code { .validationRelationshipDeniedDelete }
     public static var validationNumberTooLarge: CocoaError.Code { .validationNumberTooLarge }
     public static var validationNumberTooSmall: CocoaError.Code { .validationNumberTooSmall }
@@ -147,7 +151,9 @@ extension CocoaError {
     public static var persistentStoreOpen: CocoaError.Code { .persistentStoreOpen }
     public static var persistentStoreTimeout: CocoaError.Code { .persistentStoreTimeout }
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { .persistentStoreUnsupportedRequestType }
-    public static var persistentStoreIncompatibleVersionHash: CocoaError.Code { .persistentStoreIncompatibleVersionHash }
+    public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {
+        .persistentStoreIncompatibleVersionHash
+    }
     public static var migration: CocoaError.Code { .migration }
     public static var migrationCancelled: CocoaError.Code { .migrationCancelled }
     public static var migrationMissingSourceModel: CocoaError.Code { .migrationMissingSourceModel }

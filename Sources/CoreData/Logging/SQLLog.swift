@@ -19,7 +19,8 @@ final class SQLLog: SQLObserver {
         CoreDataLog.sql.notice("sql: \(sql)")
         guard level > 2, !bindings.isEmpty else { return }
         CoreDataLog.sql.notice(
-            "bindings: \(bindings.enumerated().map { "\($0.offset + 1) = \(Self.text($0.element))" }.joined(separator: ", "))")
+            "bindings: \(bindings.enumerated().map { "\($0.offset + 1) = \(Self.text($0.element))" }.joined(separator: ", "))"
+        )
     }
 
     func didRun(_ sql: String, duration: Duration, rows: Int) {

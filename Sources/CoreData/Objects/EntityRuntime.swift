@@ -1,6 +1,6 @@
 import CoreDataModel
-import CoreDataPrimitives
 import CoreDataPredicate
+import CoreDataPrimitives
 import Foundation
 import Logging
 import Synchronization

@@ -56,7 +56,9 @@ extension NSManagedObject: Identifiable {}
 
 extension NSEntityDescription {
     /// The entity of that name in the model of the context's coordinator.
-    public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext)
+    public class func entity(
+        forEntityName entityName: String, in context: NSManagedObjectContext
+    )
         -> NSEntityDescription?
     {
         context.coordinator?.runtime.entity(named: entityName)?.entity
@@ -67,7 +69,9 @@ extension NSEntityDescription {
     ///     let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context) as! Item
     ///
     /// - Precondition: the context's model has the entity, and it is not abstract.
-    public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext)
+    public class func insertNewObject(
+        forEntityName entityName: String, into context: NSManagedObjectContext
+    )
         -> NSManagedObject
     {
         guard let coordinator = context.coordinator else {

@@ -160,7 +160,8 @@ extension NSManagedObject {
         fireIfNeeded(key: nil)
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
             if info.isToMany { continue }
-            let before = info.attribute != nil
+            let before =
+                info.attribute != nil
                 ? ManagedObjectValues.any(attributeValue(index), slot: info) : toOne(index)
             var value = before as AnyObject?
             do {
@@ -172,7 +173,9 @@ extension NSManagedObject {
                 continue
             }
             // G6: the validator may have put another value in its place.
-            if value !== (before as AnyObject?), !((value as? NSObject)?.isEqual(before) ?? false), info.attribute != nil {
+            if value !== (before as AnyObject?), !((value as? NSObject)?.isEqual(before) ?? false),
+                info.attribute != nil
+            {
                 setAnyValue(value, index)
             }
         }

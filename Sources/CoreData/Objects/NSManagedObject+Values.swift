@@ -134,7 +134,9 @@ enum ManagedObjectValues {
         switch value {
         case .null: builder.setNull(at: column)
         case .integer(let value):
-            if slot.type.columnKind == .real { builder.setReal(Double(value), at: column) } else {
+            if slot.type.columnKind == .real {
+                builder.setReal(Double(value), at: column)
+            } else {
                 builder.setInteger(value, at: column)
             }
         case .double(let value): builder.setReal(value, at: column)

@@ -139,13 +139,15 @@ open class NSManagedObject: NSObject {
         let id = primaryKey == 0 ? "no ID" : objectID.description
         let data =
             isFault ? "<fault>" : String(describing: attributeDescriptions)
-        return "<\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())> (entity: \(runtime.name); id: \(id); data: \(data))"
+        return
+            "<\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())> (entity: \(runtime.name); id: \(id); data: \(data))"
     }
 
     private final var attributeDescriptions: [String: String] {
         var texts: [String: String] = [:]
         for (index, slot) in runtime.slots.enumerated() where slot.attribute != nil {
-            texts[slot.name] = ManagedObjectValues.any(attributeValue(index), slot: slot)
+            texts[slot.name] =
+                ManagedObjectValues.any(attributeValue(index), slot: slot)
                 .map { String(describing: $0) } ?? "nil"
         }
         return texts

@@ -108,7 +108,8 @@ final class NotificationSaves {
     init(_ context: NSManagedObjectContext) {
         let entries = entries
         token = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: context, queue: nil) { entries.last = $0 }
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { entries.last = $0 }
     }
 
     deinit { NotificationCenter.default.removeObserver(token) }

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// Stores that Apple's framework wrote: opened, read, changed, saved and opened again.
-@Suite(.enabled(if: Fixtures.isAvailable, "no fixtures: set COREDATA_FIXTURES to a folder of files made by Apple's tools"))
+@Suite(
+    .enabled(if: Fixtures.isAvailable, "no fixtures: set COREDATA_FIXTURES to a folder of files made by Apple's tools"))
 struct FixtureStoreTests {
     struct Store: CustomTestStringConvertible, Sendable {
         var path: String
@@ -22,9 +23,15 @@ struct FixtureStoreTests {
             counts: ["Item": 399, "Location": 35, "Unit": 8]),
         Store(path: "grocery-dude/DefaultData-5-entities.sqlite", model: nil, counts: ["Item": 399]),
         Store(path: "recipes/Recipes.sqlite", model: "recipes/Recipes.xcdatamodeld", counts: [:]),
-        Store(path: "core-data-books/CoreDataBooks.CDBStore", model: "core-data-books/CoreDataBooks.xcdatamodeld", counts: [:]),
-        Store(path: "twitter-seed/RKSeedDatabase.sqlite", model: "twitter-seed/RKTwitterCoreData.xcdatamodel", counts: [:]),
-        Store(path: "surf-journal/SurfJournalModel.sqlite", model: "surf-journal/SurfJournalModel.xcdatamodeld", counts: [:]),
+        Store(
+            path: "core-data-books/CoreDataBooks.CDBStore", model: "core-data-books/CoreDataBooks.xcdatamodeld",
+            counts: [:]),
+        Store(
+            path: "twitter-seed/RKSeedDatabase.sqlite", model: "twitter-seed/RKTwitterCoreData.xcdatamodel", counts: [:]
+        ),
+        Store(
+            path: "surf-journal/SurfJournalModel.sqlite", model: "surf-journal/SurfJournalModel.xcdatamodeld",
+            counts: [:]),
         Store(
             path: "sample-model/SampleModel_V1.sqlite", model: "sample-model/SampleModel.xcdatamodeld",
             counts: ["Car": 125, "Person": 20]),
@@ -68,7 +75,8 @@ struct FixtureStoreTests {
         let context = try context(url, model)
         try context.performAndWait {
             for (entity, count) in store.counts {
-                #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity)) == count, "\(entity)")
+                #expect(
+                    try context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity)) == count, "\(entity)")
             }
             for entity in model.entities where entity.superentity == nil {
                 let name = try #require(entity.name)

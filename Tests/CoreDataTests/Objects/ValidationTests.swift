@@ -4,9 +4,11 @@ import Testing
 
 // semantics G: validation
 @Suite struct ValidationTests {
-    @Test("G4: every check of the model has its code", arguments: [
-        ("title", nil, 1570), ("title", "", 1670), ("title", String(repeating: "x", count: 101), 1660),
-    ] as [(String, String?, Int)])
+    @Test(
+        "G4: every check of the model has its code",
+        arguments: [
+            ("title", nil, 1570), ("title", "", 1670), ("title", String(repeating: "x", count: 101), 1660),
+        ] as [(String, String?, Int)])
     func codes(_ key: String, _ value: String?, _ code: Int) throws {
         let stack = try LibraryStack()
         stack.story { context in

@@ -14,8 +14,14 @@ import Foundation
 final class Author: NSManagedObject {
     static let nameKey = PropertyKey<String?>("name")
     static let booksKey = PropertyKey<Set<Book>>("books")
-    var name: String? { get { self[Self.nameKey] } set { self[Self.nameKey] = newValue } }
-    var books: Set<Book> { get { self[Self.booksKey] } set { self[Self.booksKey] = newValue } }
+    var name: String? {
+        get { self[Self.nameKey] }
+        set { self[Self.nameKey] = newValue }
+    }
+    var books: Set<Book> {
+        get { self[Self.booksKey] }
+        set { self[Self.booksKey] = newValue }
+    }
 }
 
 final class Book: NSManagedObject {
@@ -37,23 +43,74 @@ final class Book: NSManagedObject {
     static let prequelsKey = PropertyKey<Set<Book>>("prequels")
     static let loansKey = PropertyKey<Set<Loan>>("loans")
 
-    var title: String? { get { self[Self.titleKey] } set { self[Self.titleKey] = newValue } }
-    var pages: Int32 { get { self[Self.pagesKey] } set { self[Self.pagesKey] = newValue } }
-    var price: Decimal? { get { self[Self.priceKey] } set { self[Self.priceKey] = newValue } }
-    var isbn: String? { get { self[Self.isbnKey] } set { self[Self.isbnKey] = newValue } }
-    var published: Date? { get { self[Self.publishedKey] } set { self[Self.publishedKey] = newValue } }
-    var cover: Data? { get { self[Self.coverKey] } set { self[Self.coverKey] = newValue } }
-    var identifier: UUID? { get { self[Self.identifierKey] } set { self[Self.identifierKey] = newValue } }
-    var website: URL? { get { self[Self.websiteKey] } set { self[Self.websiteKey] = newValue } }
-    var rating: Double { get { self[Self.ratingKey] } set { self[Self.ratingKey] = newValue } }
-    var isLent: Bool { get { self[Self.isLentKey] } set { self[Self.isLentKey] = newValue } }
-    var note: String? { get { self[Self.noteKey] } set { self[Self.noteKey] = newValue } }
-    var author: Author? { get { self[Self.authorKey] } set { self[Self.authorKey] = newValue } }
-    var chapters: [Chapter] { get { self[Self.chaptersKey] } set { self[Self.chaptersKey] = newValue } }
-    var tags: Set<Tag> { get { self[Self.tagsKey] } set { self[Self.tagsKey] = newValue } }
-    var sequels: [Book] { get { self[Self.sequelsKey] } set { self[Self.sequelsKey] = newValue } }
-    var prequels: Set<Book> { get { self[Self.prequelsKey] } set { self[Self.prequelsKey] = newValue } }
-    var loans: Set<Loan> { get { self[Self.loansKey] } set { self[Self.loansKey] = newValue } }
+    var title: String? {
+        get { self[Self.titleKey] }
+        set { self[Self.titleKey] = newValue }
+    }
+    var pages: Int32 {
+        get { self[Self.pagesKey] }
+        set { self[Self.pagesKey] = newValue }
+    }
+    var price: Decimal? {
+        get { self[Self.priceKey] }
+        set { self[Self.priceKey] = newValue }
+    }
+    var isbn: String? {
+        get { self[Self.isbnKey] }
+        set { self[Self.isbnKey] = newValue }
+    }
+    var published: Date? {
+        get { self[Self.publishedKey] }
+        set { self[Self.publishedKey] = newValue }
+    }
+    var cover: Data? {
+        get { self[Self.coverKey] }
+        set { self[Self.coverKey] = newValue }
+    }
+    var identifier: UUID? {
+        get { self[Self.identifierKey] }
+        set { self[Self.identifierKey] = newValue }
+    }
+    var website: URL? {
+        get { self[Self.websiteKey] }
+        set { self[Self.websiteKey] = newValue }
+    }
+    var rating: Double {
+        get { self[Self.ratingKey] }
+        set { self[Self.ratingKey] = newValue }
+    }
+    var isLent: Bool {
+        get { self[Self.isLentKey] }
+        set { self[Self.isLentKey] = newValue }
+    }
+    var note: String? {
+        get { self[Self.noteKey] }
+        set { self[Self.noteKey] = newValue }
+    }
+    var author: Author? {
+        get { self[Self.authorKey] }
+        set { self[Self.authorKey] = newValue }
+    }
+    var chapters: [Chapter] {
+        get { self[Self.chaptersKey] }
+        set { self[Self.chaptersKey] = newValue }
+    }
+    var tags: Set<Tag> {
+        get { self[Self.tagsKey] }
+        set { self[Self.tagsKey] = newValue }
+    }
+    var sequels: [Book] {
+        get { self[Self.sequelsKey] }
+        set { self[Self.sequelsKey] = newValue }
+    }
+    var prequels: Set<Book> {
+        get { self[Self.prequelsKey] }
+        set { self[Self.prequelsKey] = newValue }
+    }
+    var loans: Set<Loan> {
+        get { self[Self.loansKey] }
+        set { self[Self.loansKey] = newValue }
+    }
 
     // What the hooks saw, in order.
     var events: [String] = []
@@ -69,31 +126,58 @@ final class Book: NSManagedObject {
 final class Chapter: NSManagedObject {
     static let titleKey = PropertyKey<String?>("title")
     static let bookKey = PropertyKey<Book?>("book")
-    var title: String? { get { self[Self.titleKey] } set { self[Self.titleKey] = newValue } }
-    var book: Book? { get { self[Self.bookKey] } set { self[Self.bookKey] = newValue } }
+    var title: String? {
+        get { self[Self.titleKey] }
+        set { self[Self.titleKey] = newValue }
+    }
+    var book: Book? {
+        get { self[Self.bookKey] }
+        set { self[Self.bookKey] = newValue }
+    }
 }
 
 final class Tag: NSManagedObject {
     static let nameKey = PropertyKey<String?>("name")
     static let booksKey = PropertyKey<Set<Book>>("books")
-    var name: String? { get { self[Self.nameKey] } set { self[Self.nameKey] = newValue } }
-    var books: Set<Book> { get { self[Self.booksKey] } set { self[Self.booksKey] = newValue } }
+    var name: String? {
+        get { self[Self.nameKey] }
+        set { self[Self.nameKey] = newValue }
+    }
+    var books: Set<Book> {
+        get { self[Self.booksKey] }
+        set { self[Self.booksKey] = newValue }
+    }
 }
 
 final class Reader: NSManagedObject {
     static let nameKey = PropertyKey<String?>("name")
     static let loansKey = PropertyKey<Set<Loan>>("loans")
-    var name: String? { get { self[Self.nameKey] } set { self[Self.nameKey] = newValue } }
-    var loans: Set<Loan> { get { self[Self.loansKey] } set { self[Self.loansKey] = newValue } }
+    var name: String? {
+        get { self[Self.nameKey] }
+        set { self[Self.nameKey] = newValue }
+    }
+    var loans: Set<Loan> {
+        get { self[Self.loansKey] }
+        set { self[Self.loansKey] = newValue }
+    }
 }
 
 final class Loan: NSManagedObject {
     static let dateKey = PropertyKey<Date?>("date")
     static let bookKey = PropertyKey<Book?>("book")
     static let readerKey = PropertyKey<Reader?>("reader")
-    var date: Date? { get { self[Self.dateKey] } set { self[Self.dateKey] = newValue } }
-    var book: Book? { get { self[Self.bookKey] } set { self[Self.bookKey] = newValue } }
-    var reader: Reader? { get { self[Self.readerKey] } set { self[Self.readerKey] = newValue } }
+    var date: Date? {
+        get { self[Self.dateKey] }
+        set { self[Self.dateKey] = newValue }
+    }
+    var book: Book? {
+        get { self[Self.bookKey] }
+        set { self[Self.bookKey] = newValue }
+    }
+    var reader: Reader? {
+        get { self[Self.readerKey] }
+        set { self[Self.readerKey] = newValue }
+    }
 }
 
 enum Library {
@@ -236,7 +320,9 @@ final class LibraryStack {
 }
 
 extension NSManagedObjectContext {
-    func all<T: NSManagedObject>(_ type: T.Type, _ entity: String, _ format: String? = nil, _ arguments: Any...) throws
+    func all<T: NSManagedObject>(
+        _ type: T.Type, _ entity: String, _ format: String? = nil, _ arguments: Any...
+    ) throws
         -> [T]
     {
         let request = NSFetchRequest<T>(entityName: entity)
