@@ -17,17 +17,17 @@ echo "== Make the store"
 echo
 echo "== Import what there is to buy"
 # What is not said here, the tool knows: 'name' is Item.name, and the store keeps its model.
-"$coredata" import "$store" $M --entity Item "$here/DefaultData.xml" \
+"$coredata" import "$store" --entity Item "$here/DefaultData.xml" \
     --unique Item.name --unique Unit.name --unique LocationAtHome.storedIn --unique LocationAtShop.aisle \
     --map unit=unit.name --map locationathome=locationAtHome.storedIn --map locationatshop=locationAtShop.aisle
 
 echo
 echo "== Put part of it on the list"
-"$coredata" import "$store" $M --entity Item --unique Item.name "$here/ShoppingList.csv"
+"$coredata" import "$store" --entity Item --unique Item.name "$here/ShoppingList.csv"
 
 echo
 echo "== The shopping list"
-"$coredata" query "$store" Item $M --where 'listed == YES' --group locationAtShop.aisle --sort name \
+"$coredata" query "$store" Item --where 'listed == YES' --group locationAtShop.aisle --sort name \
     --select name,quantity,unit.name,locationAtHome.storedIn
 
 echo
@@ -35,4 +35,4 @@ echo "== The store"
 "$coredata" store info "$store"
 
 echo
-"$coredata" store verify "$store" $M
+"$coredata" store verify "$store"

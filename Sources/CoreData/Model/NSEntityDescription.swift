@@ -70,7 +70,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     open var managedObjectClassName: String! {
         get { storedClassName ?? "NSManagedObject" }
         set {
-            willChange("managedObjectClassName")
+            willChange("managedObjectClassName", affectsHash: false)
             storedClassName = newValue == "NSManagedObject" ? nil : newValue
         }
     }
@@ -209,10 +209,11 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     // MARK: - Mutation
 
     /// Called before anything about the entity changes: refuses in a model in use, else forgets cached hashes.
-    final func willChange(_ what: String) {
+    final func willChange(_ what: String, affectsHash: Bool = true) {
         ModelMutation.stop(
             ModelMutation.refusalMessage(isFrozen: isFrozen, changing: what, of: "entity \(storedName ?? "?")"))
-        didChange()
+        if affectsHash { forgetKnownHash() }
+        model?.didChange()
     }
 
     /// Forgets what was derived from the entity's content, here, below and in the model.

@@ -61,12 +61,13 @@ open class NSRelationshipDescription: NSPropertyDescription {
         }
     }
 
-    /// The most objects that the relationship can have: 1 for a to-one, 0 for any number.
+    /// The most objects that the relationship can have: 1 for a to-one, 0 or less for any number.
     open var maxCount: Int {
         get { storedMaxCount }
         set {
             willChange("maxCount")
-            storedMaxCount = max(0, newValue)
+            // Kept as it is: the version hash tells -1 from 0, and models with -1 exist.
+            storedMaxCount = newValue
         }
     }
 

@@ -6,25 +6,32 @@ import Foundation
 enum Transformation {
     /// The object that the bytes stand for; the bytes themselves where no transformer can read them.
     static func value(from data: Data, attribute slot: EntityRuntime.Slot) -> Value {
-        if let transformer = transformer(slot) {
-            // As on Apple's platforms: secure unarchiving reverses, others transform back.
-            guard let object = transformer.reverseTransformedValue(data) else { return .data(data) }
-            return .opaque(box(object))
-        }
-        guard let object = SecureArchive.object(from: data) else { return .data(data) }
-        return .opaque(box(object))
+        let object: Any? =
+            switch transformer(slot) {
+            case nil: SecureArchive.object(from: data)
+            // One that unarchives makes objects of data, others make data of objects.
+            case let unarchiving as NSSecureUnarchiveFromDataTransformer: unarchiving.transformedValue(data)
+            case let transformer?: transformer.reverseTransformedValue(data)
+            }
+        return object.map { .opaque(box($0)) } ?? .data(data)
     }
 
     static func data(from box: OpaqueValue, attribute slot: EntityRuntime.Slot) throws -> Data {
-        if let transformer = transformer(slot) {
-            if let data = transformer.transformedValue(box.object) as? Data { return data }
+        let transformer = transformer(slot)
+        let data: Any? =
+            switch transformer {
+            case nil: SecureArchive.data(of: box.object, requiringSecureCoding: false)
+            case let unarchiving as NSSecureUnarchiveFromDataTransformer:
+                unarchiving.reverseTransformedValue(box.object)
+            case let transformer?: transformer.transformedValue(box.object)
+            }
+        guard let data = data as? Data else {
             throw CoreDataErrors.notTransformable(
-                property: slot.name, transformer: slot.attribute?.valueTransformerName ?? "",
+                property: slot.name,
+                transformer: transformer == nil ? "NSKeyedArchiver" : slot.attribute?.valueTransformerName ?? "",
                 type: String(describing: type(of: box.object)))
         }
-        if let data = SecureArchive.data(of: box.object, requiringSecureCoding: false) { return data }
-        throw CoreDataErrors.notTransformable(
-            property: slot.name, transformer: "NSKeyedArchiver", type: String(describing: type(of: box.object)))
+        return data
     }
 
     static func box(_ object: Any) -> OpaqueValue {

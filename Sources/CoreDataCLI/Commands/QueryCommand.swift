@@ -35,7 +35,10 @@ struct QueryCommand: ParsableCommand {
     @Option(name: .customLong("where"), help: ArgumentHelp("Only what this selects.", valueName: "predicate"))
     var predicate: String?
 
-    @Option(help: ArgumentHelp("Key paths to sort by; '-' before one turns it round.", valueName: "a,-b.c"))
+    // A value such as -name is no option.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Key paths to sort by; '-' before one turns it round.", valueName: "a,-b.c"))
     var sort: String?
 
     @Option(help: ArgumentHelp("Key paths to print. Without it everything that the entity has.", valueName: "a,b.c"))

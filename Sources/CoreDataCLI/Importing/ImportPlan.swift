@@ -54,6 +54,9 @@ struct ImportPlan {
         return target
     }
 
+    /// Whether a field that has been looked at is for a property, or is left out by `--map`.
+    func isKnown(_ field: String) -> Bool { maps[field] != nil || targets[field].flatMap { $0 } != nil }
+
     /// `--map` options whose field was in no record.
     var unusedMaps: [String] { maps.keys.filter { targets[$0] == nil }.sorted() }
 

@@ -22,6 +22,9 @@ final class ObjectDraft {
         for drafts in lists.values { for draft in drafts { draft.forEach(body) } }
     }
 
+    /// Whether a record said nothing about it at all.
+    var saysNothing: Bool { values.isEmpty && links.isEmpty && lists.isEmpty }
+
     /// Whether a record said nothing about it but that it has no values.
     var isBlank: Bool {
         values.values.allSatisfy { $0 == nil } && lists.values.allSatisfy(\.isEmpty)
@@ -66,6 +69,11 @@ struct DraftBuilder {
     mutating func draft(_ record: Record) throws -> ObjectDraft {
         let draft = ObjectDraft(entity: plan.entity)
         for (name, value) in record.fields { try add(name, value, to: draft) }
+        guard !draft.saysNothing || record.fields.isEmpty || record.fields.contains(where: { plan.isKnown($0.name) })
+        else {
+            let names = record.fields.prefix(5).map { "'\($0.name)'" }.joined(separator: ", ")
+            throw ToolFailure("no property of \(plan.entity.name ?? "") has the name of a field: \(names)")
+        }
         try finish(draft, at: plan.entity.name ?? "")
         guard draft.key != nil || plan.uniqueAttributes(of: plan.entity).isEmpty else {
             let names = plan.uniqueAttributes(of: plan.entity).joined(separator: " and ")

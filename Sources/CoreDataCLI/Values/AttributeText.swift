@@ -92,15 +92,23 @@ struct AttributeText {
 
     private func transformed(_ text: String) throws -> Any {
         guard let data = Data(base64Encoded: text) else { throw failure(text) }
-        if let name = attribute.valueTransformerName, !name.isEmpty {
-            guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else {
-                throw ToolFailure("needs the value transformer '\(name)', which this tool does not have")
-            }
-            guard let value = transformer.reverseTransformedValue(data) else { throw failure(text) }
-            return value
+        guard let transformer else {
+            let name = attribute.valueTransformerName ?? ""
+            throw ToolFailure("needs the value transformer '\(name)', which this tool does not have")
         }
-        guard let value = try? NSKeyedUnarchiver.unarchiveTopLevelObjectWithData(data) else { throw failure(text) }
+        let isUnarchiving = transformer is NSSecureUnarchiveFromDataTransformer
+        let value = isUnarchiving ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
+        guard let value else { throw failure(text) }
         return value
+    }
+
+    /// What stands between a transformable's values and its bytes: the model's transformer, else an archiver.
+    ///
+    /// One that unarchives makes values of bytes, others make bytes of values.
+    private var transformer: ValueTransformer? {
+        let name = attribute.valueTransformerName ?? ""
+        return ValueTransformer(
+            forName: name.isEmpty ? .secureUnarchiveFromDataTransformerName : NSValueTransformerName(name))
     }
 
     private func failure(_ text: String) -> ToolFailure {
@@ -159,12 +167,9 @@ struct AttributeText {
     private func archived(_ value: Any) -> CellValue {
         // Where no transformer could read them, the value is the stored bytes.
         if let data = value as? Data { return .data(data) }
-        if let name = attribute.valueTransformerName, !name.isEmpty {
-            let transformer = ValueTransformer(forName: NSValueTransformerName(name))
-            return (transformer?.transformedValue(value) as? Data).map { .data($0) } ?? .text("\(value)")
-        }
-        let data = try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
-        return data.map { .data($0) } ?? .text("\(value)")
+        let isUnarchiving = transformer is NSSecureUnarchiveFromDataTransformer
+        let data = isUnarchiving ? transformer?.reverseTransformedValue(value) : transformer?.transformedValue(value)
+        return (data as? Data).map { .data($0) } ?? .text("\(value)")
     }
 }
 
