@@ -98,7 +98,7 @@ struct ReadingTrials {
         return Trial(
             run: { try context.performAndWait { try Self.digest(ids, context) } },
             finish: {
-                context.performAndWait { held = [] }
+                context.performAndWait { withExtendedLifetime(held) { held = [] } }
                 try CoreDataSide.close(container)
             })
     }
