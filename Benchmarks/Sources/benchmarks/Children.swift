@@ -99,7 +99,7 @@ struct Children {
     private func profile(_ workload: Workload, _ name: SideName, rows: Int, times: Int) throws {
         let own = Stores(
             folder: folder.appendingPathComponent("core-data-benchmarks-profile"), makeEmpty: stores.makeEmpty)
-        try own.prepare(rows: rows)
+        try own.prepare(workload.contents, rows: rows)
         for _ in 0..<(workload.changesStore ? times : 1) {
             let store = try own.copy(workload.contents, rows: rows, for: name.rawValue)
             defer { try? own.remove(store) }

@@ -42,7 +42,7 @@ struct Program {
     private func measureWorkloads(_ children: Children, into report: inout Report) throws {
         for workload in arguments.workloads {
             for rows in arguments.rows {
-                try children.stores.prepare(rows: rows)
+                try children.stores.prepare(workload.contents, rows: rows)
                 progress("\(workload.rawValue) \(Report.grouped(rows))")
                 var result: WorkloadResult = try children.start(["time", workload.rawValue], rows: rows)
                 if arguments.measuresPeaks {
@@ -60,7 +60,7 @@ struct Program {
         guard arguments.measuresObjects else { return }
         let most = arguments.rows.max() ?? 100_000
         for rows in arguments.includesMillion ? [most, 1_000_000] : [most] {
-            try children.stores.prepare(rows: rows)
+            try children.stores.prepare(.full, rows: rows)
             for kind in ObjectKind.allCases {
                 for side in [SideName.ours, .grdb] where kind == .realised || side == .ours {
                     progress("W13 \(kind.rawValue) \(side.rawValue) \(Report.grouped(rows))")

@@ -8,14 +8,12 @@ struct Stores {
     /// Makes an empty store with the product, so that all sides work on the same layout.
     let makeEmpty: (URL) throws -> Void
 
-    /// Makes what is missing of the files for that many rows.
-    func prepare(rows: Int) throws {
+    /// Makes the file for that many rows, unless it is there.
+    func prepare(_ contents: StoreContents, rows: Int) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for contents in StoreContents.allCases {
-            let url = original(contents, rows: rows)
-            guard !FileManager.default.fileExists(atPath: url.path) else { continue }
-            try make(contents, at: url, rows: rows)
-        }
+        let url = original(contents, rows: rows)
+        guard !FileManager.default.fileExists(atPath: url.path) else { return }
+        try make(contents, at: url, rows: rows)
     }
 
     func original(_ contents: StoreContents, rows: Int) -> URL {
