@@ -38,7 +38,8 @@ public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentSt
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option, Int: the most connections that read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// Option, Bool: record history. Differs from Apple: history does not exist yet; a store with history opens read-only.
+/// Option, Bool: record history. Differs from Apple: history does not exist yet; `true` throws, and a
+/// store with history opens read-only.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// Coordinator notification: stores that were added.

@@ -29,6 +29,11 @@ struct StoreSettings {
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
         timeout = try number(NSPersistentStoreTimeoutOption)?.doubleValue
         readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
+        if try number(NSPersistentHistoryTrackingKey)?.boolValue ?? false {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "\(NSPersistentHistoryTrackingKey): persistent history is not written yet; leave the option out.")
+        }
         guard let given = options[NSSQLitePragmasOption] else { return }
         guard let pragmas = given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
             throw CoreDataErrors.make(
