@@ -6,7 +6,8 @@ SWIFT_FLAGS ?=
 # Where `make run` leaves the store that it builds.
 RUN_FOLDER ?= .build/grocery-dude
 
-SOURCES := $(wildcard Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift)
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests) \
+	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift)
 
 .PHONY: run test build lint format bench docs ci dependencies
 

@@ -7,16 +7,20 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .executable(name: "coredata", targets: ["CoreDataCLI"]),
+        .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
+        .plugin(name: "NSManagedPlugin", targets: ["NSManagedPlugin"]),
+        .plugin(name: "CoreDataPortPlugin", targets: ["CoreDataPortPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
     ],
     targets: [
         // L0
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CObjectRuntime"),
         .target(name: "CoreDataPrimitives"),
@@ -24,9 +28,7 @@ let package = Package(
         // L1
         .target(
             name: "CoreDataModel",
-            dependencies: [
-                "CoreDataPrimitives", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            dependencies: ["CoreDataPrimitives", "CCrypto", "CZlib"]),
         .target(name: "CoreDataPredicate", dependencies: ["CoreDataPrimitives"]),
         .target(name: "CoreDataSQL", dependencies: ["CoreDataPrimitives"]),
 
@@ -37,6 +39,21 @@ let package = Package(
             name: "CoreDataStore",
             dependencies: [
                 "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL",
+            ]),
+        .target(name: "CoreDataCodeGeneration", dependencies: ["CoreDataPrimitives", "CoreDataModel"]),
+
+        // What reads and writes Swift source; the only users of swift-syntax.
+        .target(
+            name: "CoreDataManagedProperties",
+            dependencies: [
+                "CoreDataPrimitives", .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+            ]),
+        .target(
+            name: "CoreDataPorting",
+            dependencies: [
+                "CoreDataPrimitives", .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
             ]),
 
         // L3
@@ -52,8 +69,18 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CoreData", "CoreDataModel", "CoreDataCodeGeneration", "CoreDataPorting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+
+        // Build tools: each plugin runs its own tool, so that nobody builds more than what they use.
+        .executableTarget(name: "coredata-modelc", dependencies: ["CoreDataCodeGeneration", "CoreDataModel"]),
+        .executableTarget(name: "coredata-managed", dependencies: ["CoreDataManagedProperties"]),
+        .executableTarget(name: "coredata-port", dependencies: ["CoreDataPorting"]),
+        .plugin(
+            name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["coredata-modelc"]),
+        .plugin(name: "NSManagedPlugin", capability: .buildTool(), dependencies: ["coredata-managed"]),
+        .plugin(name: "CoreDataPortPlugin", capability: .buildTool(), dependencies: ["coredata-port"]),
 
         // Tests
         .target(
@@ -62,6 +89,10 @@ let package = Package(
             name: "CoreDataPrimitivesTests", dependencies: ["CoreDataPrimitives", "TestSupport"]),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CSQLite", "TestSupport"]),
+        .testTarget(
+            name: "CoreDataCodeGenerationTests", dependencies: ["CoreDataCodeGeneration", "TestSupport"]),
+        .testTarget(name: "CoreDataManagedPropertiesTests", dependencies: ["CoreDataManagedProperties"]),
+        .testTarget(name: "CoreDataPortingTests", dependencies: ["CoreDataPorting"]),
         .testTarget(
             name: "CoreDataPredicateTests", dependencies: ["CoreDataPredicate", "TestSupport"]),
         .testTarget(name: "CoreDataSQLTests", dependencies: ["CoreDataSQL", "TestSupport"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that the build finds a Swift toolchain and the headers of SQLite and zlib; installs them where apt-get can.
+# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL and zlib; installs them where apt-get can.
 set -euo pipefail
 
 if ! command -v swift >/dev/null 2>&1; then
@@ -19,6 +19,7 @@ has_header() {
 
 missing=()
 has_header sqlite3.h || missing+=(libsqlite3-dev)
+has_header openssl/sha.h || missing+=(libssl-dev)
 has_header zlib.h || missing+=(zlib1g-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -35,5 +36,5 @@ fi
 
 echo "error: missing ${missing[*]} and they could not be installed from here." >&2
 echo "Install them, for example with: sudo apt-get install -y ${missing[*]}" >&2
-echo "(Fedora: sqlite-devel zlib-devel; Alpine: sqlite-dev zlib-dev; macOS with Homebrew: sqlite zlib.)" >&2
+echo "(Fedora: sqlite-devel openssl-devel zlib-devel; Alpine: sqlite-dev openssl-dev zlib-dev; macOS with Homebrew: sqlite openssl zlib.)" >&2
 exit 1

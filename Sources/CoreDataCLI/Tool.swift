@@ -22,7 +22,7 @@ struct Tool: ParsableCommand {
               1  done, and something is wrong in the data: see the list
               2  not done: see the message
             """,
-        subcommands: [StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self])
+        subcommands: [ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self])
 }
 
 @main

@@ -1,5 +1,5 @@
+import CCrypto
 import CoreDataPrimitives
-import Crypto
 import Foundation
 
 /// The hashes by which a store and a model recognise each other, equal to Apple's byte for byte.
@@ -98,8 +98,23 @@ package enum VersionHash {
         return sha256(input).base64EncodedString()
     }
 
-    static func sha256(_ input: Data) -> Data { Data(SHA256.hash(data: input)) }
-    static func sha512(_ input: Data) -> Data { Data(SHA512.hash(data: input)) }
+    static func sha256(_ input: Data) -> Data {
+        digest(of: input, count: Int(SHA256_DIGEST_LENGTH)) { _ = SHA256($0, $1, $2) }
+    }
+
+    static func sha512(_ input: Data) -> Data {
+        digest(of: input, count: Int(SHA512_DIGEST_LENGTH)) { _ = SHA512($0, $1, $2) }
+    }
+
+    private static func digest(
+        of input: Data, count: Int, by function: (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
+    ) -> Data {
+        var digest = [UInt8](repeating: 0, count: count)
+        input.withUnsafeBytes { bytes in
+            function(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &digest)
+        }
+        return Data(digest)
+    }
 }
 
 extension CompiledModel {

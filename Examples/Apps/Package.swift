@@ -1,0 +1,37 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+// Three small apps, one for each way to get model classes; each is an app's package as its owner would write it.
+let package = Package(
+    name: "Apps",
+    dependencies: [
+        .package(name: "OpenCoreData", path: "../..")
+    ],
+    targets: [
+        // A model alone: classes are generated from it.
+        .target(
+            name: "Recipes",
+            dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
+        .testTarget(name: "RecipesTests", dependencies: ["Recipes"]),
+
+        // Hand-written classes with `@NSManaged`.
+        .target(
+            name: "Notebook",
+            dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            plugins: [
+                .plugin(name: "CoreDataModelPlugin", package: "OpenCoreData"),
+                .plugin(name: "NSManagedPlugin", package: "OpenCoreData"),
+            ]),
+        .testTarget(name: "NotebookTests", dependencies: ["Notebook"]),
+
+        // Sources as they are on Apple's platforms, compiled from a rewritten copy.
+        .target(
+            name: "Bookshelf",
+            dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            plugins: [.plugin(name: "CoreDataPortPlugin", package: "OpenCoreData")]),
+        .testTarget(name: "BookshelfTests", dependencies: ["Bookshelf"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,5 @@
+import PackagePlugin
+
+@main struct CoreDataModelPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] { [] }
+}

@@ -1,0 +1,2 @@
+// As on Apple's platforms, `import CoreData` brings Foundation with it: `URL`, `Date`, `NSPredicate`.
+@_exported import Foundation

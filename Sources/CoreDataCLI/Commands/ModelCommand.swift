@@ -1,0 +1,8 @@
+import ArgumentParser
+
+struct ModelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "model",
+        abstract: "Compiles, checks, compares and draws models.",
+        subcommands: [])
+}
