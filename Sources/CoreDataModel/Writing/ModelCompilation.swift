@@ -1,0 +1,132 @@
+import CoreDataPrimitives
+import Foundation
+
+/// A model compiled to the files that applications load, as Apple's `momc` makes them (store-format §12.1):
+///
+///     Library.xcdatamodeld        Library.momd
+///       .xccurrentversion           VersionInfo.plist
+///       Library.xcdatamodel         Library.mom
+///       Library 2.xcdatamodel       Library 2.mom
+///
+/// A `.xcdatamodel` on its own becomes one `.mom`. Nothing is written before ``write(to:)``.
+package struct ModelCompilation: Sendable {
+    /// The name that the compiled model has by convention: `Library.momd` or `Library.mom`.
+    package let fileName: String
+    /// The files of the folder by name; for a `.mom` the one file under ``fileName``.
+    package let files: [String: Data]
+    /// The versions that were compiled, their classes named as in the compiled model.
+    package let versions: ModelVersions
+    /// What is suspicious about the model, but does not stop it.
+    package let warnings: [Diagnostic]
+
+    private let isFolder: Bool
+
+    /// Compiles a model.
+    ///
+    /// - Parameter module: the module of the model's classes. It is put before names that ask for it with a leading
+    ///   point, and before those whose class is generated (in that module, that is) without one.
+    /// - Throws: every error of every version, with file and line.
+    package init(of url: URL, module: String? = nil) throws(ModelFailure) {
+        var versions = try ModelReader.read(contentsOf: url)
+        isFolder = ["xcdatamodeld", "momd"].contains(url.pathExtension)
+        fileName = versions.name + (isFolder ? ".momd" : ".mom")
+
+        var files: [String: Data] = [:]
+        var hashes: [String: PropertyListValue] = [:]
+        var checksums: [String: PropertyListValue] = [:]
+        var warnings: [Diagnostic] = []
+        var errors: [Diagnostic] = []
+        for index in versions.versions.indices {
+            versions.versions[index].document.qualifyClassNames(with: module)
+            let version = versions.versions[index]
+            let found = ModelCompiler.diagnose(version.document)
+            warnings += found.filter { $0.severity == .warning }
+            do {
+                let compiled = try ModelCompiler.compile(version.document)
+                files[version.name + ".mom"] = try ModelArchive.archive(version.document)
+                hashes[version.name] = .dictionary(
+                    Dictionary(
+                        compiled.entities.map { ($0.name, .data($0.versionHash)) },
+                        uniquingKeysWith: { first, _ in first }))
+                checksums[version.name] = .string(CompiledModel.versionChecksum(entities: compiled.entities))
+            } catch {
+                errors += error.diagnostics
+            }
+        }
+        if !errors.isEmpty { throw ModelFailure(diagnostics: errors) }
+        if isFolder {
+            var info: [String: PropertyListValue] = [
+                "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
+                "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
+            ]
+            // Apple's compiler names the current version only where the source does.
+            if versions.versions.count > 1 || Self.namesCurrentVersion(url) {
+                info["NSManagedObjectModel_CurrentVersionName"] = .string(versions.currentName)
+            }
+            files["VersionInfo.plist"] = BinaryPropertyListWriter.data(.dictionary(info))
+        }
+        self.files = files
+        self.versions = versions
+        self.warnings = warnings
+    }
+
+    private static func namesCurrentVersion(_ url: URL) -> Bool {
+        FileManager.default.fileExists(atPath: url.appendingPathComponent(".xccurrentversion").path)
+    }
+
+    /// Writes the compiled model, whole or not at all, in the place of what is there.
+    ///
+    /// What is there and the same is left alone, so that nothing that depends on it is built again.
+    ///
+    /// - Parameter url: where the `.momd` or `.mom` itself shall be; folders on the way are made.
+    /// - Returns: whether anything was written.
+    @discardableResult
+    package func write(to url: URL) throws -> Bool {
+        if isWritten(at: url) { return false }
+        let manager = FileManager.default
+        let parent = url.deletingLastPathComponent()
+        try manager.createDirectory(at: parent, withIntermediateDirectories: true)
+        guard isFolder else {
+            try files.first?.value.write(to: url, options: .atomic)
+            return true
+        }
+        let mark = UUID().uuidString
+        let fresh = parent.appendingPathComponent(".\(url.lastPathComponent)-\(mark)")
+        let old = parent.appendingPathComponent(".\(url.lastPathComponent)-\(mark)-old")
+        defer {
+            try? manager.removeItem(at: fresh)
+            try? manager.removeItem(at: old)
+        }
+        try manager.createDirectory(at: fresh, withIntermediateDirectories: false)
+        for (name, data) in files { try data.write(to: fresh.appendingPathComponent(name)) }
+        if manager.fileExists(atPath: url.path) { try manager.moveItem(at: url, to: old) }
+        do {
+            try manager.moveItem(at: fresh, to: url)
+        } catch {
+            if manager.fileExists(atPath: old.path) { try? manager.moveItem(at: old, to: url) }
+            throw error
+        }
+        return true
+    }
+
+    private func isWritten(at url: URL) -> Bool {
+        guard isFolder else { return (try? Data(contentsOf: url)) == files.first?.value }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: url.path) else { return false }
+        return Set(names) == Set(files.keys)
+            && files.allSatisfy { (try? Data(contentsOf: url.appendingPathComponent($0.key))) == $0.value }
+    }
+}
+
+extension ModelDocument {
+    /// Names each class as a compiled model does: with the module where the source asks for it (`.Item`), or where
+    /// the class is generated and thus certain to be in the module.
+    package mutating func qualifyClassNames(with module: String?) {
+        for index in entities.indices {
+            guard let name = entities[index].className, name != "NSManagedObject" else { continue }
+            let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+            let isGenerated = entities[index].codeGenerationType != nil && !bare.contains(".")
+            let isRelative = name.hasPrefix(".") || isGenerated
+            entities[index].className = isRelative && module != nil ? "\(module ?? "").\(bare)" : bare
+        }
+    }
+}
