@@ -19,7 +19,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     public let viewContext: NSManagedObjectContext
     private let state: Mutex<Transfer<[NSPersistentStoreDescription]>>
 
-    /// Makes a container of the model with that name in the main bundle, else of all its models merged.
+    /// Makes a container of the model with that name: in the main bundle, else among the resources of Swift packages
+    /// beside the program (or the test runner). Without one of that name it takes all models there, merged.
     ///
     /// - Precondition: there is one.
     public convenience init(name: String) {
@@ -106,12 +107,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     private static func model(named name: String) -> NSManagedObjectModel? {
-        for kind in ["momd", "mom", "xcdatamodeld", "xcdatamodel"] {
-            if let url = Bundle.main.url(forResource: name, withExtension: kind),
-                let model = NSManagedObjectModel(contentsOf: url)
-            {
-                return model
-            }
+        for bundles in [[Bundle.main], nil] {
+            guard let url = ModelFiles.model(named: name, in: bundles) else { continue }
+            if let model = NSManagedObjectModel(contentsOf: url) { return model }
         }
         return NSManagedObjectModel.mergedModel(from: nil)
     }

@@ -31,6 +31,19 @@ package enum ModelFiles {
         models(in: bundles).first { $0.deletingPathExtension().lastPathComponent == name }
     }
 
+    /// The module that has the model among its resources: `Shop` of `…/App_Shop.resources/Shop.momd`, as Swift
+    /// packages name the resource folder of a target.
+    package static func module(ofModelAt url: URL) -> String? {
+        let folders = url.deletingLastPathComponent().pathComponents
+        guard let bundle = folders.last(where: { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }) else {
+            return nil
+        }
+        let stem = (bundle as NSString).deletingPathExtension
+        guard let target = stem.split(separator: "_", maxSplits: 1).dropFirst().first else { return nil }
+        // As module names are made of target names.
+        return String(target.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+    }
+
     private static func folders(of bundles: [Bundle]?) -> [URL] {
         var seen: Set<String> = []
         var result: [URL] = []

@@ -61,6 +61,8 @@ extension NSManagedObjectModel {
 
     private static func document(at url: URL, version: String?) throws -> ModelDocument {
         let versions = try versions(at: url)
+        // Classes without a module in their name are looked for in the module that the model is a resource of.
+        if let module = ModelFiles.module(ofModelAt: url) { ManagedObjectClasses.shared.note(module: module) }
         if let document = versions[version ?? versions.currentName] { return document }
         let names = versions.versions.map { "'\($0.name)'" }.joined(separator: ", ")
         throw CoreDataErrors.modelInvalid([

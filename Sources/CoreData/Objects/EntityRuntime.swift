@@ -184,11 +184,20 @@ final class ManagedObjectClasses: Sendable {
         }
     }
 
+    /// Takes note of a module that may have classes which a model names without one.
+    func note(module: String) {
+        state.withLock { state in
+            if !state.modules.contains(module) { state.modules.append(module) }
+        }
+    }
+
     func find(named name: String) -> NSManagedObject.Type? {
         let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
         let (known, modules) = state.withLock { ($0.classes[bare], $0.modules) }
         if let known { return known }
-        if bare.contains("."), let type = NSClassFromString(bare) as? NSManagedObject.Type { return type }
+        // NSClassFromString knows `Module.Class` and complains of longer names.
+        let points = bare.count(where: { $0 == "." })
+        if points > 0 { return points == 1 ? NSClassFromString(bare) as? NSManagedObject.Type : nil }
         for module in modules {
             if let type = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return type }
         }

@@ -52,8 +52,6 @@ extension NSManagedObject {
     }
 }
 
-extension NSManagedObject: Identifiable {}
-
 extension NSEntityDescription {
     /// The entity of that name in the model of the context's coordinator.
     public class func entity(

@@ -3,14 +3,16 @@ import Synchronization
 
 /// The names that Swift key paths have in a model: `\Book.author?.name` is "author.name".
 ///
-/// Stored properties print their names. Accessors that are computed, as managed properties are, do not, so
-/// generated code registers them; what is still unknown is asked of ``setProbe(_:)``.
+/// Stored properties print their names. Accessors that are computed, as managed properties are, do not, so generated
+/// code lists them (``ManagedKeyPaths``); what is still unknown is asked of ``setProbe(_:)``.
 package enum KeyPathNames {
     private struct Table {
         var names: [AnyKeyPath: String] = [:]
         /// The names of computed components by how they print, so that they are known inside longer paths.
         var components: [Substring: String] = [:]
         var probe: (@Sendable (AnyKeyPath) -> String?)?
+        /// The classes whose lists were taken in.
+        var listed: Set<ObjectIdentifier> = []
     }
 
     private struct SharedTable: @unchecked Sendable {
@@ -27,9 +29,31 @@ package enum KeyPathNames {
             (shared.table.names[keyPath], shared.table.components, shared.table.probe)
         }
         if let known { return known }
-        let found = derivedName(String(describing: keyPath), components) ?? probe?(keyPath)
+        let description = String(describing: keyPath)
+        let found = derivedName(description, components) ?? listedName(keyPath, description) ?? probe?(keyPath)
         if let found { remember(keyPath, found) }
         return found
+    }
+
+    /// The name by the lists of the path's root class and of the classes that can be reached from it.
+    private static func listedName(_ keyPath: AnyKeyPath, _ description: String) -> String? {
+        guard takeLists(reachableFrom: type(of: keyPath).rootType) else { return nil }
+        let (known, components) = shared.withLock { ($0.table.names[keyPath], $0.table.components) }
+        return known ?? derivedName(description, components)
+    }
+
+    /// Returns whether anything new was taken in.
+    private static func takeLists(reachableFrom type: Any.Type) -> Bool {
+        let wrapped = (type as? any OptionalType.Type)?.wrappedType ?? type
+        guard let type = wrapped as? NSManagedObject.Type,
+            shared.withLock({ $0.table.listed.insert(ObjectIdentifier(type)).inserted }),
+            let list = ManagedKeyPaths.list(for: type)
+        else { return false }
+        for (keyPath, name) in list.names {
+            remember(keyPath, name)
+            _ = takeLists(reachableFrom: Swift.type(of: keyPath).valueType)
+        }
+        return true
     }
 
     /// Makes a property known. Called once for each by generated code, before the first use of its key path.
@@ -100,4 +124,12 @@ package enum KeyPathNames {
             return component
         }
     }
+}
+
+private protocol OptionalType {
+    static var wrappedType: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+    fileprivate static var wrappedType: Any.Type { Wrapped.self }
 }

@@ -118,15 +118,19 @@ package struct ModelCompilation: Sendable {
 }
 
 extension ModelDocument {
-    /// Names each class as a compiled model does: with the module where the source asks for it (`.Item`), or where
-    /// the class is generated and thus certain to be in the module.
+    /// Names each class as a compiled model does: with the module where the source asks for it (`.Item`), and where
+    /// the class is generated, which makes it certain to be in the module.
     package mutating func qualifyClassNames(with module: String?) {
         for index in entities.indices {
             guard let name = entities[index].className, name != "NSManagedObject" else { continue }
             let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-            let isGenerated = entities[index].codeGenerationType != nil && !bare.contains(".")
-            let isRelative = name.hasPrefix(".") || isGenerated
-            entities[index].className = isRelative && module != nil ? "\(module ?? "").\(bare)" : bare
+            entities[index].className = bare
+            guard let module else { continue }
+            if entities[index].codeGenerationType == "class", let last = bare.split(separator: ".").last {
+                entities[index].className = "\(module).\(last)"
+            } else if name.hasPrefix(".") || (entities[index].codeGenerationType != nil && !bare.contains(".")) {
+                entities[index].className = "\(module).\(bare)"
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ import Testing
             <entity name="Novel" representedClassName="Novel" codeGenerationType="class" parentEntity="Book"/>
             <entity name="Loan" representedClassName="Loan"/>
             <entity name="Shelf" representedClassName="Other.Shelf" codeGenerationType="category"/>
+            <entity name="Copy" representedClassName="Other.Copy" codeGenerationType="class"/>
             <entity name="Note" representedClassName="NSManagedObject"/>
         </model>
         """
@@ -69,11 +70,12 @@ import Testing
         #expect(
             try classes(module: "Shop") == [
                 "Book": "Shop.Book", "Novel": "Shop.Novel", "Loan": "Loan", "Shelf": "Other.Shelf",
-                "Note": "NSManagedObject",
+                "Copy": "Shop.Copy", "Note": "NSManagedObject",
             ])
         #expect(
             try classes(module: nil) == [
-                "Book": "Book", "Novel": "Novel", "Loan": "Loan", "Shelf": "Other.Shelf", "Note": "NSManagedObject",
+                "Book": "Book", "Novel": "Novel", "Loan": "Loan", "Shelf": "Other.Shelf", "Copy": "Other.Copy",
+                "Note": "NSManagedObject",
             ])
     }
 
@@ -96,7 +98,7 @@ import Testing
         let url = source.deletingLastPathComponent().appendingPathComponent(compilation.fileName)
         try compilation.write(to: url)
         #expect(url.lastPathComponent == "Library.mom")
-        #expect(try ModelReader.read(contentsOf: url).current?.entities.count == 5)
+        #expect(try ModelReader.read(contentsOf: url).current?.entities.count == 6)
     }
 
     @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
