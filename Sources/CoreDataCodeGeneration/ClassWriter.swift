@@ -1,0 +1,181 @@
+/// Writes the Swift of one class; see ``ClassGeneration`` for what it looks like.
+struct ClassWriter {
+    private let generated: GeneratedClass
+    private let options: GenerationOptions
+    private var lines: [String] = []
+
+    init(_ generated: GeneratedClass, options: GenerationOptions) {
+        self.generated = generated
+        self.options = options
+    }
+
+    private var name: String { SwiftNames.identifier(generated.name) }
+    private var access: String { options.accessLevel.prefix }
+    /// Holds the keys of the class's own properties; one for each file, so that it can be private.
+    private var keys: String { "_\(generated.name)Keys" }
+
+    // MARK: Parts
+
+    /// The class with its properties, where they can be overridden.
+    func classDefinition() -> String {
+        var writer = self
+        let superclass = SwiftNames.identifier(generated.superclass)
+        writer.writeContainer("\(access)class \(name): \(superclass) {", access: access)
+        return writer.text
+    }
+
+    /// The properties of a class that its author writes.
+    func classExtension() -> String {
+        var writer = self
+        writer.writeContainer("extension \(name) {", access: access)
+        return writer.text
+    }
+
+    /// The class that is written anew each time under one that its author writes.
+    func machineClass() -> String {
+        var writer = self
+        // Open, so that the class below may override what it likes from wherever it is.
+        let access = options.accessLevel == .public ? "open " : self.access
+        let superclass = SwiftNames.identifier(generated.superclass)
+        writer.writeContainer("\(access)class _\(generated.name): \(superclass) {", access: access)
+        return writer.text
+    }
+
+    /// What its author adds to and nobody overwrites.
+    func humanClass() -> String {
+        let access = options.accessLevel == .public ? "open " : self.access
+        return """
+            \(access)class \(name): _\(generated.name) {
+                // Custom logic goes here.
+            }
+
+            """
+    }
+
+    /// The request for the class's objects, and what makes its key paths known.
+    func additions() -> String {
+        var writer = self
+        if generated.hasGeneratedDescendant {
+            writer.writeInheritableRequest()
+        } else {
+            writer.writeRequest(in: name, as: "class")
+        }
+        if generated.isRoot { writer.lines += ["extension \(name): Identifiable {}", ""] }
+        writer.writeKeyPaths()
+        return writer.text
+    }
+
+    // MARK: Lines
+
+    private var text: String { lines.joined(separator: "\n") + "\n" }
+
+    private mutating func writeContainer(_ head: String, access: String) {
+        lines.append(head)
+        for (index, property) in generated.properties.enumerated() {
+            if index > 0 { lines.append("") }
+            write(property, access: access)
+        }
+        for property in generated.properties where property.members != nil {
+            lines += ["", "    // MARK: Generated accessors for \(property.name)", ""]
+            writeMembers(property, access: access)
+        }
+        lines.append("}")
+        writeKeys()
+    }
+
+    private mutating func write(_ property: GeneratedProperty, access: String) {
+        let key = "\(keys).\(SwiftNames.identifier(property.name))"
+        let head = "    \(access)var \(SwiftNames.identifier(property.name)): \(property.type)"
+        switch property.access {
+        case .typed, .object:
+            let label = property.access == .object ? "object: " : ""
+            lines += [
+                "\(head) {",
+                "        get { self[\(label)\(key)] }",
+                "        set { self[\(label)\(key)] = newValue }",
+                "    }",
+            ]
+        case .fetched: lines.append("\(head) { self[fetched: \(key)] }")
+        }
+    }
+
+    /// The functions as Xcode declares them, in its order.
+    private mutating func writeMembers(_ property: GeneratedProperty, access: String) {
+        let key = "\(keys).\(SwiftNames.identifier(property.name))"
+        let suffix = SwiftNames.capitalized(property.name)
+        let member = SwiftNames.identifier(property.destinationClass ?? "NSManagedObject")
+        func function(_ signature: String, _ body: String) {
+            lines.append("    \(access)func \(signature) { \(body) }")
+        }
+        let set: String
+        if property.members == .ordered {
+            set = "NSOrderedSet"
+            function("insertInto\(suffix)(_ value: \(member), at idx: Int)", "insert(value, into: \(key), at: idx)")
+            function("removeFrom\(suffix)(at idx: Int)", "remove(at: idx, from: \(key))")
+            function(
+                "insertInto\(suffix)(_ values: [\(member)], at indexes: NSIndexSet)",
+                "insert(values, into: \(key), at: indexes)")
+            function("removeFrom\(suffix)(at indexes: NSIndexSet)", "remove(at: indexes, from: \(key))")
+            function(
+                "replace\(suffix)(at idx: Int, with value: \(member))", "replace(at: idx, with: value, in: \(key))")
+            function(
+                "replace\(suffix)(at indexes: NSIndexSet, with values: [\(member)])",
+                "replace(at: indexes, with: values, in: \(key))")
+        } else {
+            set = "NSSet"
+        }
+        function("addTo\(suffix)(_ value: \(member))", "add(value, to: \(key))")
+        function("removeFrom\(suffix)(_ value: \(member))", "remove(value, from: \(key))")
+        function("addTo\(suffix)(_ values: \(set))", "add(values, to: \(key))")
+        function("removeFrom\(suffix)(_ values: \(set))", "remove(values, from: \(key))")
+    }
+
+    private mutating func writeRequest(in container: String, as kind: String) {
+        lines += [
+            "extension \(container) {",
+            "    \(access)\(kind) func fetchRequest() -> NSFetchRequest<\(name)> {",
+            "        return NSFetchRequest<\(name)>(entityName: \(SwiftNames.literal(generated.entityName)))",
+            "    }",
+            "}",
+            "",
+        ]
+    }
+
+    /// The request of a class with classes below it.
+    ///
+    /// Were it a method of the class, theirs would have the same name and another type, and a call could mean either.
+    /// A method of a class is preferred to one of a protocol, and one of a protocol to one of the protocol above it.
+    private mutating func writeInheritableRequest() {
+        let protocolName = "_\(generated.name)Fetching"
+        let parent = generated.generatedAncestor.map { "_\($0)Fetching" } ?? "NSManagedObject"
+        lines += [
+            "/// Has `fetchRequest()` of \(generated.name), so that the classes below it can have their own.",
+            "\(access)protocol \(protocolName): \(parent) {}", "",
+        ]
+        writeRequest(in: protocolName, as: "static")
+        lines += ["extension \(name): \(protocolName) {}", ""]
+    }
+
+    private mutating func writeKeys() {
+        guard !generated.properties.isEmpty else { return }
+        lines += ["", "private enum \(keys) {"]
+        for property in generated.properties {
+            let name = SwiftNames.identifier(property.name)
+            lines.append(
+                "    static let \(name) = PropertyKey<\(property.keyType)>(\(SwiftNames.literal(property.name)))")
+        }
+        lines.append("}")
+    }
+
+    private mutating func writeKeyPaths() {
+        lines.append("/// Tells sort descriptors and expressions what the key paths of \(generated.name) are called.")
+        lines.append("final class _\(generated.name)KeyPaths: ManagedKeyPaths {")
+        if generated.keyPaths.isEmpty {
+            lines += ["    override class var names: [AnyKeyPath: String] { [:] }", "}"]
+            return
+        }
+        lines += ["    override class var names: [AnyKeyPath: String] {", "        ["]
+        lines += generated.keyPaths.map { "            \($0.path): \(SwiftNames.literal($0.key))," }
+        lines += ["        ]", "    }", "}"]
+    }
+}

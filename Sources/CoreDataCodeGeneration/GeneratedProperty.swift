@@ -1,0 +1,91 @@
+import CoreDataModel
+
+/// A property as its class declares it.
+struct GeneratedProperty {
+    /// How the accessor reaches the value.
+    enum Access {
+        /// `self[key]`: the type itself knows how.
+        case typed
+        /// `self[object: key]`: as an object, cast to the type.
+        case object
+        /// `self[fetched: key]`, which cannot be set.
+        case fetched
+    }
+
+    /// The to-many accessors that go with it.
+    enum Members {
+        case unordered
+        case ordered
+    }
+
+    let name: String
+    /// The Swift type that Xcode declares.
+    let type: String
+    let access: Access
+    /// Of a relationship, the class of its destination; `nil` for attributes and where that has no class of its own.
+    var destinationClass: String?
+    var members: Members?
+    var isToOne = false
+
+    /// What the key is generic over.
+    var keyType: String { access == .object && type.hasSuffix("?") ? String(type.dropLast()) : type }
+}
+
+extension GeneratedProperty {
+    /// - Parameter classNames: the class of each entity that has one of its own.
+    init(_ property: PropertyElement, classNames: [String: String]) {
+        name = property.name
+        func destination(_ entity: String?) -> String? { entity.flatMap { classNames[$0] } }
+        switch property.kind {
+        case .attribute(let attribute):
+            (type, access) = Self.declaration(of: attribute, avoiding: Set(classNames.values))
+        case .relationship(let relationship):
+            destinationClass = destination(relationship.destinationName)
+            access = .typed
+            if relationship.maxCount == 1 {
+                type = SwiftNames.identifier(destinationClass ?? "NSManagedObject") + "?"
+                isToOne = true
+            } else {
+                type = relationship.isOrdered ? "NSOrderedSet?" : "NSSet?"
+                members = relationship.isOrdered ? .ordered : .unordered
+            }
+        case .fetched(let request):
+            destinationClass = destination(request.entityName)
+            type = "[\(SwiftNames.identifier(destinationClass ?? "NSManagedObject"))]"
+            access = .fetched
+        }
+    }
+
+    /// The type as Xcode chooses it: whatever can be nil in Objective-C is optional, also where the model says that
+    /// a value is required, because a new object has none.
+    private static func declaration(
+        of attribute: AttributeElement, avoiding classNames: Set<String>
+    ) -> (type: String, access: Access) {
+        let isScalar = attribute.usesScalarValueType ?? false
+        /// A type of the library, told from a class of the model that has its name.
+        func named(_ name: String, in module: String) -> String {
+            classNames.contains(name) ? "\(module).\(name)" : name
+        }
+        func number(_ scalar: String, in module: String = "Swift") -> (String, Access) {
+            (isScalar ? named(scalar, in: module) : "NSNumber?", .typed)
+        }
+        switch attribute.type {
+        case .integer16: return number("Int16")
+        case .integer32: return number("Int32")
+        case .integer64: return number("Int64")
+        case .double: return number("Double")
+        case .float: return number("Float")
+        case .boolean: return number("Bool")
+        case .decimal: return ("NSDecimalNumber?", .typed)
+        case .string: return (named("String", in: "Swift") + "?", .typed)
+        case .date: return (named(isScalar ? "TimeInterval" : "Date", in: "Foundation") + (isScalar ? "" : "?"), .typed)
+        case .binaryData: return (named("Data", in: "Foundation") + "?", .typed)
+        case .uuid: return (named("UUID", in: "Foundation") + "?", .typed)
+        case .uri: return (named("URL", in: "Foundation") + "?", .typed)
+        case .transformable, .undefined:
+            return ((SwiftNames.customType(attribute.customClassName) ?? "NSObject") + "?", .object)
+        case .objectID: return ("NSManagedObjectID?", .object)
+        case .composite: return ("[\(named("String", in: "Swift")): Any]?", .object)
+        }
+    }
+}
