@@ -1,3 +1,4 @@
+import CoreDataModel
 import Foundation
 
 /// What stops a command: one message for people, printed to standard error; the tool then exits with 2.
@@ -14,6 +15,7 @@ enum ErrorText {
     /// The message of the error, and of every error inside it on a line of its own.
     static func describe(_ error: any Error) -> String {
         if let failure = error as? ToolFailure { return failure.message }
+        if let failure = error as? ModelFailure { return failure.diagnostics.map(\.rendered).joined(separator: "\n") }
         if let failure = error as? RecordFailure { return failure.description }
         let error = error as NSError
         let details = error.userInfo["NSDetailedErrors"] as? [any Error] ?? []

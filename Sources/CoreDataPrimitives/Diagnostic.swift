@@ -17,10 +17,16 @@ package struct Diagnostic: Hashable, Sendable {
     package enum Severity: String, Sendable {
         case error
         case warning
+        /// Worth knowing, nothing to mend.
+        case note
     }
 
     package var severity: Severity
     package var message: String
+    /// The identifier of the rule that the problem breaks, where it has one: `missing-inverse`.
+    package var rule: String?
+    /// What the problem is in, as ``Diagnostic/message`` names it: `Book` or `Book.author`.
+    package var subject: String?
     package var location: SourceLocation?
     /// The text of the line that `location` points into.
     package var sourceLine: String?
@@ -29,10 +35,12 @@ package struct Diagnostic: Hashable, Sendable {
 
     package init(
         _ severity: Severity = .error, _ message: String, at location: SourceLocation? = nil,
-        sourceLine: String? = nil, hint: String? = nil
+        sourceLine: String? = nil, hint: String? = nil, rule: String? = nil, subject: String? = nil
     ) {
         self.severity = severity
         self.message = message
+        self.rule = rule
+        self.subject = subject
         self.location = location
         self.sourceLine = sourceLine
         self.hint = hint

@@ -4,5 +4,8 @@ struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
         abstract: "Compiles, checks, compares and draws models.",
-        subcommands: [])
+        subcommands: [
+            ModelLintCommand.self,
+            ModelDiffCommand.self,
+        ])
 }

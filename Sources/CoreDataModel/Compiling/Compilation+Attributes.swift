@@ -8,7 +8,9 @@ extension Compilation {
                 guard case .attribute(let attribute) = slot.element.kind else { continue }
                 let place = location(slot.element, in: index)
                 let name = "attribute '\(path(slot.element, in: index))'"
-                checkValue(of: attribute, named: name, isTransient: slot.element.isTransient, at: place)
+                checkValue(
+                    of: attribute, named: name, isTransient: slot.element.isTransient, at: place,
+                    subject: path(slot.element, in: index))
                 checkDerivation(of: attribute, slot.element, named: name, at: place)
                 if attribute.type == .composite, !attribute.elements.isEmpty {
                     checkElements(attribute.elements, of: name, at: place)
@@ -18,7 +20,8 @@ extension Compilation {
     }
 
     mutating func checkValue(
-        of attribute: AttributeElement, named name: String, isTransient: Bool, at place: SourceLocation?
+        of attribute: AttributeElement, named name: String, isTransient: Bool, at place: SourceLocation?,
+        subject: String? = nil
     ) {
         switch attribute.type {
         case .undefined where !isTransient:
@@ -40,7 +43,9 @@ extension Compilation {
         switch DefaultValue.of(attribute) {
         case .success: break
         case .failure(let problem):
-            report("\(name) \(problem.message)", at: place, hint: problem.hint, severity: problem.severity)
+            report(
+                "\(name) \(problem.message)", at: place, hint: problem.hint, severity: problem.severity,
+                rule: .badDefault, subject: subject)
         }
     }
 
@@ -49,10 +54,12 @@ extension Compilation {
     ) {
         guard let expression = attribute.derivationExpression else { return }
         if expression.allSatisfy(\.isWhitespace) {
-            report("\(name) is derived but has no expression", at: place, hint: "set derivationExpression")
+            report(
+                "\(name) is derived but has no expression", at: place, hint: "set derivationExpression",
+                rule: .badDerivation)
         }
         if property.isTransient {
-            report("\(name) is derived and transient: a derived value must be stored", at: place)
+            report("\(name) is derived and transient: a derived value must be stored", at: place, rule: .badDerivation)
         }
     }
 }

@@ -6,14 +6,16 @@ extension Compilation {
             let entity = entities[index]
             for constraint in entity.uniquenessConstraints {
                 if constraint.isEmpty {
-                    report("entity '\(entity.name)' has a uniqueness constraint on nothing", at: entity.location)
+                    report(
+                        "entity '\(entity.name)' has a uniqueness constraint on nothing", at: entity.location,
+                        rule: .badConstraint, subject: entity.name)
                 }
                 let text = constraint.joined(separator: ", ")
                 for name in constraint {
                     guard let problem = whyNotStored(name, in: index, asElement: false) else { continue }
                     report(
                         "entity '\(entity.name)' must be unique by (\(text)), but \(problem.text)",
-                        at: entity.location, hint: problem.hint)
+                        at: entity.location, hint: problem.hint, rule: .badConstraint, subject: entity.name)
                 }
             }
         }
@@ -26,18 +28,24 @@ extension Compilation {
             for fetchIndex in entity.fetchIndexes {
                 let place = fetchIndex.location ?? entity.location
                 if fetchIndex.name.isEmpty {
-                    report("an index of entity '\(entity.name)' has no name", at: place)
+                    report(
+                        "an index of entity '\(entity.name)' has no name", at: place, rule: .badIndex,
+                        subject: entity.name)
                 }
                 if !seen.insert(fetchIndex.name).inserted {
-                    report("entity '\(entity.name)' has two indexes named '\(fetchIndex.name)'", at: place)
+                    report(
+                        "entity '\(entity.name)' has two indexes named '\(fetchIndex.name)'", at: place,
+                        rule: .badIndex, subject: entity.name)
                 }
                 if fetchIndex.elements.isEmpty {
-                    report("index '\(fetchIndex.name)' of entity '\(entity.name)' has no elements", at: place)
+                    report(
+                        "index '\(fetchIndex.name)' of entity '\(entity.name)' has no elements", at: place,
+                        rule: .badIndex, subject: entity.name)
                 }
                 if Set(fetchIndex.elements.map(\.isRTree)).count > 1 {
                     report(
                         "index '\(fetchIndex.name)' of entity '\(entity.name)' mixes binary and R-tree elements",
-                        at: place)
+                        at: place, rule: .badIndex, subject: entity.name)
                 }
                 for element in fetchIndex.elements {
                     checkIndexElement(element, of: fetchIndex, in: index, at: place)
@@ -48,7 +56,8 @@ extension Compilation {
                     guard let problem = whyNotStored(name, in: index, asElement: true) else { continue }
                     report(
                         "entity '\(entity.name)' has a compound index on (\(names.joined(separator: ", "))), but "
-                            + problem.text, at: entity.location, hint: problem.hint)
+                            + problem.text, at: entity.location, hint: problem.hint, rule: .badIndex,
+                        subject: entity.name)
                 }
             }
         }
@@ -60,12 +69,16 @@ extension Compilation {
         let owner = "index '\(fetchIndex.name)' of entity '\(entities[index].name)'"
         guard let name = element.propertyName else {
             if element.expression?.isEmpty ?? true {
-                report("an element of \(owner) has neither property nor expression", at: place)
+                report(
+                    "an element of \(owner) has neither property nor expression", at: place, rule: .badIndex,
+                    subject: entities[index].name)
             }
             return
         }
         if let problem = whyNotStored(name, in: index, asElement: true) {
-            report("\(owner) has '\(name)' as an element, but \(problem.text)", at: place, hint: problem.hint)
+            report(
+                "\(owner) has '\(name)' as an element, but \(problem.text)", at: place, hint: problem.hint,
+                rule: .badIndex, subject: entities[index].name)
         }
     }
 

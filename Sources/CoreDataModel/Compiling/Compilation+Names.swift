@@ -9,7 +9,9 @@ extension Compilation {
             }
             checkIdentifier(entity.name, what: "entity name", at: entity.location)
             if indexByName[entity.name] != nil {
-                report("two entities are named '\(entity.name)'", at: entity.location, hint: "rename one of them")
+                report(
+                    "two entities are named '\(entity.name)'", at: entity.location, hint: "rename one of them",
+                    rule: .duplicateName, subject: entity.name)
             } else {
                 indexByName[entity.name] = index
             }
@@ -42,11 +44,14 @@ extension Compilation {
             if ReservedNames.contains(property.name) {
                 report(
                     "property '\(path(property, in: index))' has the name of a method of NSManagedObject", at: place,
-                    hint: "rename it, for example to '\(ReservedNames.alternative(to: property.name, in: entity.name))'"
-                )
+                    hint:
+                        "rename it, for example to '\(ReservedNames.alternative(to: property.name, in: entity.name))'",
+                    rule: .reservedName, subject: path(property, in: index))
             }
             if !seen.insert(property.name).inserted {
-                report("entity '\(entity.name)' has two properties named '\(property.name)'", at: place)
+                report(
+                    "entity '\(entity.name)' has two properties named '\(property.name)'", at: place,
+                    rule: .duplicateName, subject: path(property, in: index))
             }
         }
     }

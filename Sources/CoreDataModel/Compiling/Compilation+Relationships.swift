@@ -39,12 +39,14 @@ extension Compilation {
         if relationship.maxCount > 0 && relationship.minCount > relationship.maxCount {
             report(
                 "relationship '\(path(property, in: index))' has a minimum count of \(relationship.minCount), more than "
-                    + "its maximum of \(relationship.maxCount)", at: place)
+                    + "its maximum of \(relationship.maxCount)", at: place,
+                hint: "lower the minimum or raise the maximum",
+                rule: .minimumAboveMaximum, subject: path(property, in: index))
         }
         if relationship.isOrdered && relationship.maxCount == 1 {
             report(
                 "relationship '\(path(property, in: index))' is to-one, so being ordered has no effect",
-                at: place, severity: .warning)
+                at: place, severity: .warning, rule: .orderedToOne, subject: path(property, in: index))
         }
     }
 
@@ -55,13 +57,14 @@ extension Compilation {
         guard let name = relationship.destinationName, !name.isEmpty else {
             report(
                 "relationship '\(path(property, in: index))' has no destination", at: place,
-                hint: "set destinationEntity")
+                hint: "set destinationEntity", rule: .badDestination, subject: path(property, in: index))
             return nil
         }
         if let found = indexByName[name] { return found }
         report(
             "relationship '\(path(property, in: index))' leads to entity '\(name)', which is not in the model",
-            at: place, hint: nearest(to: name, among: indexByName.keys).map { "did you mean '\($0)'?" })
+            at: place, hint: nearest(to: name, among: indexByName.keys).map { "did you mean '\($0)'?" },
+            rule: .badDestination, subject: path(property, in: index))
         return nil
     }
 
@@ -73,19 +76,23 @@ extension Compilation {
         guard let name = relationship.inverseName, !name.isEmpty else {
             report(
                 "relationship '\(own)' has no inverse", at: place,
-                hint: "without an inverse, deleting the other end leaves a reference to nothing", severity: .warning)
+                hint: "without an inverse, deleting the other end leaves a reference to nothing", severity: .warning,
+                rule: .missingInverse, subject: own)
             return nil
         }
         let there = entities[destination].name
         guard let slot = slotByName[destination][name] else {
             report(
                 "the inverse of relationship '\(own)' is '\(there).\(name)', which does not exist", at: place,
-                hint: nearest(to: name, among: slotByName[destination].keys).map { "did you mean '\($0)'?" })
+                hint: nearest(to: name, among: slotByName[destination].keys).map { "did you mean '\($0)'?" },
+                rule: .badInverse, subject: own)
             return nil
         }
         let other = slots[destination][slot]
         guard case .relationship(let inverse) = other.element.kind else {
-            report("the inverse of relationship '\(own)' is '\(there).\(name)', which is not a relationship", at: place)
+            report(
+                "the inverse of relationship '\(own)' is '\(there).\(name)', which is not a relationship", at: place,
+                rule: .badInverse, subject: own)
             return nil
         }
         let end = ends[End(entity: other.declarer, slot: slot)]
@@ -94,7 +101,7 @@ extension Compilation {
         guard let backName = inverse.inverseName, !backName.isEmpty else {
             report(
                 "the inverse of relationship '\(own)' is '\(there).\(name)', which names no inverse itself", at: place,
-                hint: "set the inverse of '\(there).\(name)' to '\(property.name)'")
+                hint: "set the inverse of '\(there).\(name)' to '\(property.name)'", rule: .badInverse, subject: own)
             return nil
         }
         guard let backSlot = slotByName[back][backName], slots[back][backSlot].declarer == index,
@@ -102,7 +109,7 @@ extension Compilation {
         else {
             report(
                 "relationships '\(own)' and '\(there).\(name)' are not each other's inverse: the second names "
-                    + "'\(entities[back].name).\(backName)'", at: place)
+                    + "'\(entities[back].name).\(backName)'", at: place, rule: .badInverse, subject: own)
             return nil
         }
         return slot

@@ -35,9 +35,13 @@ extension Compilation {
         let message =
             "property '\(path(property, in: index))' is already inherited from '\(entities[inherited.declarer].name)'"
         if hash(property) == hash(inherited.element) {
-            report(message, at: location(property, in: index), severity: .warning)
+            report(
+                message, at: location(property, in: index), severity: .warning, rule: .inheritedRedeclared,
+                subject: path(property, in: index))
         } else {
-            report(message + ", where it is different", at: location(property, in: index), hint: "rename one of them")
+            report(
+                message + ", where it is different", at: location(property, in: index), hint: "rename one of them",
+                rule: .inheritedRedeclared, subject: path(property, in: index))
         }
     }
 }

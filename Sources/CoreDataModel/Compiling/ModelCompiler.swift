@@ -34,6 +34,13 @@ package enum ModelCompiler {
     }
 }
 
+extension ModelDocument {
+    /// Throws what the reader could not make sense of; what the compiler would refuse may still be drawn.
+    package func checkRead() throws(ModelFailure) {
+        if diagnostics.hasErrors { throw ModelFailure(diagnostics: diagnostics.filter { $0.severity == .error }) }
+    }
+}
+
 /// The state that the passes share. Entities are named by their index in the document until ordinals are known.
 struct Compilation {
     /// A property where it is inherited: the element and the document index of the entity that declares it.
@@ -91,11 +98,13 @@ struct Compilation {
     }
 
     mutating func report(
-        _ message: String, at location: SourceLocation?, hint: String? = nil, severity: Diagnostic.Severity = .error
+        _ message: String, at location: SourceLocation?, hint: String? = nil, severity: Diagnostic.Severity = .error,
+        rule: LintRule = .invalidModel, subject: String? = nil
     ) {
         diagnostics.append(
             Diagnostic(
-                severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint))
+                severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint,
+                rule: rule.rawValue, subject: subject))
     }
 
     /// Where a property stands, or its entity where the property has no place of its own.

@@ -5,30 +5,57 @@ import Foundation
 struct EntityComparison {
     let old: CompiledEntity
     let new: CompiledEntity
-    let oldModel: CompiledModel
-    let newModel: CompiledModel
+    let pairing: ModelPairing
+
+    private var oldModel: CompiledModel { pairing.old.model }
+    private var newModel: CompiledModel { pairing.new.model }
 
     func changes() -> [ModelDifference.Change] {
         var result = entityChanges()
-        let oldProperties = own(old)
-        let newProperties = own(new)
-        for name in Set(oldProperties.keys).union(newProperties.keys).sorted(by: NameOrder.byCodeUnits) {
-            switch (oldProperties[name], newProperties[name]) {
+        let pairs = properties
+        for (a, b) in pairs {
+            switch (a, b) {
             case (nil, let property?):
                 result.append(
-                    change("\(kind(property)) '\(name)' was added (\(summary(property, in: newModel)))", property))
+                    change(
+                        "\(kind(property)) '\(property.name)' was added (\(summary(property, in: newModel)))", property)
+                )
             case (let property?, nil):
-                result.append(change("\(kind(property)) '\(name)' was removed", property))
+                result.append(change("\(kind(property)) '\(property.name)' was removed", property))
             case (let a?, let b?): result += propertyChanges(a, b)
             case (nil, nil): break
             }
         }
-        if old.versionHash != new.versionHash, !result.contains(where: \.needsMigration) {
+        let isRenamed = old.name != new.name || pairs.contains { $0?.name != $1?.name && $0 != nil && $1 != nil }
+        if old.versionHash != new.versionHash, !isRenamed, !result.contains(where: \.needsMigration) {
             // Nothing of its own explains the other hash.
             let text = ancestorsChanged ? "inherits changes" : "version hash modifier was changed"
             result.append(.init(subject: new.name, text: text, needsMigration: true))
         }
         return result
+    }
+
+    /// Own properties that have another name now.
+    var renamedProperties: [ModelDifference.Renaming] {
+        properties.compactMap { a, b in
+            guard let a, let b, a.name != b.name else { return nil }
+            return .init(old: "\(old.name).\(a.name)", new: "\(new.name).\(b.name)")
+        }
+    }
+
+    /// Own properties of either entity, those that are the same in pairs, by name.
+    private var properties: [(CompiledProperty?, CompiledProperty?)] {
+        let before = own(old)
+        var left = Set(before.map(\.name))
+        var pairs: [(CompiledProperty?, CompiledProperty?)] = []
+        for property in own(new) {
+            let match = pairing.old(of: property, among: before).flatMap { left.remove($0.name) == nil ? nil : $0 }
+            pairs.append((match, property))
+        }
+        pairs += before.filter { left.contains($0.name) }.map { ($0, nil) }
+        return pairs.sorted { a, b in
+            NameOrder.byCodeUnits(a.1?.name ?? a.0?.name ?? "", b.1?.name ?? b.0?.name ?? "")
+        }
     }
 
     // MARK: Entities
@@ -41,16 +68,21 @@ struct EntityComparison {
                 .init(subject: new.name, text: "\(what)\(a) → \(b)", needsMigration: needsMigration))
         }
         add("", old.isAbstract ? "abstract" : "concrete", new.isAbstract ? "abstract" : "concrete")
-        add("parent ", parentName(old, oldModel), parentName(new, newModel))
+        add("parent ", parentName(old, oldModel), parentName(new, newModel), needsMigration: !isSameParent)
         add("class ", old.className ?? "none", new.className ?? "none", needsMigration: false)
         add("unique by ", constraints(old), constraints(new))
         add("indexes ", indexes(old), indexes(new), needsMigration: false)
         return result
+            + ElementComparison.changes(
+                new.name, from: pairing.old.elements[old.name], to: pairing.new.elements[new.name])
     }
 
     private func parentName(_ entity: CompiledEntity, _ model: CompiledModel) -> String {
         entity.parent.map { model.entities[$0].name } ?? "none"
     }
+
+    /// Whether the parent is the one it was, under another name if need be.
+    private var isSameParent: Bool { new.parent.flatMap { pairing.oldEntities[$0] } == old.parent }
 
     private func constraints(_ entity: CompiledEntity) -> String {
         let texts = entity.uniquenessConstraints.map { slots in
@@ -79,9 +111,8 @@ struct EntityComparison {
 
     // MARK: Properties
 
-    private func own(_ entity: CompiledEntity) -> [String: CompiledProperty] {
-        let own = entity.properties.filter { $0.declaringEntity == entity.ordinal }
-        return Dictionary(own.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    private func own(_ entity: CompiledEntity) -> [CompiledProperty] {
+        entity.properties.filter { $0.declaringEntity == entity.ordinal }
     }
 
     private func change(_ text: String, _ property: CompiledProperty) -> ModelDifference.Change {
@@ -125,9 +156,10 @@ struct EntityComparison {
         }
         // What was in no store and is in none needs no migration.
         if a.isTransient && b.isTransient {
-            return facts.changes.map { .init(subject: $0.subject, text: $0.text, needsMigration: false) }
+            for index in facts.changes.indices { facts.changes[index].needsMigration = false }
         }
         return facts.changes
+            + ElementComparison.changes(facts.subject, from: pairing.old.element(a), to: pairing.new.element(b))
     }
 
     private func compare(_ a: CompiledAttribute, _ b: CompiledAttribute, _ facts: inout PropertyFacts) {

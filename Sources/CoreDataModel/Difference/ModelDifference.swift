@@ -21,34 +21,67 @@ package struct ModelDifference: Hashable, Sendable {
         package var line: String { "\(subject): \(text)" }
     }
 
+    /// A thing that has another name now.
+    package struct Renaming: Hashable, Sendable {
+        /// `Book` or `Book.pages`, by the old name.
+        package var old: String
+        /// The same by the new name.
+        package var new: String
+
+        package var line: String { "\(new): was named '\(old.split(separator: ".").last ?? "")'" }
+    }
+
     /// Entities of the new model that the old one does not have, by name.
     package let added: [String]
     /// Entities of the old model that the new one does not have, by name.
     package let removed: [String]
-    /// The changes of entities that both have, by entity and property.
+    /// Entities and properties with a new name, as renaming identifiers tell it.
+    package let renamed: [Renaming]
+    /// The changes of entities that both have, by entity and property; then those outside entities.
     package let changes: [Change]
 
     package init(from old: CompiledModel, to new: CompiledModel) {
-        let oldNames = Set(old.ordinalByName.keys)
-        let newNames = Set(new.ordinalByName.keys)
-        added = newNames.subtracting(oldNames).sorted(by: NameOrder.byCodeUnits)
-        removed = oldNames.subtracting(newNames).sorted(by: NameOrder.byCodeUnits)
-        changes = oldNames.intersection(newNames).sorted(by: NameOrder.byCodeUnits).flatMap { name in
-            guard let a = old.entity(named: name), let b = new.entity(named: name) else { return [Change]() }
-            return EntityComparison(old: a, new: b, oldModel: old, newModel: new).changes()
-        }
+        self.init(ModelPairing(old: .init(old), new: .init(new)))
     }
 
-    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changes.isEmpty }
+    /// Compares all that documents say, and knows what was renamed.
+    package init(from old: ModelDocument, to new: ModelDocument) throws(ModelFailure) {
+        let sides = (try ModelCompiler.compile(old), try ModelCompiler.compile(new))
+        let pairing = ModelPairing(
+            old: .init(sides.0, document: old), new: .init(sides.1, document: new))
+        self.init(pairing, others: ElementComparison.changes(from: old, to: new))
+    }
+
+    private init(_ pairing: ModelPairing, others: [Change] = []) {
+        let entities = pairing.new.model.entities.sorted { NameOrder.byCodeUnits($0.name, $1.name) }
+        let kept = Set(pairing.oldEntities.values)
+        added = entities.filter { pairing.oldEntities[$0.ordinal] == nil }.map(\.name)
+        removed = pairing.old.model.entities.filter { !kept.contains($0.ordinal) }.map(\.name)
+            .sorted(by: NameOrder.byCodeUnits)
+        var renamed: [Renaming] = []
+        var changes: [Change] = []
+        for entity in entities {
+            guard let before = pairing.old(of: entity) else { continue }
+            if before.name != entity.name { renamed.append(.init(old: before.name, new: entity.name)) }
+            let comparison = EntityComparison(old: before, new: entity, pairing: pairing)
+            renamed += comparison.renamedProperties
+            changes += comparison.changes()
+        }
+        self.renamed = renamed
+        self.changes = changes + others
+    }
+
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && renamed.isEmpty && changes.isEmpty }
 
     /// Whether a store of the one model cannot be opened with the other as it is.
     package var needsMigration: Bool {
-        !added.isEmpty || !removed.isEmpty || changes.contains(where: \.needsMigration)
+        !added.isEmpty || !removed.isEmpty || !renamed.isEmpty || changes.contains(where: \.needsMigration)
     }
 
-    /// A line for each change: entities added and removed, then everything else.
+    /// A line for each change: entities added and removed, then what was renamed, then everything else.
     package var lines: [String] {
-        added.map { "\($0): entity was added" } + removed.map { "\($0): entity was removed" } + changes.map(\.line)
+        added.map { "\($0): entity was added" } + removed.map { "\($0): entity was removed" }
+            + renamed.map(\.line) + changes.map(\.line)
     }
 
     /// Which entities of a store differ from the model's, by the hashes in the store's metadata.

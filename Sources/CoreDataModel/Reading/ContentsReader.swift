@@ -119,6 +119,12 @@ struct ContentsReader {
         relationship.inverseEntityName = taker.text("inverseEntity")
         let isToMany = taker.flag("toMany")
         relationship.maxCount = taker.integer("maxCount") ?? (isToMany ? 0 : 1)
+        if isToMany, relationship.maxCount == 1 {
+            report(
+                "relationship '\(taker.element.attributes["name"] ?? "")' is to-many with a maximum count of 1, which "
+                    + "makes it to-one", at: taker.element.location,
+                hint: "remove toMany, or raise maxCount", severity: .warning, rule: .toManyOfOne)
+        }
         relationship.minCount = taker.integer("minCount") ?? 0
         relationship.isOrdered = taker.flag("ordered")
         let rules: [DeleteRule] = [.nullify, .cascade, .deny, .noAction]
@@ -190,14 +196,19 @@ struct ContentsReader {
     }
 
     private mutating func report(
-        _ message: String, at location: SourceLocation, hint: String? = nil, severity: Diagnostic.Severity = .error
+        _ message: String, at location: SourceLocation, hint: String? = nil, severity: Diagnostic.Severity = .error,
+        rule: LintRule = .invalidModel
     ) {
         document.diagnostics.append(
-            Diagnostic(severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint))
+            Diagnostic(
+                severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint,
+                rule: rule.rawValue))
     }
 
     private mutating func reportUnknown(_ element: MarkupElement, in parent: MarkupElement?) {
         let place = parent.map { " in <\($0.name)>" } ?? ""
-        report("element <\(element.name)>\(place) is not known and ignored", at: element.location, severity: .warning)
+        report(
+            "element <\(element.name)>\(place) is not known and ignored", at: element.location, severity: .warning,
+            rule: .unknownElement)
     }
 }

@@ -153,7 +153,8 @@ private let noInverse = "without an inverse, deleting the other end leaves a ref
         BrokenModel(
             "<entity name=\"Book\">\n<relationship name=\"pages\" toMany=\"YES\" minCount=\"5\" maxCount=\"2\" "
                 + "destinationEntity=\"Book\" inverseName=\"pages\" inverseEntity=\"Book\"/>\n</entity>",
-            "3:1: relationship 'Book.pages' has a minimum count of 5, more than its maximum of 2"),
+            "3:1: relationship 'Book.pages' has a minimum count of 5, more than its maximum of 2 (lower the minimum or raise the maximum)"
+        ),
         BrokenModel(
             "<entity name=\"Book\">\n<relationship name=\"next\" ordered=\"YES\" maxCount=\"1\" "
                 + "destinationEntity=\"Book\" inverseName=\"next\" inverseEntity=\"Book\"/>\n</entity>",

@@ -1,0 +1,84 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+
+/// Reads the predicates and derivations of models for the model tools.
+package struct ModelTextChecker: ModelTextChecking {
+    package init() {}
+
+    package func keyPaths(inPredicate text: String) throws(ModelTextProblem) -> [ModelKeyPath] {
+        var collector = KeyPathCollector()
+        collector.visit(try parse(text))
+        return collector.paths
+    }
+
+    package func accepts(_ value: Value, predicate text: String) throws(ModelTextProblem) -> Bool {
+        let predicate = try parse(text)
+        do {
+            return try PredicateEvaluator(predicate).evaluate(.value(value))
+        } catch {
+            throw ModelTextProblem((error as? PredicateFailure)?.diagnostic.message ?? "\(error)")
+        }
+    }
+
+    package func derivationProblem(of slot: Int, in entity: CompiledEntity, of model: CompiledModel) -> String? {
+        SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+            .derivationProblem(of: entity.properties[slot], in: entity)
+    }
+
+    private func parse(_ text: String) throws(ModelTextProblem) -> PredicateNode {
+        do {
+            return try PredicateParser.parse(format: text)
+        } catch {
+            throw ModelTextProblem(error.diagnostic.message)
+        }
+    }
+}
+
+/// Collects the key paths of a predicate, in the order in which they are written.
+private struct KeyPathCollector {
+    private(set) var paths: [ModelKeyPath] = []
+
+    mutating func visit(_ predicate: PredicateNode) {
+        switch predicate {
+        case .constant, .block: break
+        case .comparison(let comparison):
+            visit(comparison.left)
+            visit(comparison.right)
+        case .and(let parts), .or(let parts): for part in parts { visit(part) }
+        case .not(let part): visit(part)
+        }
+    }
+
+    private mutating func visit(_ expression: ExpressionNode) {
+        switch expression {
+        case .constant, .evaluatedObject, .variable, .anyKey, .block: break
+        case .keyPath(let operand, let keys): visit(operand, keys)
+        case .function(_, let arguments), .aggregate(let arguments): for argument in arguments { visit(argument) }
+        case .message(let target, _, let arguments): for argument in [target] + arguments { visit(argument) }
+        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):
+            visit(a)
+            visit(b)
+        case .subquery(let collection, _, let predicate):
+            visit(collection)
+            visit(predicate)
+        case .conditional(let condition, let a, let b):
+            visit(condition)
+            visit(a)
+            visit(b)
+        case .assignment(_, let value): visit(value)
+        case .fetch(let request, let context, _):
+            visit(request)
+            visit(context)
+        }
+    }
+
+    private mutating func visit(_ operand: ExpressionNode, _ keys: [String]) {
+        switch operand {
+        case .evaluatedObject: paths.append(.init(keys: keys))
+        case .variable(let name): paths.append(.init(variable: name, keys: keys))
+        default: visit(operand)
+        }
+    }
+}

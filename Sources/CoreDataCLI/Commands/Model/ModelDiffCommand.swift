@@ -1,0 +1,71 @@
+import ArgumentParser
+import CoreData
+import CoreDataModel
+import Foundation
+
+/// `coredata model diff`
+struct ModelDiffCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Tells what changed between two models, and whether a store can be migrated.",
+        discussion: """
+            Compares entities, properties, indexes, constraints, requests and configurations; renaming identifiers tell \
+            what was renamed. Says whether stores must be migrated (their version hashes differ), and whether a \
+            lightweight migration can be inferred; if not, why.
+
+            The older model may be a store: the model that it keeps a copy of is compared.
+
+            EXAMPLES
+              coredata model diff Old.momd New.xcdatamodeld
+              coredata model diff Library.xcdatamodeld --from 'Library 2' --to 'Library 3'
+              coredata model diff Library.sqlite Library.xcdatamodeld --format json
+
+            EXIT CODES
+              0  the models are alike
+              1  they differ
+              2  not compared: see the message
+            """)
+
+    @Argument(help: "The older model, or a store.")
+    var old: String
+
+    @Argument(help: "The newer model. Without it another version of the first one.")
+    var new: String?
+
+    @Option(help: ArgumentHelp("The older model's version. Without it the current one.", valueName: "name"))
+    var from: String?
+
+    @Option(help: ArgumentHelp("The newer model's version. Without it the current one.", valueName: "name"))
+    var to: String?
+
+    @Option(help: "text or json.")
+    var format = ReportFormat.text
+
+    func validate() throws {
+        if new == nil, from == nil { throw ValidationError("Name a second model, or a version with --from.") }
+    }
+
+    func run() throws {
+        let report = try DifferenceReport(
+            from: Self.side(old, version: from), to: Self.side(new ?? old, version: to))
+        switch format {
+        case .text: print(report.text)
+        case .json: print(try JSONOutput.text(report))
+        }
+        if !report.isSame { throw ExitCode(1) }
+    }
+
+    private static func side(_ path: String, version: String?) throws -> (title: String, document: ModelDocument) {
+        let modelTypes = ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo"]
+        let url = URL(fileURLWithPath: path)
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
+            !modelTypes.contains(url.pathExtension), url.lastPathComponent != "contents"
+        {
+            guard version == nil else { throw ToolFailure("\(path) is a store, which has no versions.") }
+            return (path, try ModelInspection.cachedModel(ofStoreAt: url))
+        }
+        let versions = try ModelFile.versions(at: path)
+        return (version ?? versions.currentName, try versions.document(named: version, at: path))
+    }
+}

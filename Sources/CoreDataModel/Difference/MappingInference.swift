@@ -1,0 +1,187 @@
+import CoreDataPrimitives
+
+/// Whether a lightweight migration leads from one model to another, and what is in its way.
+///
+/// Inferred are (semantics T3): adding, removing and renaming entities, attributes and relationships; making things
+/// optional; requiring an attribute that has a default; to-one → to-many; order; new parents; moving properties and
+/// entities in a hierarchy. Not inferred are type changes, to-many → to-one, and merging two hierarchies.
+package struct MappingInference: Sendable {
+    /// Something that cannot be inferred.
+    package struct Obstacle: Hashable, Sendable {
+        package enum Kind: String, Sendable {
+            case requiredWithoutDefault = "required-without-default"
+            case typeChanged = "type-changed"
+            case kindChanged = "kind-changed"
+            case toManyToOne = "to-many-to-one"
+            case destinationChanged = "destination-changed"
+            case hierarchiesMerged = "hierarchies-merged"
+            case ambiguous = "ambiguous"
+        }
+
+        package var kind: Kind
+        /// `Book` or `Book.pages`, as the newer model names it.
+        package var subject: String
+        package var message: String
+    }
+
+    /// Something that is inferred and may still fail on data, or mean something else than was intended.
+    package struct Caution: Hashable, Sendable {
+        package var subject: String
+        package var message: String
+    }
+
+    package private(set) var obstacles: [Obstacle] = []
+    package private(set) var cautions: [Caution] = []
+    private let pairing: ModelPairing
+
+    package var isPossible: Bool { obstacles.isEmpty }
+
+    package init(_ pairing: ModelPairing) {
+        self.pairing = pairing
+        checkAmbiguities()
+        checkHierarchies()
+        for entity in pairing.new.model.entities {
+            guard let old = pairing.old(of: entity) else { continue }
+            checkEntity(old, entity)
+            for property in entity.properties where property.declaringEntity == entity.ordinal {
+                checkProperty(property, of: entity, in: old)
+            }
+        }
+    }
+
+    private mutating func obstacle(_ kind: Obstacle.Kind, _ subject: String, _ message: String) {
+        obstacles.append(.init(kind: kind, subject: subject, message: message))
+    }
+
+    private mutating func caution(_ subject: String, _ message: String) {
+        cautions.append(.init(subject: subject, message: message))
+    }
+
+    // MARK: Entities
+
+    private mutating func checkAmbiguities() {
+        let new = pairing.new
+        for (identifier, group) in Dictionary(grouping: new.model.entities, by: new.identifier).sorted(by: {
+            $0.key < $1.key
+        })
+        where group.count > 1 {
+            let names = group.map { "'\($0.name)'" }.joined(separator: " and ")
+            obstacle(.ambiguous, group[0].name, "\(names) both come from '\(identifier)'")
+        }
+        let known = Set(pairing.old.model.entities.map(pairing.old.identifier))
+        for entity in new.model.entities {
+            let identifier = new.identifier(entity)
+            if identifier != entity.name, !known.contains(identifier) {
+                caution(entity.name, "its renaming identifier '\(identifier)' names nothing in the older model")
+            }
+            let own = entity.properties.filter { $0.declaringEntity == entity.ordinal }
+            for (identifier, group) in Dictionary(grouping: own, by: new.identifier).sorted(by: { $0.key < $1.key })
+            where group.count > 1 {
+                let names = group.map { "'\($0.name)'" }.joined(separator: " and ")
+                obstacle(.ambiguous, "\(entity.name).\(group[0].name)", "\(names) both come from '\(identifier)'")
+            }
+        }
+    }
+
+    /// Entities with one root now must have had one before.
+    private mutating func checkHierarchies() {
+        let model = pairing.new.model
+        for root in model.entities where root.root == root.ordinal && root.subtree.count > 1 {
+            let roots = root.subtree.compactMap { ordinal in
+                pairing.oldEntities[ordinal].map { pairing.old.model.entities[$0].root }
+            }
+            let distinct = Set(roots).sorted().map { "'\(pairing.old.model.entities[$0].name)'" }
+            guard distinct.count > 1 else { continue }
+            obstacle(
+                .hierarchiesMerged, root.name,
+                "the hierarchies of \(distinct.joined(separator: " and ")) become one, and hierarchies cannot be merged"
+            )
+        }
+    }
+
+    private mutating func checkEntity(_ old: CompiledEntity, _ new: CompiledEntity) {
+        if !old.isAbstract && new.isAbstract {
+            caution(new.name, "becomes abstract: a store must have no objects of it left")
+        }
+        func names(_ entity: CompiledEntity) -> Set<[String]> {
+            Set(entity.uniquenessConstraints.map { $0.map { entity.properties[$0].name } })
+        }
+        for constraint in names(new).subtracting(names(old)).sorted(by: { $0.joined() < $1.joined() }) {
+            caution(
+                new.name,
+                "becomes unique by (\(constraint.joined(separator: ", "))): fails with error 134111 where a store has duplicates"
+            )
+        }
+    }
+
+    // MARK: Properties
+
+    private mutating func checkProperty(
+        _ property: CompiledProperty, of entity: CompiledEntity, in oldEntity: CompiledEntity
+    ) {
+        guard !property.isTransient else { return }
+        let subject = "\(entity.name).\(property.name)"
+        let old = pairing.old(of: property, among: oldEntity.properties)
+        switch (property.kind, old?.kind) {
+        case (.fetched, _): break
+        case (.attribute(let attribute), .attribute(let before)) where old?.isTransient == false:
+            checkAttribute(subject, property, attribute, old, before)
+        case (.attribute, .relationship), (.relationship, .attribute):
+            obstacle(.kindChanged, subject, "was \(old?.attribute == nil ? "a relationship" : "an attribute") before")
+        case (.attribute(let attribute), _): checkAttribute(subject, property, attribute, nil, nil)
+        case (.relationship(let relationship), .relationship(let before)):
+            checkRelationship(subject, property, relationship, old, before)
+        case (.relationship, _):
+            if !property.isOptional {
+                caution(subject, "is new and required: objects cannot be saved before it is set")
+            }
+        }
+    }
+
+    private mutating func checkAttribute(
+        _ subject: String, _ property: CompiledProperty, _ attribute: CompiledAttribute, _ old: CompiledProperty?,
+        _ before: CompiledAttribute?
+    ) {
+        if let before, before.type != attribute.type {
+            obstacle(
+                .typeChanged, subject,
+                "changes its type from \(before.type.displayName) to \(attribute.type.displayName); add an attribute and "
+                    + "convert the values, or write a mapping model")
+        }
+        // A derived attribute is computed for every row.
+        guard !attribute.isDerived, attribute.type != .composite, !property.isOptional, attribute.defaultValue.isNull,
+            old?.isOptional ?? true
+        else { return }
+        obstacle(
+            .requiredWithoutDefault, subject,
+            old == nil ? "is new, required and without default" : "becomes required and has no default")
+    }
+
+    private mutating func checkRelationship(
+        _ subject: String, _ property: CompiledProperty, _ relationship: CompiledRelationship,
+        _ old: CompiledProperty?, _ before: CompiledRelationship
+    ) {
+        if before.isToMany && !relationship.isToMany {
+            obstacle(.toManyToOne, subject, "changes from to-many to to-one: nothing says which object stays")
+        }
+        let model = pairing.new.model
+        let destination = model.entities[relationship.destination]
+        let heirs = model.entities.filter { pairing.oldEntities[$0.ordinal] == before.destination }
+        // What led to an entity may lead to an ancestor of it.
+        if !heirs.contains(where: { destination.subtree.contains($0.ordinal) }) {
+            let name = pairing.old.model.entities[before.destination].name
+            obstacle(.destinationChanged, subject, "led to '\(name)' and now leads to '\(destination.name)'")
+        }
+        if old?.isOptional == true, !property.isOptional {
+            caution(subject, "becomes required: objects without it cannot be saved")
+        }
+        if relationship.isToMany {
+            if relationship.minCount > before.minCount {
+                caution(subject, "needs at least \(relationship.minCount): objects with fewer cannot be saved")
+            }
+            if relationship.maxCount > 0, before.maxCount == 0 || relationship.maxCount < before.maxCount {
+                caution(subject, "takes at most \(relationship.maxCount): objects with more cannot be saved")
+            }
+        }
+    }
+}
