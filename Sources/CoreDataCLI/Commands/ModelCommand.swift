@@ -7,5 +7,7 @@ struct ModelCommand: ParsableCommand {
         subcommands: [
             ModelLintCommand.self,
             ModelDiffCommand.self,
+            ModelGraphCommand.self,
+            ModelDocCommand.self,
         ])
 }

@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `coredata model diff`, `graph` and `doc`.
+@Suite struct ModelLookTests {
+    private static let old =
+        #"<entity name="Book"><attribute name="title" optional="YES" attributeType="String"/></entity>"#
+    private static let new = #"""
+        <entity name="Book"><attribute name="title" attributeType="String"/>
+        <attribute name="pages" optional="YES" attributeType="Integer 16"/></entity>
+        """#
+
+    // MARK: diff
+
+    @Test func differencesAreToldWithTheirConsequences() throws {
+        let scratch = try Scratch()
+        let old = try modelFile(Self.old, named: "Old.xcdatamodel", in: scratch)
+        let new = try modelFile(Self.new, named: "New.xcdatamodel", in: scratch)
+        let run = try CommandRun.coredata("model", "diff", old, new)
+        #expect(run.status == 1)
+        #expect(
+            run.output == """
+                Old → New
+                  Book: attribute 'pages' was added (Integer 16, optional)
+                  Book.title: optional → required
+
+                Stores must be migrated: the version hash differs of Book.
+                No lightweight migration can be inferred (error 134190), because
+                  Book.title: becomes required and has no default [required-without-default]
+
+                """)
+        let same = try CommandRun.coredata("model", "diff", old, old)
+        #expect(same.status == 0 && same.output == "Old → Old: no difference\n")
+    }
+
+    @Test func versionsOfOneModelAreCompared() throws {
+        let scratch = try Scratch()
+        _ = try modelFile(Self.old, named: "M.xcdatamodeld/M.xcdatamodel", in: scratch)
+        _ = try modelFile(Self.new, named: "M.xcdatamodeld/M 2.xcdatamodel", in: scratch)
+        let run = try CommandRun.coredata(
+            "model", "diff", scratch.path("M.xcdatamodeld"), "--from", "M 2", "--to", "M", "--format", "json")
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+        let migration = try #require(report["migration"] as? [String: Any])
+        #expect(
+            report["from"] as? String == "M 2" && report["to"] as? String == "M" && report["isSame"] as? Bool == false)
+        #expect(migration["isNeeded"] as? Bool == true && migration["canBeInferred"] as? Bool == true)
+        #expect(migration["differingHashes"] as? [String] == ["Book"])
+        let usage = try CommandRun.coredata("model", "diff", scratch.path("M.xcdatamodeld"))
+        #expect(usage.status == 2 && usage.error.contains("--from"))
+    }
+
+    @Test func aStoreIsComparedByTheModelThatItKeeps() throws {
+        let scratch = try Scratch()
+        let store = try scratch.makeStore()
+        let run = try CommandRun.coredata("model", "diff", store, CommandRun.exampleModel)
+        #expect(run.output.contains("Version hashes are equal") || run.status == 0, "\(run.output)\(run.error)")
+        let other = try CommandRun.coredata("model", "diff", store, modelFile(Self.old, in: scratch))
+        #expect(other.status == 1 && other.output.contains("Item: entity was removed"))
+        let text = try scratch.write("no store", to: "text.sqlite")
+        #expect(try CommandRun.coredata("model", "diff", text, CommandRun.exampleModel).status == 2)
+    }
+
+    // MARK: graph
+
+    @Test(arguments: [("svg", "<svg "), ("mermaid", "classDiagram"), ("dot", "digraph model {")])
+    func graphsAreWritten(format: String, start: String) throws {
+        let run = try CommandRun.coredata("model", "graph", CommandRun.exampleModel, "--format", format)
+        #expect(run.status == 0 && run.output.hasPrefix(start) && run.output.contains("LocationAtShop"))
+    }
+
+    @Test func filesAreWrittenWholeOrNotAtAll() throws {
+        let scratch = try Scratch()
+        let file = scratch.path("model.svg")
+        #expect(try CommandRun.coredata("model", "graph", CommandRun.exampleModel, "--output", file).status == 0)
+        #expect(try scratch.read("model.svg") == CommandRun.coredata("model", "graph", CommandRun.exampleModel).output)
+        let broken = try modelFile("<entity name=\"A\"", in: scratch)
+        let run = try CommandRun.coredata("model", "graph", broken, "--output", scratch.path("broken.svg"))
+        #expect(run.status == 2 && !FileManager.default.fileExists(atPath: scratch.path("broken.svg")))
+    }
+
+    /// The picture of the documentation is that of the example, as it is now.
+    @Test func thePictureInTheDocumentationIsUpToDate() throws {
+        let picture = CommandRun.packageRoot.appendingPathComponent("docs/images/grocery-dude.svg")
+        let drawn = try CommandRun.coredata("model", "graph", CommandRun.exampleModel).output
+        #expect(try String(contentsOf: picture, encoding: .utf8) == drawn, "draw it again: see docs/model-tools.md")
+    }
+
+    // MARK: doc
+
+    @Test func pagesNameColumnsAndTables() throws {
+        let scratch = try Scratch()
+        let file = scratch.path("model.html")
+        #expect(try CommandRun.coredata("model", "doc", CommandRun.exampleModel, "-o", file).status == 0)
+        let html = try scratch.read("model.html")
+        for text in ["<!DOCTYPE html>", "<code>ZLOCATIONATHOME</code>", "<code>ZITEM_PHOTO</code>", "<svg "] {
+            #expect(html.contains(text), "\(text)")
+        }
+    }
+
+    @Test(.enabled(if: Fixtures.isAvailable, "\(Fixtures.missing)"))
+    func fixturesOfEveryFormAreRead() throws {
+        for model in [
+            "sample-model/SampleModel.xcdatamodeld", "sample-model/SampleModel.momd",
+            "sample-model/SampleModel.momd/SampleModel2.mom", "twitter-seed/RKTwitterCoreData.xcdatamodel",
+        ] {
+            for command in ["lint", "graph", "doc"] {
+                let run = try CommandRun.coredata("model", command, Fixtures.url(model).path)
+                #expect(run.status == 0 && !run.output.isEmpty, "\(command) \(model): \(run.error)")
+            }
+        }
+        let store = Fixtures.url("sample-model/SampleModel_V1.sqlite").path
+        let run = try CommandRun.coredata("model", "diff", store, Fixtures.url("sample-model/SampleModel.momd").path)
+        #expect(run.status != 2, "\(run.error)")
+    }
+}
