@@ -3,13 +3,15 @@
 SWIFT ?= swift
 # Extra flags for building our own code, e.g. SWIFT_FLAGS='-Xswiftc -warnings-as-errors'.
 SWIFT_FLAGS ?=
+# What `make test-apps` builds: debug or release.
+CONFIGURATION ?= debug
 # Where `make run` leaves the store that it builds.
 RUN_FOLDER ?= .build/grocery-dude
 
 SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests) \
 	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift)
 
-.PHONY: run test build lint format bench docs ci dependencies
+.PHONY: run test test-apps build lint format bench docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -20,6 +22,10 @@ run: dependencies
 test: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
 	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
+
+## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
+test-apps: dependencies
+	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
 
 build: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS)

@@ -96,8 +96,13 @@ package struct ClassGeneration: Sendable {
 
     /// Where imports are internal unless they say something else, what public declarations use must be public too.
     private var imports: String {
-        let qualified = classes.lazy.flatMap(\.properties).contains { $0.type.contains("Foundation.") }
-        let modules = ["CoreData"] + (qualified ? ["Foundation"] : [])
+        let types = classes.flatMap {
+            [$0.superclass] + $0.properties.flatMap { [$0.type, $0.destinationClass ?? ""] }
+        }
+        // `Other.Item?` and `[Foundation.Date]` tell their module.
+        let owners = types.filter { $0.contains(".") }.map { $0.split(separator: ".")[0].drop { $0 == "[" } }
+            .filter { $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } }.map(String.init)
+        let modules = ["CoreData"] + Set(owners).subtracting(["Swift"]).sorted()
         return """
             #if hasFeature(InternalImportsByDefault)
             \(modules.map { "    public import \($0)" }.joined(separator: "\n"))

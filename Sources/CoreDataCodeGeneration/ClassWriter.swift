@@ -103,7 +103,7 @@ struct ClassWriter {
     private mutating func writeMembers(_ property: GeneratedProperty, access: String) {
         let key = "\(keys).\(SwiftNames.identifier(property.name))"
         let suffix = SwiftNames.capitalized(property.name)
-        let member = SwiftNames.identifier(property.destinationClass ?? "NSManagedObject")
+        let member = SwiftNames.identifier(property.destinationClass ?? SwiftNames.baseClass)
         func function(_ signature: String, _ body: String) {
             lines.append("    \(access)func \(signature) { \(body) }")
         }
@@ -147,7 +147,7 @@ struct ClassWriter {
     /// A method of a class is preferred to one of a protocol, and one of a protocol to one of the protocol above it.
     private mutating func writeInheritableRequest() {
         let protocolName = "_\(generated.name)Fetching"
-        let parent = generated.generatedAncestor.map { "_\($0)Fetching" } ?? "NSManagedObject"
+        let parent = generated.generatedAncestor.map { "_\($0)Fetching" } ?? SwiftNames.baseClass
         lines += [
             "/// Has `fetchRequest()` of \(generated.name), so that the classes below it can have their own.",
             "\(access)protocol \(protocolName): \(parent) {}", "",

@@ -10,7 +10,7 @@ struct GeneratedClass {
     /// Whether only an extension is generated, to a class that its author writes ("Category/Extension").
     let isExtension: Bool
     /// Whether no ancestor has a class of its own.
-    var isRoot: Bool { superclass == "NSManagedObject" }
+    var isRoot: Bool { superclass == SwiftNames.baseClass }
     /// The entity's own properties: attributes, relationships and fetched ones, each sorted by name.
     let properties: [GeneratedProperty]
     /// The nearest class above it that is generated too.
@@ -30,12 +30,12 @@ extension GeneratedClass {
     ) throws(ModelFailure) -> [GeneratedClass] {
         _ = try ModelCompiler.compile(document)
         let entities = Dictionary(uniqueKeysWithValues: document.entities.map { ($0.name, $0) })
-        let classNames = entities.compactMapValues { SwiftNames.className($0.className) }
+        let classNames = entities.compactMapValues { options.typeName($0.className) }
         var result: [GeneratedClass] = []
         var owners: [String: EntityElement] = [:]
         var problems: [Diagnostic] = []
         for entity in document.entities.sorted(by: { $0.name < $1.name }) {
-            guard let name = classNames[entity.name], options.generates(entity) else { continue }
+            guard let name = classNames[entity.name], !name.contains("."), options.generates(entity) else { continue }
             if let owner = owners[name] {
                 problems.append(
                     Diagnostic(
@@ -73,7 +73,7 @@ extension GeneratedClass {
             if let found = classNames[name], found != classNames[entity.name] { return found }
             parent = entities[name]?.parentName
         }
-        return "NSManagedObject"
+        return SwiftNames.baseClass
     }
 
     /// The name of the nearest generated class above an entity's.

@@ -43,7 +43,7 @@ extension GeneratedProperty {
             destinationClass = destination(relationship.destinationName)
             access = .typed
             if relationship.maxCount == 1 {
-                type = SwiftNames.identifier(destinationClass ?? "NSManagedObject") + "?"
+                type = SwiftNames.identifier(destinationClass ?? SwiftNames.baseClass) + "?"
                 isToOne = true
             } else {
                 type = relationship.isOrdered ? "NSOrderedSet?" : "NSSet?"
@@ -51,7 +51,7 @@ extension GeneratedProperty {
             }
         case .fetched(let request):
             destinationClass = destination(request.entityName)
-            type = "[\(SwiftNames.identifier(destinationClass ?? "NSManagedObject"))]"
+            type = "[\(SwiftNames.identifier(destinationClass ?? SwiftNames.baseClass))]"
             access = .fetched
         }
     }

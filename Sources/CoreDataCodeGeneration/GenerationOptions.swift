@@ -24,11 +24,23 @@ package struct GenerationOptions: Sendable {
     package var style = Style.xcode
     /// Whether entities whose classes are the author's own ("Manual/None") get generated ones too.
     package var includesManual = false
+    /// The module that the classes are for. Where it is known, classes that the model puts into another one are used
+    /// from there; else every class is taken to be in the same module, whatever the model calls it.
+    package var module: String?
 
     package init() {}
 }
 
 extension GenerationOptions {
+    /// The class that a model names, as Swift in the module spells it; `nil` for none and for `NSManagedObject`.
+    func typeName(_ modelName: String?) -> String? {
+        guard let name = SwiftNames.className(modelName) else { return nil }
+        guard let module, let owner = modelName?.split(separator: ".").dropLast().first, owner != module else {
+            return name
+        }
+        return "\(owner).\(name)"
+    }
+
     /// Reads the options of a target's models:
     ///
     ///     { "accessLevel": "internal" }

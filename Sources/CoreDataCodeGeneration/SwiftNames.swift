@@ -1,5 +1,8 @@
 /// How names of a model are spelled in Swift.
 enum SwiftNames {
+    /// The class above all of them, which is also that of entities without a class of their own.
+    static let baseClass = "NSManagedObject"
+
     private static let keywords: Set<String> = [
         "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout",
         "internal", "let", "open", "operator", "precedencegroup", "private", "protocol", "public", "rethrows", "static",
@@ -21,7 +24,7 @@ enum SwiftNames {
     /// The module is left out: it is the application's on Apple's platforms, which need not be called so elsewhere.
     static func className(_ modelName: String?) -> String? {
         guard let last = modelName?.split(separator: ".", omittingEmptySubsequences: false).last, !last.isEmpty,
-            last != "NSManagedObject"
+            last != baseClass
         else { return nil }
         return String(last)
     }

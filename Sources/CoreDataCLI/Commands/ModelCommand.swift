@@ -5,6 +5,7 @@ struct ModelCommand: ParsableCommand {
         commandName: "model",
         abstract: "Compiles, checks, compares and draws models.",
         subcommands: [
+            ModelGenerateCommand.self,
             ModelLintCommand.self,
             ModelDiffCommand.self,
             ModelGraphCommand.self,
