@@ -1,0 +1,84 @@
+/// The modules that exist on Apple's platforms only, and how to tell that a source uses one.
+enum AppleModules {
+    /// Frameworks for user interfaces: a source that uses one has nothing to do without it.
+    static let userInterface: Set<String> = [
+        "AppKit", "Cocoa", "SwiftUI", "UIKit", "WatchKit", "WidgetKit",
+    ]
+
+    static func isAppleOnly(_ module: String) -> Bool { userInterface.contains(module) || others.contains(module) }
+
+    private static let others: Set<String> = [
+        "ARKit", "AVFAudio", "AVFoundation", "AVKit", "Accelerate", "Accessibility", "AdSupport",
+        "AppIntents", "AuthenticationServices", "BackgroundTasks", "CFNetwork", "CallKit", "CarPlay", "Charts",
+        "ClockKit", "CloudKit", "Combine", "CommonCrypto", "Compression", "Contacts", "ContactsUI",
+        "CoreAudio", "CoreBluetooth", "CoreGraphics", "CoreHaptics", "CoreImage", "CoreLocation", "CoreML",
+        "CoreMedia", "CoreMotion", "CoreServices", "CoreSpotlight", "CoreTelephony", "CoreText", "CoreVideo",
+        "CryptoKit", "Darwin", "EventKit", "EventKitUI", "ExtensionKit", "FileProvider", "GameKit", "GameplayKit",
+        "HealthKit", "HomeKit", "ImageIO", "Intents", "IntentsUI", "IOKit", "JavaScriptCore", "LinkPresentation",
+        "LocalAuthentication", "MapKit", "MediaPlayer", "MessageUI", "Messages", "Metal", "MetalKit", "MetricKit",
+        "MobileCoreServices", "MultipeerConnectivity", "NaturalLanguage", "Network", "NetworkExtension", "OSLog",
+        "ObjectiveC", "PDFKit", "PassKit", "Photos", "PhotosUI", "QuartzCore", "QuickLook", "RealityKit",
+        "SafariServices", "SceneKit", "Security", "ServiceManagement", "Social", "Speech", "SpriteKit", "StoreKit",
+        "SwiftData", "SystemConfiguration", "TipKit", "UniformTypeIdentifiers", "UserNotifications",
+        "UserNotificationsUI", "Vision", "VisionKit", "WatchConnectivity", "WebKit", "os", "simd",
+    ]
+
+    /// Whether a name that a source uses is the module's. Names that Foundation has, too, are not.
+    static func owns(_ module: String, _ name: String) -> Bool {
+        if let names = names[module] { return names.contains(name) || hasPrefix(of: module, name) }
+        return hasPrefix(of: module, name)
+    }
+
+    private static let prefixes: [String: [String]] = [
+        "UIKit": ["UI"], "CloudKit": ["CK", "NSPersistentCloudKit"],
+        "CoreSpotlight": ["CS", "NSCoreDataCoreSpotlight"],
+        "CoreLocation": ["CL"], "MapKit": ["MK"], "StoreKit": ["SK"], "UserNotifications": ["UN"],
+        "WatchKit": ["WK"], "WebKit": ["WK"], "Contacts": ["CN"], "EventKit": ["EK"], "HealthKit": ["HK"],
+        "Photos": ["PH"], "AVFoundation": ["AV"], "os": ["OS", "os_"], "OSLog": ["OS", "os_"],
+    ]
+
+    /// Whether the name has the module's prefix and goes on like a name: `UIView`, not `UInt8` or `UI`.
+    private static func hasPrefix(of module: String, _ name: String) -> Bool {
+        for prefix in prefixes[module] ?? [] where name.hasPrefix(prefix) {
+            let rest = name.dropFirst(prefix.count)
+            guard let first = rest.first else { continue }
+            if prefix.hasSuffix("_") || first.isUppercase { return true }
+        }
+        return false
+    }
+
+    private static let appKitNames: Set<String> = [
+        "NSAlert", "NSApp", "NSApplication", "NSApplicationDelegate", "NSBezierPath", "NSButton", "NSCollectionView",
+        "NSColor", "NSDocument", "NSEvent", "NSFont", "NSImage", "NSImageView", "NSMenu", "NSMenuItem",
+        "NSOutlineView", "NSPasteboard", "NSPersistentDocument", "NSResponder", "NSScreen", "NSScrollView",
+        "NSSplitViewController", "NSStoryboard", "NSTableView", "NSTextField", "NSTextView", "NSToolbar", "NSView",
+        "NSViewController", "NSWindow", "NSWindowController", "NSWorkspace", "NSArrayController",
+        "NSObjectController", "NSApplicationMain",
+    ]
+
+    private static let names: [String: Set<String>] = [
+        "AppKit": appKitNames,
+        "Cocoa": appKitNames,
+        "UIKit": ["UIApplicationMain", "NSDiffableDataSourceSnapshot", "NSCollectionLayoutSection"],
+        "SwiftUI": [
+            "View", "App", "Scene", "WindowGroup", "State", "Binding", "Environment", "EnvironmentObject",
+            "ObservedObject", "StateObject", "FetchRequest", "FetchedResults", "SectionedFetchRequest", "ViewBuilder",
+            "ViewModifier", "EnvironmentKey", "EnvironmentValues", "Text", "VStack", "HStack", "ZStack", "List",
+            "ForEach", "NavigationView", "NavigationStack", "NavigationLink", "Button", "Image", "Color",
+            "PreviewProvider",
+            "AppStorage", "SceneStorage", "Font", "Form", "LocalizedStringKey",
+        ],
+        "Combine": [
+            "AnyCancellable", "AnyPublisher", "AnySubscriber", "Cancellable", "ConnectableObservable",
+            "CurrentValueSubject", "Fail", "Future", "Just", "ObservableObject", "ObservableObjectPublisher",
+            "PassthroughSubject", "Published", "Publisher", "Publishers", "Subject", "Subscriber", "Subscribers",
+            "Subscription",
+        ],
+        "os": ["Logger"],
+        "OSLog": ["Logger"],
+        "CryptoKit": ["SHA256", "SHA512", "Insecure", "SymmetricKey", "HMAC", "AES"],
+        "UniformTypeIdentifiers": ["UTType"],
+        "SwiftData": ["ModelContext", "ModelContainer", "PersistentModel", "Query"],
+        "WidgetKit": ["Widget", "WidgetCenter", "TimelineProvider", "TimelineEntry"],
+    ]
+}

@@ -1,0 +1,77 @@
+import SwiftSyntax
+
+extension SyntaxProtocol {
+    /// Where the node's own text begins and ends, without the blanks and comments around it.
+    var span: Range<Int> {
+        positionAfterSkippingLeadingTrivia.utf8Offset..<endPositionBeforeTrailingTrivia.utf8Offset
+    }
+}
+
+extension Syntax {
+    /// The type whose body the node is in, as its own body or an extension spells it; `nil` at the top and in protocols.
+    var enclosingTypeName: String? {
+        var node = parent
+        while let current = node {
+            if let type = current.as(ClassDeclSyntax.self) { return type.name.plainText }
+            if let type = current.as(StructDeclSyntax.self) { return type.name.plainText }
+            if let type = current.as(EnumDeclSyntax.self) { return type.name.plainText }
+            if let type = current.as(ActorDeclSyntax.self) { return type.name.plainText }
+            if let type = current.as(ExtensionDeclSyntax.self) { return type.extendedType.trimmedDescription }
+            if current.is(ProtocolDeclSyntax.self) { return nil }
+            node = current.parent
+        }
+        return nil
+    }
+
+    /// The class whose body the node is a member of.
+    var enclosingClass: ClassDeclSyntax? {
+        var node = parent
+        while let current = node {
+            if let type = current.as(ClassDeclSyntax.self) { return type }
+            if current.isProtocol((any DeclGroupSyntax).self) { return nil }
+            node = current.parent
+        }
+        return nil
+    }
+}
+
+extension TokenSyntax {
+    /// The name without backticks.
+    var plainText: String { text.filter { $0 != "`" } }
+}
+
+extension TypeSyntax {
+    /// `Item` of `Outer.Item`, `Item` and `Item<Int>`.
+    var lastTypeName: String? {
+        if let type = self.as(IdentifierTypeSyntax.self) { return type.name.plainText }
+        if let type = self.as(MemberTypeSyntax.self) { return type.name.plainText }
+        if let type = self.as(AttributedTypeSyntax.self) { return type.baseType.lastTypeName }
+        return nil
+    }
+}
+
+extension AttributeListSyntax {
+    func attribute(named name: String) -> AttributeSyntax? {
+        for element in self {
+            if case .attribute(let attribute) = element, attribute.attributeName.trimmedDescription == name {
+                return attribute
+            }
+        }
+        return nil
+    }
+}
+
+extension AttributeSyntax {
+    /// `Name` of `@objc(Name)`.
+    var objectiveCName: String? {
+        guard let arguments else { return nil }
+        let name = arguments.trimmedDescription
+        return name.isEmpty ? nil : name
+    }
+}
+
+extension DeclModifierListSyntax {
+    func modifier(_ names: String...) -> DeclModifierSyntax? {
+        first { names.contains($0.name.text) && $0.detail == nil }
+    }
+}

@@ -1,0 +1,40 @@
+import CoreDataPrimitives
+
+/// One place of a source that was rewritten.
+package struct PortChange: Hashable, Sendable {
+    /// Why the place was rewritten.
+    package enum Kind: String, CaseIterable, Sendable {
+        case objectiveCAttribute = "Objective-C attributes removed"
+        case classBoundProtocol = "Objective-C protocols bound to classes"
+        case keyPath = "#keyPath to a string"
+        case selector = "#selector to a method or a name"
+        case requiredInitialiser = "initialisers made required"
+        case addedInitialiser = "required initialisers added"
+        case movedOverride = "overrides moved from an extension into the class"
+        case conditionalImport = "imports made conditional"
+        case moduleImport = "imports of a submodule widened"
+    }
+
+    package var kind: Kind
+    package var location: SourceLocation
+    /// The text that was there; empty where something was added.
+    package var before: String
+    /// The text that took its place; empty where something was removed.
+    package var after: String
+
+    /// The change in one line, as a person reads it.
+    package var summary: String {
+        let before = Self.oneLine(self.before)
+        let after = Self.oneLine(self.after)
+        switch (before.isEmpty, after.isEmpty) {
+        case (false, true): return "removed \(before)"
+        case (true, false): return "added \(after)"
+        default: return kind == .movedOverride ? "moved \(before) into the class" : "\(before) -> \(after)"
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        let words = text.split { $0 == " " || $0.isNewline || $0 == "\t" }.joined(separator: " ")
+        return words.count > 80 ? words.prefix(77) + "..." : words
+    }
+}

@@ -1,0 +1,142 @@
+import CoreDataPrimitives
+
+/// A source after porting: what changed, what could not, and the texts that come of it.
+package struct PortedSource: Sendable {
+    /// The source's path as it was given.
+    package var path: String { source.path }
+    /// What was rewritten, in the order of the source.
+    package private(set) var changes: [PortChange]
+    /// What does not compile here and could not be rewritten.
+    package private(set) var remarks: [Diagnostic]
+    /// The frameworks for user interfaces that the source cannot do without: it is left out as a whole.
+    package private(set) var neededFrameworks: [String]
+
+    private let source: SourceText
+    private let edits: [SourceEdit]
+    private let moves: [SourceMove]
+
+    init(
+        source: SourceText, edits: [SourceEdit], moves: [SourceMove], changes: [PortChange], remarks: [Diagnostic],
+        neededFrameworks: [String]
+    ) {
+        self.source = source
+        // At one place, what is inserted goes before what is replaced.
+        self.edits = edits.sorted { ($0.range.lowerBound, $0.range.count) < ($1.range.lowerBound, $1.range.count) }
+        self.moves = moves.sorted { $0.range.lowerBound < $1.range.lowerBound }
+        self.changes = changes.sorted {
+            ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column)
+        }
+        self.remarks = remarks.sorted {
+            ($0.location?.line ?? 0, $0.location?.column ?? 0) < ($1.location?.line ?? 0, $1.location?.column ?? 0)
+        }
+        self.neededFrameworks = neededFrameworks
+    }
+
+    package var isLeftOut: Bool { !neededFrameworks.isEmpty }
+
+    package var isChanged: Bool { !changes.isEmpty }
+
+    /// The rewritten source, for people: byte for byte the original outside of the changes.
+    package var written: String { render(0..<source.bytes.count, for: .people) }
+
+    /// The source as the plug-in compiles it: each line is where it was, so that what the compiler says points into
+    /// the original, and `@NSManaged` properties have accessors.
+    package var compiled: String {
+        let header = Self.sourceLocation(path, line: 1)
+        guard !isLeftOut else {
+            return "// Left out: needs \(neededFrameworks.joined(separator: ", ")).\n"
+        }
+        return header + "\n" + render(0..<source.bytes.count, for: .compiler)
+    }
+
+    private enum Reader {
+        case people
+        case compiler
+    }
+
+    private static func sourceLocation(_ path: String, line: Int) -> String {
+        let escaped = path.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }.joined()
+        return "#sourceLocation(file: \"\(escaped)\", line: \(line))"
+    }
+
+    /// A piece of the source with the edits and moves inside it.
+    private func render(_ range: Range<Int>, for reader: Reader, isMoved: Bool = false) -> String {
+        var result: [UInt8] = []
+        var position = range.lowerBound
+        func copy(to end: Int) {
+            guard end > position else { return }
+            result += source.bytes[position..<end]
+            position = end
+        }
+        for piece in pieces(in: range, isMoved: isMoved) {
+            guard piece.range.lowerBound >= position else { continue }
+            copy(to: piece.range.lowerBound)
+            switch piece {
+            case .edit(let edit):
+                let text = reader == .people ? edit.written : edit.compiled
+                guard let text else { continue }
+                result += text.utf8
+            case .removed(let move):
+                if reader == .compiler { result += source.blank(move.range).utf8 }
+            case .arrived(let move):
+                result += arrival(of: move, for: reader).utf8
+            }
+            position = max(position, piece.range.upperBound)
+        }
+        copy(to: range.upperBound)
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// What happens at a place of the source.
+    private enum Piece {
+        case edit(SourceEdit)
+        case removed(SourceMove)
+        case arrived(SourceMove)
+
+        var range: Range<Int> {
+            switch self {
+            case .edit(let edit): edit.range
+            case .removed(let move): move.range
+            case .arrived(let move): move.target..<move.target
+            }
+        }
+    }
+
+    private func pieces(in range: Range<Int>, isMoved: Bool) -> [Piece] {
+        func isInside(_ piece: Range<Int>) -> Bool {
+            piece.lowerBound >= range.lowerBound && piece.upperBound <= range.upperBound
+        }
+        var pieces = edits.filter { isInside($0.range) }.map(Piece.edit)
+        if !isMoved {
+            pieces += moves.map(Piece.removed) + moves.map(Piece.arrived)
+        }
+        // A move comes before the edits inside it, which then are skipped: they are part of its text.
+        return pieces.enumerated().sorted { a, b in
+            let (x, y) = (a.element, b.element)
+            if x.range.lowerBound != y.range.lowerBound { return x.range.lowerBound < y.range.lowerBound }
+            if case .removed = x { return true }
+            if case .removed = y { return false }
+            return a.offset < b.offset
+        }.map(\.element)
+    }
+
+    private func arrival(of move: SourceMove, for reader: Reader) -> String {
+        var text: String
+        if let prefix = move.prefix {
+            text =
+                render(move.range.lowerBound..<prefix.at, for: reader, isMoved: true) + prefix.text
+                + render(prefix.at..<move.range.upperBound, for: reader, isMoved: true)
+        } else {
+            text = render(move.range, for: reader, isMoved: true)
+        }
+        let startsLine = text.first?.isNewline == true
+        let rest = source.bytes[move.target...].first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        let endsLine = rest == UInt8(ascii: "\n") || rest == UInt8(ascii: "\r")
+        guard reader == .compiler else { return (startsLine ? "" : "\n") + text + (endsLine ? "" : "\n") }
+        if startsLine { text.removeFirst() }
+        let from = source.line(at: move.range.lowerBound) + (startsLine ? 1 : 0)
+        let to = source.line(at: move.target) + (endsLine ? 1 : 0)
+        return "\n\(Self.sourceLocation(path, line: from))\n\(text)\n\(Self.sourceLocation(path, line: to))"
+            + (endsLine ? "" : "\n")
+    }
+}

@@ -1,0 +1,34 @@
+import SwiftSyntax
+
+/// `#keyPath`, whose value is a string known before the program runs.
+extension PortVisitor {
+    func portKeyPath(_ node: MacroExpansionExprSyntax) {
+        let range = node.span
+        guard node.arguments.count == 1, let argument = node.arguments.first, argument.label == nil,
+            let components = Self.components(of: argument.expression)
+        else {
+            remark("cannot tell the key path's names", at: range.lowerBound, hint: "write it as a string")
+            return
+        }
+        // `Module.Outer.Book.author.name`: types come first and have capitals; what is last is a property.
+        let types = components.prefix { $0.first?.isUppercase == true }.prefix(components.count - 1)
+        var names = Array(components.dropFirst(types.count))
+        let type = types.last ?? Syntax(node).enclosingTypeName?.split(separator: ".").last.map(String.init)
+        if let type, let first = names.first, let renamed = index.objectiveCNames[type]?[first] { names[0] = renamed }
+        rewrite(range, to: "\"\(names.joined(separator: "."))\"", as: .keyPath)
+    }
+
+    /// The names of `A.b.c`; `nil` where the expression is anything else.
+    private static func components(of expression: ExprSyntax) -> [String]? {
+        if let reference = expression.as(DeclReferenceExprSyntax.self), reference.argumentNames == nil {
+            return [reference.baseName.plainText]
+        }
+        if let generic = expression.as(GenericSpecializationExprSyntax.self) {
+            return components(of: generic.expression)
+        }
+        guard let access = expression.as(MemberAccessExprSyntax.self), access.declName.argumentNames == nil,
+            let base = access.base, let before = components(of: base)
+        else { return nil }
+        return before + [access.declName.baseName.plainText]
+    }
+}

@@ -1,0 +1,63 @@
+import SwiftSyntax
+
+/// `#selector`, where a method can take its place.
+extension PortVisitor {
+    func portSelector(_ node: MacroExpansionExprSyntax) {
+        let range = node.span
+        if let argument = node.arguments.first, node.arguments.count == 1, argument.label == nil {
+            if let name = Self.comparison(argument.expression) {
+                rewrite(range, to: "NSSelectorFromString(\"\(name)\")", as: .selector)
+                return
+            }
+            if let observer = Self.observer(ofCallWith: node),
+                let method = method(argument.expression, of: observer, at: Syntax(node))
+            {
+                rewrite(range, to: method, as: .selector)
+                return
+            }
+        }
+        remark(
+            "#selector needs Objective-C", at: range.lowerBound,
+            hint: "use a closure, or put the call in #if canImport(ObjectiveC)")
+    }
+
+    /// The first argument of `addObserver(_:selector:name:object:)` whose selector the expression is.
+    private static func observer(ofCallWith node: MacroExpansionExprSyntax) -> ExprSyntax? {
+        guard let argument = node.parent?.as(LabeledExprSyntax.self), argument.label?.text == "selector",
+            let call = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
+            call.arguments.map({ $0.label?.text }) == [nil, "selector", "name", "object"],
+            let callee = call.calledExpression.as(MemberAccessExprSyntax.self),
+            callee.declName.baseName.text == "addObserver"
+        else { return nil }
+        return call.arguments.first?.expression
+    }
+
+    /// The method itself, as a function of its object: `Library.didSave(_:)`.
+    private func method(_ expression: ExprSyntax, of observer: ExprSyntax, at node: Syntax) -> String? {
+        let isSelf = observer.trimmedDescription == "self"
+        let own = isSelf ? node.enclosingTypeName : nil
+        func ofObserver(_ name: String) -> String { own.map { "\($0).\(name)" } ?? "{ $0.\(name) }" }
+
+        if let reference = expression.as(DeclReferenceExprSyntax.self) {
+            return isSelf ? ofObserver(reference.trimmedDescription) : nil
+        }
+        guard let access = expression.as(MemberAccessExprSyntax.self), let base = access.base else { return nil }
+        let name = access.declName.trimmedDescription
+        let baseText = base.trimmedDescription
+        if baseText == observer.trimmedDescription || (isSelf && baseText == "Self") { return ofObserver(name) }
+        return baseText.first?.isUppercase == true ? "\(baseText).\(name)" : nil
+    }
+
+    /// The selector of one of Foundation's comparisons, which sort descriptors take by name.
+    private static func comparison(_ expression: ExprSyntax) -> String? {
+        guard let access = expression.as(MemberAccessExprSyntax.self), let base = access.base?.trimmedDescription,
+            ["NSString", "NSNumber", "NSDate", "NSDecimalNumber"].contains(base)
+        else { return nil }
+        let name = access.declName.baseName.text
+        let names: Set<String> = [
+            "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
+            "localizedStandardCompare",
+        ]
+        return names.contains(name) ? name + ":" : nil
+    }
+}

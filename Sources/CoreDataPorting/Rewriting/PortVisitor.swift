@@ -1,0 +1,136 @@
+import CoreDataPrimitives
+import SwiftSyntax
+
+/// Walks through one source and collects what to rewrite; one file beside this for each construct.
+final class PortVisitor: SyntaxVisitor {
+    let text: SourceText
+    let index: SourceIndex
+    private var edits: [SourceEdit] = []
+    private var moves: [SourceMove] = []
+    private var changes: [PortChange] = []
+    private var remarks: [Diagnostic] = []
+    /// The modules that are missing here, and the source imports them where they would be compiled.
+    var missingModules: [String] = []
+    /// The names that the source uses, with the place of the first use.
+    var usedNames: [String: Int] = [:]
+    private var neededFrameworks: [String] = []
+
+    init(text: SourceText, index: SourceIndex) {
+        self.text = text
+        self.index = index
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    var result: PortedSource {
+        PortedSource(
+            source: text, edits: edits, moves: moves, changes: changes, remarks: remarks,
+            neededFrameworks: neededFrameworks)
+    }
+
+    // MARK: What the constructs' files call
+
+    /// Rewrites a piece, in what people read and in what is compiled.
+    func rewrite(_ range: Range<Int>, to replacement: String, as kind: PortChange.Kind) {
+        add(.replace(range, with: replacement, in: text), as: kind, before: text.text(range), after: replacement)
+    }
+
+    func add(_ edit: SourceEdit, as kind: PortChange.Kind, before: String, after: String) {
+        edits.append(edit)
+        changes.append(
+            PortChange(kind: kind, location: text.location(at: edit.range.lowerBound), before: before, after: after))
+    }
+
+    /// Rewrites a piece only in what is compiled: no change that a person would see.
+    func rewriteCompiled(_ range: Range<Int>, to replacement: String) {
+        edits.append(SourceEdit(range: range, written: nil, compiled: replacement))
+    }
+
+    func move(_ move: SourceMove, named name: String) {
+        moves.append(move)
+        let start = text.bytes[move.range].firstIndex { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        changes.append(
+            PortChange(
+                kind: .movedOverride, location: text.location(at: start ?? move.range.lowerBound), before: name,
+                after: name))
+    }
+
+    func remark(
+        _ message: String, _ severity: Diagnostic.Severity = .warning, at offset: Int, hint: String? = nil
+    ) {
+        let location = text.location(at: offset)
+        remarks.append(
+            Diagnostic(severity, message, at: location, sourceLine: text.lineText(location.line), hint: hint))
+    }
+
+    func leaveOut(for framework: String) { neededFrameworks.append(framework) }
+
+    // MARK: Where each construct is met
+
+    override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind {
+        for clause in ConditionalCompilation.compiledClauses(of: node) {
+            if let elements = clause.elements { walk(elements) }
+        }
+        return .skipChildren
+    }
+
+    override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+        portImport(node)
+        return .skipChildren
+    }
+
+    override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind {
+        portAttribute(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: ProtocolDeclSyntax) -> SyntaxVisitorContinueKind {
+        portProtocol(node) ? .visitChildren : .skipChildren
+    }
+
+    override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
+        switch node.macroName.text {
+        case "keyPath":
+            portKeyPath(node)
+            return .skipChildren
+        case "selector":
+            portSelector(node)
+            return .skipChildren
+        default: return .visitChildren
+        }
+    }
+
+    override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
+        addRequiredInitialiser(to: node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
+        portInitialiser(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+        moveOverrides(of: node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
+        compileManagedProperty(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+        compileManagedMethod(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
+        use(node.baseName.plainText, at: node.span.lowerBound)
+        return .visitChildren
+    }
+
+    override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
+        use(node.name.plainText, at: node.span.lowerBound)
+        return .visitChildren
+    }
+}

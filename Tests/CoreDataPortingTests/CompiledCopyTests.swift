@@ -1,0 +1,70 @@
+import CoreDataPorting
+import SwiftParser
+import Testing
+
+/// What the plug-in compiles.
+@Suite struct CompiledCopyTests {
+    private func compiled(_ text: String) throws -> String {
+        let compiled = try port(text, path: "/a.swift").compiled
+        #expect(!Parser.parse(source: compiled).hasError)
+        return String(compiled.dropFirst("#sourceLocation(file: \"/a.swift\", line: 1)\n".count))
+    }
+
+    @Test(arguments: [
+        (
+            "class A: M { @NSManaged public var title: String? }",
+            "public var title: String? { get { self[Self._titleKey] } set { self[Self._titleKey] = newValue } }; "
+                + "private static let _titleKey = PropertyKey<String?>(\"title\") }"
+        ),
+        ("class A: M { @NSManaged var n: String! }", "private static let _nKey = PropertyKey<String?>(\"n\") }"),
+        ("class A: M { @NSManaged var `in`: Int }", "private static let _inKey = PropertyKey<Int>(\"in\") }"),
+        (
+            "class A: M { @NSManaged private var primitiveUpdatedAt: Date }",
+            "private var primitiveUpdatedAt: Date { get { self[primitive: Self._primitiveUpdatedAtKey] } "
+                + "set { self[primitive: Self._primitiveUpdatedAtKey] = newValue } }; "
+                + "private static let _primitiveUpdatedAtKey = PropertyKey<Date>(\"updatedAt\") }"
+        ),
+        (
+            "class A: M { @NSManaged func addToPages(_ value: Page) }",
+            "{ add(value, to: Self._pagesKey1) }; private static let _pagesKey1 = PropertyKey<NSObject>(\"pages\") }"
+        ),
+        (
+            "class A: M { @NSManaged func removeFromPages(_ values: NSSet) }",
+            "{ for case let member as NSManagedObject in values { remove(member, from: Self._pagesKey1) } }; "
+                + "private static let _pagesKey1 = PropertyKey<NSObject>(\"pages\") }"
+        ),
+        (
+            "class A: M { @NSManaged func replacePages(at indexes: NSIndexSet, with values: [Page]) }",
+            "{ mutableOrderedSetValue(forKey: \"pages\").replaceObjects(at: indexes as IndexSet, with: values) } }"
+        ),
+        (
+            "class A: M { @NSManaged var URLs: Set<Page> }\nextension A { @NSManaged func addToURLs(_ values: Set<Page>) }",
+            "{ for member in values { add(member, to: Self._URLsKey2) } }; "
+                + "private static let _URLsKey2 = PropertyKey<NSObject>(\"URLs\") }"
+        ),
+    ])
+    func managedPropertyHasAccessors(before: String, ending: String) throws {
+        let result = try compiled(before)
+        #expect(result.hasSuffix(ending), "\(result)")
+    }
+
+    @Test func methodThatCoreDataDoesNotMakeIsReported() throws {
+        let ported = try port("class A: M { @NSManaged func publish(_ value: Page) }")
+        #expect(ported.remarks.map(\.severity) == [.error])
+    }
+
+    @Test func columnsStayWhereTheyWere() throws {
+        #expect(try compiled("@objc class A { @objc func f() {} }") == "      class A {       func f() {} }")
+        #expect(try compiled("f(#keyPath(A.b), x)") == "f(\"b\"          , x)")
+    }
+
+    @Test func linesStayWhereTheyWere() throws {
+        #expect(try compiled("f(\n  #keyPath(\n    A.b\n  ).count\n)\ng()") == "f(\n  \"b\"\n\n.count\n)\ng()")
+    }
+
+    @Test func pathIsWrittenAsALiteral() throws {
+        #expect(
+            try port("let a = 1", path: "/a \"b\".swift").compiled.hasPrefix(
+                "#sourceLocation(file: \"/a \\\"b\\\".swift\", line: 1)\n"))
+    }
+}
