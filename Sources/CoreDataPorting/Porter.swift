@@ -36,6 +36,7 @@ package enum Porter {
                 )
             } else {
                 visitor.walk(tree)
+                visitor.completeImports()
                 visitor.reportUses()
             }
             return visitor.result

@@ -30,12 +30,13 @@ import Testing
         ),
         (
             "class A: M { @NSManaged func removeFromPages(_ values: NSSet) }",
-            "{ for case let member as NSManagedObject in values { remove(member, from: Self._pagesKey1) } }; "
+            "{ remove(values, from: Self._pagesKey1) }; "
                 + "private static let _pagesKey1 = PropertyKey<NSObject>(\"pages\") }"
         ),
         (
             "class A: M { @NSManaged func replacePages(at indexes: NSIndexSet, with values: [Page]) }",
-            "{ mutableOrderedSetValue(forKey: \"pages\").replaceObjects(at: indexes as IndexSet, with: values) } }"
+            "{ replace(at: indexes, with: values, in: Self._pagesKey1) }; "
+                + "private static let _pagesKey1 = PropertyKey<NSObject>(\"pages\") }"
         ),
         (
             "class A: M { @NSManaged var URLs: Set<Page> }\nextension A { @NSManaged func addToURLs(_ values: Set<Page>) }",
@@ -66,5 +67,33 @@ import Testing
         #expect(
             try port("let a = 1", path: "/a \"b\".swift").compiled.hasPrefix(
                 "#sourceLocation(file: \"/a \\\"b\\\".swift\", line: 1)\n"))
+    }
+}
+
+extension CompiledCopyTests {
+    @Test func keyPathsAreListedForEachClass() throws {
+        let ported = Porter.port([
+            PortSource(path: "/Item.swift", text: "class Item: NSManagedObject { @NSManaged var name: String }"),
+            PortSource(
+                path: "/Drink.swift",
+                text: """
+                    class Drink: Item {
+                        @NSManaged var `in`: Int
+                        @NSManaged fileprivate var near: Int
+                        @NSManaged private var hidden: Int
+                    }
+                    struct Outer { class Inner: NSManagedObject { @NSManaged var x: Int } }
+                    """),
+        ])
+        #expect(
+            ported[1].compiled.hasSuffix(
+                """
+                #sourceLocation()
+                final class _DrinkKeyPaths: ManagedKeyPaths {
+                    override class var names: [AnyKeyPath: String] { [\\Drink.`in`: "in", \\Drink.near: "near", \\Drink.name: "name"] }
+                }
+
+                """))
+        #expect(!ported[1].written.contains("KeyPaths"))
     }
 }

@@ -7,8 +7,14 @@ import Testing
             "import CoreData\nimport UIKit\n\nclass A {}\n",
             "import CoreData\n#if canImport(UIKit)\nimport UIKit\n#endif\n\nclass A {}\n"
         ),
-        ("import os.log // why\n", "#if canImport(os)\nimport os.log\n#endif // why\n"),
-        ("import class UIKit.UIImage\n", "#if canImport(UIKit)\nimport class UIKit.UIImage\n#endif\n"),
+        (
+            "import os.log // why\nimport Foundation\n",
+            "#if canImport(os)\nimport os.log\n#endif // why\nimport Foundation\n"
+        ),
+        (
+            "import class UIKit.UIImage\n",
+            "#if canImport(UIKit)\nimport class UIKit.UIImage\n#else\nimport Foundation\n#endif\n"
+        ),
         ("import CoreData.CoreDataDefines\n", "import CoreData\n"),
         (
             "@preconcurrency import Combine\nimport Foundation\n",
@@ -25,6 +31,19 @@ import Testing
         "import struct Foundation.URL\n",
     ])
     func otherImportsStay(text: String) throws { try check(text, becomes: text) }
+
+    @Test(arguments: [
+        (
+            "import Foundation\nlet a = NSPredicate(value: true)\n",
+            "import Foundation\nimport CoreData\nlet a = NSPredicate(value: true)\n"
+        ),
+        (
+            "import Foundation // F\nfunc f(_ e: NSExpression) {}\n",
+            "import Foundation\nimport CoreData // F\nfunc f(_ e: NSExpression) {}\n"
+        ),
+        ("import Foundation\nlet a = URL(string: x)\n", "import Foundation\nlet a = URL(string: x)\n"),
+    ])
+    func moduleThatHasTheNamesHereIsImported(before: String, after: String) throws { try check(before, becomes: after) }
 
     @Test func copyDoesWithoutTheImport() throws {
         let ported = try port("import UIKit\nimport CoreData\n", path: "/src/A.swift")

@@ -26,6 +26,8 @@ func checkCompiled(_ ported: PortedSource, of before: String, sourceLocation: Te
     let original = before.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     var line = 0
     for text in ported.compiled.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        // What follows has no line in the original.
+        if text == "#sourceLocation()" { break }
         if text.hasPrefix("#sourceLocation(") {
             line = (text.split(separator: " ").last.flatMap { Int($0.dropLast()) } ?? 0) - 1
             continue

@@ -12,6 +12,7 @@ package struct PortChange: Hashable, Sendable {
         case addedInitialiser = "required initialisers added"
         case movedOverride = "overrides moved from an extension into the class"
         case conditionalImport = "imports made conditional"
+        case addedImport = "imports added"
         case moduleImport = "imports of a submodule widened"
     }
 

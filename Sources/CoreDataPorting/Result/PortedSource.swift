@@ -14,10 +14,12 @@ package struct PortedSource: Sendable {
     private let source: SourceText
     private let edits: [SourceEdit]
     private let moves: [SourceMove]
+    /// What is declared in a copy beside the source's own declarations.
+    private let generated: [String]
 
     init(
         source: SourceText, edits: [SourceEdit], moves: [SourceMove], changes: [PortChange], remarks: [Diagnostic],
-        neededFrameworks: [String]
+        neededFrameworks: [String], generated: [String]
     ) {
         self.source = source
         // At one place, what is inserted goes before what is replaced.
@@ -30,6 +32,7 @@ package struct PortedSource: Sendable {
             ($0.location?.line ?? 0, $0.location?.column ?? 0) < ($1.location?.line ?? 0, $1.location?.column ?? 0)
         }
         self.neededFrameworks = neededFrameworks
+        self.generated = generated
     }
 
     package var isLeftOut: Bool { !neededFrameworks.isEmpty }
@@ -46,7 +49,8 @@ package struct PortedSource: Sendable {
         guard !isLeftOut else {
             return "// Left out: needs \(neededFrameworks.joined(separator: ", ")).\n"
         }
-        return header + "\n" + render(0..<source.bytes.count, for: .compiler)
+        let body = header + "\n" + render(0..<source.bytes.count, for: .compiler)
+        return generated.isEmpty ? body : body + "\n#sourceLocation()\n" + generated.joined(separator: "\n") + "\n"
     }
 
     private enum Reader {

@@ -49,7 +49,7 @@ extension PortVisitor {
     private func isManaged(_ name: String, in node: Syntax) -> Bool {
         guard let type = node.enclosingTypeName?.split(separator: ".").last.map(String.init) else { return false }
         let primitive = "primitive" + name.prefix(1).uppercased() + name.dropFirst()
-        return index.managedProperties[type]?.contains(primitive) == true
+        return index.managedProperties[type]?.contains { $0.name == primitive } == true
     }
 
     // MARK: Methods for to-many relationships
@@ -79,45 +79,50 @@ extension PortVisitor {
         let property = index.managedProperty(named: String(name.dropFirst(verb.count)), of: type)
         let key = "_\(property)Key\(text.line(at: node.span.lowerBound))"
         let keyed = "; private static let \(key) = PropertyKey<NSObject>(\"\(property)\")"
-        let ordered = "mutableOrderedSetValue(forKey: \"\(property)\")"
-        let isIndexes = ["NSIndexSet", "IndexSet"].contains { name in
-            parameters.contains { $0.type.trimmedDescription == name }
-        }
+        func argument(_ position: Int) -> String { Self.argument(parameters[position]) }
 
         switch (verb, parameters.map(\.firstName.text)) {
         case ("addTo", ["_"]): return (Self.members(first, "add", "to: Self.\(key)"), keyed)
         case ("removeFrom", ["_"]): return (Self.members(first, "remove", "from: Self.\(key)"), keyed)
-        case ("insertInto", ["_", "at"]) where isIndexes:
-            return ("\(ordered).insert(\(Self.name(first)), at: \(Self.indexes(parameters[1])))", "")
         case ("insertInto", ["_", "at"]):
-            return ("insert(\(Self.name(first)), into: Self.\(key), at: \(Self.name(parameters[1])))", keyed)
-        case ("removeFrom", ["at"]):
-            let method = isIndexes ? "removeObjects" : "removeObject"
-            return ("\(ordered).\(method)(at: \(Self.indexes(first)))", "")
+            return ("insert(\(argument(0)), into: Self.\(key), at: \(argument(1)))", keyed)
+        case ("removeFrom", ["at"]): return ("remove(at: \(argument(0)), from: Self.\(key))", keyed)
         case ("replace", ["at", "with"]):
-            let method = isIndexes ? "replaceObjects" : "replaceObject"
-            return ("\(ordered).\(method)(at: \(Self.indexes(first)), with: \(Self.name(parameters[1])))", "")
+            return ("replace(at: \(argument(0)), with: \(argument(1)), in: Self.\(key))", keyed)
         default: return nil
         }
     }
 
-    private static func name(_ parameter: FunctionParameterSyntax) -> String {
-        (parameter.secondName ?? parameter.firstName).text
+    private static func argument(_ parameter: FunctionParameterSyntax) -> String {
+        let name = (parameter.secondName ?? parameter.firstName).text
+        return parameter.type.trimmedDescription == "IndexSet" ? "\(name) as NSIndexSet" : name
     }
 
-    private static func indexes(_ parameter: FunctionParameterSyntax) -> String {
-        parameter.type.trimmedDescription == "NSIndexSet" ? "\(name(parameter)) as IndexSet" : name(parameter)
-    }
-
-    /// `add(value, to: key)` for one member or for each of a collection.
+    /// `add(value, to: key)` for a member or a set, and for each member of Swift's collections.
     private static func members(_ parameter: FunctionParameterSyntax, _ verb: String, _ rest: String) -> String {
         let type = parameter.type.trimmedDescription
-        if ["NSSet", "NSOrderedSet", "NSArray"].contains(type) {
-            return "for case let member as NSManagedObject in \(name(parameter)) { \(verb)(member, \(rest)) }"
-        }
-        if type.hasPrefix("Set<") || type.hasPrefix("[") || type.hasPrefix("Array<") {
-            return "for member in \(name(parameter)) { \(verb)(member, \(rest)) }"
-        }
-        return "\(verb)(\(name(parameter)), \(rest))"
+        let isCollection = ["Set<", "[", "Array<"].contains(where: type.hasPrefix)
+        let name = argument(parameter)
+        return isCollection ? "for member in \(name) { \(verb)(member, \(rest)) }" : "\(verb)(\(name), \(rest))"
+    }
+
+    // MARK: Key paths
+
+    /// The list by which `\Book.title` is known to mean "title", for a class that models name.
+    func listKeyPaths(of node: ClassDeclSyntax) {
+        let name = node.name.plainText
+        guard node.parent?.is(CodeBlockItemSyntax.self) == true, index.isManagedObjectClass(name),
+            node.modifiers.modifier("private", "fileprivate") == nil
+        else { return }
+        let properties = index.allManagedProperties(of: name).filter { !$0.isPrivate || $0.path == text.path }
+            .filter { !$0.isHidden && Self.primitiveProperty($0.name) == nil }
+        guard !properties.isEmpty else { return }
+        let pairs = properties.map { "\\\(node.name.text).\($0.spelling): \"\($0.name)\"" }
+        generate(
+            """
+            final class _\(name)KeyPaths: ManagedKeyPaths {
+                override class var names: [AnyKeyPath: String] { [\(pairs.joined(separator: ", "))] }
+            }
+            """)
     }
 }

@@ -10,10 +10,13 @@ final class PortVisitor: SyntaxVisitor {
     private var changes: [PortChange] = []
     private var remarks: [Diagnostic] = []
     /// The modules that are missing here, and the source imports them where they would be compiled.
-    var missingModules: [String] = []
+    var missingModules: [(name: String, range: Range<Int>)] = []
+    /// The modules that the source imports, with the end of the import's first mention.
+    var imports: [String: Range<Int>] = [:]
     /// The names that the source uses, with the place of the first use.
     var usedNames: [String: Int] = [:]
     private var neededFrameworks: [String] = []
+    private var generated: [String] = []
 
     init(text: SourceText, index: SourceIndex) {
         self.text = text
@@ -24,7 +27,7 @@ final class PortVisitor: SyntaxVisitor {
     var result: PortedSource {
         PortedSource(
             source: text, edits: edits, moves: moves, changes: changes, remarks: remarks,
-            neededFrameworks: neededFrameworks)
+            neededFrameworks: neededFrameworks, generated: generated)
     }
 
     // MARK: What the constructs' files call
@@ -39,6 +42,8 @@ final class PortVisitor: SyntaxVisitor {
         changes.append(
             PortChange(kind: kind, location: text.location(at: edit.range.lowerBound), before: before, after: after))
     }
+
+    func hasChange(of kind: PortChange.Kind) -> Bool { changes.contains { $0.kind == kind } }
 
     /// Rewrites a piece only in what is compiled: no change that a person would see.
     func rewriteCompiled(_ range: Range<Int>, to replacement: String) {
@@ -61,6 +66,9 @@ final class PortVisitor: SyntaxVisitor {
         remarks.append(
             Diagnostic(severity, message, at: location, sourceLine: text.lineText(location.line), hint: hint))
     }
+
+    /// Declares something beside the source's own declarations, in a copy only.
+    func generate(_ declaration: String) { generated.append(declaration) }
 
     func leaveOut(for framework: String) { neededFrameworks.append(framework) }
 
@@ -101,6 +109,7 @@ final class PortVisitor: SyntaxVisitor {
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
         addRequiredInitialiser(to: node)
+        listKeyPaths(of: node)
         return .visitChildren
     }
 
