@@ -43,7 +43,8 @@ import PackagePlugin
                 throw Failure(description: "\(file.path): error: '\(path)' has no Swift sources")
             }
             let copies = context.pluginWorkDirectoryURL.appending(path: "\(number)")
-            pairs += files.map { (source: $0.url, copy: copies.appending(path: $0.path)) }
+            // The compiler identifies files by name: the copy's own must not be the one that it says it has.
+            pairs += files.map { (source: $0.url, copy: copies.appending(path: $0.path.dropLast(6) + ".ported.swift")) }
         }
         return [
             .buildCommand(

@@ -22,7 +22,10 @@ struct Tool: ParsableCommand {
               1  done, and something is wrong in the data: see the list
               2  not done: see the message
             """,
-        subcommands: [ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self])
+        subcommands: [
+            ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self,
+            PortCommand.self,
+        ])
 }
 
 @main

@@ -97,3 +97,22 @@ extension CompiledCopyTests {
         #expect(!ported[1].written.contains("KeyPaths"))
     }
 }
+
+extension CompiledCopyTests {
+    @Test func accessorsBeforeAMovedOverrideStayBeforeIt() throws {
+        let ported = try port(
+            """
+            class P: NSManagedObject {
+                @NSManaged var name: String?
+            }
+            extension P {
+                @NSManaged private var primitiveName: String?
+                override func awakeFromInsert() {}
+            }
+            """, path: "/P.swift")
+        #expect(!Parser.parse(source: ported.compiled).hasError)
+        let lines = ported.compiled.split(separator: "\n")
+        #expect(lines.first { $0.contains("var name") }?.hasSuffix("PropertyKey<String?>(\"name\")") == true)
+        #expect(lines.first { $0.contains("var primitiveName") }?.hasSuffix("PropertyKey<String?>(\"name\")") == true)
+    }
+}

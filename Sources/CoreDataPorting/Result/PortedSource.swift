@@ -73,7 +73,6 @@ package struct PortedSource: Sendable {
             position = end
         }
         for piece in pieces(in: range, isMoved: isMoved) {
-            guard piece.range.lowerBound >= position else { continue }
             copy(to: piece.range.lowerBound)
             switch piece {
             case .edit(let edit):
@@ -106,21 +105,20 @@ package struct PortedSource: Sendable {
         }
     }
 
+    /// The edits and moves of a piece in their order, those inside a moved piece only where that is rendered.
     private func pieces(in range: Range<Int>, isMoved: Bool) -> [Piece] {
-        func isInside(_ piece: Range<Int>) -> Bool {
-            piece.lowerBound >= range.lowerBound && piece.upperBound <= range.upperBound
+        // What is inserted where a piece begins belongs to what is before it.
+        func isInside(_ edit: SourceEdit, _ piece: Range<Int>) -> Bool {
+            let isAfterStart =
+                edit.range.isEmpty
+                ? edit.range.lowerBound > piece.lowerBound : edit.range.lowerBound >= piece.lowerBound
+            return isAfterStart && edit.range.upperBound <= piece.upperBound
         }
-        var pieces = edits.filter { isInside($0.range) }.map(Piece.edit)
-        if !isMoved {
-            pieces += moves.map(Piece.removed) + moves.map(Piece.arrived)
-        }
-        // A move comes before the edits inside it, which then are skipped: they are part of its text.
-        return pieces.enumerated().sorted { a, b in
-            let (x, y) = (a.element, b.element)
-            if x.range.lowerBound != y.range.lowerBound { return x.range.lowerBound < y.range.lowerBound }
-            if case .removed = x { return true }
-            if case .removed = y { return false }
-            return a.offset < b.offset
+        if isMoved { return edits.filter { isInside($0, range) }.map(Piece.edit) }
+        let still = edits.filter { edit in !moves.contains { isInside(edit, $0.range) } }
+        let pieces = still.map(Piece.edit) + moves.map(Piece.arrived) + moves.map(Piece.removed)
+        return pieces.enumerated().sorted {
+            ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
         }.map(\.element)
     }
 

@@ -54,20 +54,19 @@ extension PortVisitor {
 
     /// Tells which names of missing modules the source uses; those for user interfaces leave it out.
     func reportUses() {
-        for (module, _) in missingModules {
+        let uses = missingModules.map { module, _ in
             let used = usedNames.filter { AppleModules.owns(module, $0.key) && !index.typeNames.contains($0.key) }
-                .sorted { $0.value < $1.value }
-            guard let first = used.first else { continue }
-            if AppleModules.userInterface.contains(module) {
-                leaveOut(for: module)
-                remark("left out: '\(first.key)' needs \(module), which does not exist here", at: first.value)
-            } else {
-                for (name, offset) in used {
-                    remark(
-                        "'\(name)' needs \(module), which does not exist here", at: offset,
-                        hint: "declare it for this platform in a file of your own, or put its uses in "
-                            + "#if canImport(\(module))")
-                }
+            return (module: module, names: used.sorted { $0.value < $1.value })
+        }
+        let interfaces = uses.filter { AppleModules.userInterface.contains($0.module) && !$0.names.isEmpty }
+        for (module, names) in interfaces { leaveOut(for: module, because: names[0].key, at: names[0].value) }
+        guard interfaces.isEmpty else { return }
+        for (module, names) in uses {
+            for (name, offset) in names {
+                remark(
+                    "'\(name)' needs \(module), which does not exist here", at: offset,
+                    hint: "declare it for this platform in a file of your own, or put its uses in "
+                        + "#if canImport(\(module))")
             }
         }
     }

@@ -70,7 +70,12 @@ final class PortVisitor: SyntaxVisitor {
     /// Declares something beside the source's own declarations, in a copy only.
     func generate(_ declaration: String) { generated.append(declaration) }
 
-    func leaveOut(for framework: String) { neededFrameworks.append(framework) }
+    /// Leaves the source out: then nothing else needs to be said of it.
+    func leaveOut(for framework: String, because name: String, at offset: Int) {
+        if neededFrameworks.isEmpty { remarks = [] }
+        neededFrameworks.append(framework)
+        remark("left out: '\(name)' needs \(framework), which does not exist here", at: offset)
+    }
 
     // MARK: Where each construct is met
 

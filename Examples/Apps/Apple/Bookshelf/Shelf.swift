@@ -1,0 +1,31 @@
+import CoreData
+import Foundation
+
+@objc(Shelf)
+@objcMembers
+public final class Shelf: NSManagedObject {
+    @NSManaged public var name: String?
+    @NSManaged public var books: NSOrderedSet
+}
+
+// MARK: Generated accessors for books
+
+extension Shelf {
+    @objc(insertObject:inBooksAtIndex:)
+    @NSManaged public func insertIntoBooks(_ value: Book, at idx: Int)
+
+    @objc(removeObjectFromBooksAtIndex:)
+    @NSManaged public func removeFromBooks(at idx: Int)
+
+    @objc(replaceObjectInBooksAtIndex:withObject:)
+    @NSManaged public func replaceBooks(at idx: Int, with value: Book)
+
+    @objc(addBooksObject:)
+    @NSManaged public func addToBooks(_ value: Book)
+
+    @objc(removeBooksObject:)
+    @NSManaged public func removeFromBooks(_ value: Book)
+
+    @objc(addBooks:)
+    @NSManaged public func addToBooks(_ values: NSOrderedSet)
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// The Swift sources of a folder, or one source.
+package struct SourceFolder: Sendable {
+    /// The sources, each by the path that leads to it from where the user is.
+    package var sources: [PortSource]
+    /// The paths of the sources below the folder, in the same order.
+    package var relativePaths: [String]
+
+    /// Reads every `.swift` file below a folder, but none in hidden folders; or the one file.
+    ///
+    /// - Parameter excluded: a folder to do without, such as the one that results are written to.
+    package init(at path: String, excluding excluded: String? = nil) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw CocoaError(
+                .fileReadNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "There is no file or folder \(path)."])
+        }
+        guard isFolder.boolValue else {
+            sources = [try Self.source(at: path)]
+            relativePaths = [URL(fileURLWithPath: path).lastPathComponent]
+            return
+        }
+        let excluded = excluded.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        let root = path.hasSuffix("/") ? String(path.dropLast()) : path
+        relativePaths = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).filter {
+            relative in
+            guard relative.hasSuffix(".swift"), !relative.split(separator: "/").contains(where: { $0.hasPrefix(".") })
+            else { return false }
+            guard let excluded else { return true }
+            let full = URL(fileURLWithPath: "\(root)/\(relative)").standardizedFileURL.path
+            return !full.hasPrefix(excluded + "/")
+        }.sorted()
+        sources = try relativePaths.map { try Self.source(at: "\(root)/\($0)") }
+    }
+
+    private static func source(at path: String) throws -> PortSource {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: "Cannot read \(path)."])
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw CocoaError(
+                .fileReadInapplicableStringEncoding,
+                userInfo: [NSLocalizedDescriptionKey: "\(path) is not UTF-8 text."])
+        }
+        return PortSource(path: path, text: text)
+    }
+}
