@@ -70,11 +70,8 @@ struct DictionaryFetch {
     private static func column(
         _ property: Any, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> Column {
-        if let description = property as? NSExpressionDescription {
-            guard let expression = description.expression else {
-                throw CoreDataErrors.invalidRequest(
-                    "The expression description '\(description.name)' in propertiesToFetch has no expression.")
-            }
+        // Without an expression, the description stands for the property of its name.
+        if let description = property as? NSExpressionDescription, let expression = description.expression {
             return Column(name: description.name, expression: expression.node, slot: nil)
         }
         let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""

@@ -92,6 +92,10 @@ import Testing
             #expect(rows.count == 1)
             #expect(rows[0]["title"] as? String == "Book 4")
             #expect(rows[0]["isbn"] == nil)
+            let title = NSExpressionDescription()
+            title.name = "title"
+            names.propertiesToFetch = [title]
+            #expect(try context.fetch(names).first?["title"] as? String == "Book 4", "its name stands for a property")
             let sum = NSExpressionDescription()
             sum.name = "total"
             sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages")])

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@Suite struct PortTests {
+    private static let book = """
+        import CoreData
+
+        @objc(Book)
+        class Book: NSManagedObject {
+            static let key = #keyPath(Book.author.name)
+        }
+
+        """
+    private static let ported = """
+        import CoreData
+
+        class Book: NSManagedObject {
+            static let key = "author.name"
+        }
+
+        """
+
+    /// A folder of sources, and where it is.
+    private func makeSources(in scratch: Scratch) throws -> String {
+        let folder = scratch.folder.appendingPathComponent("Model/Shelf")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        _ = try scratch.write(Self.book, to: "Model/Book.swift")
+        _ = try scratch.write("struct Plain {}\n", to: "Model/Shelf/Plain.swift")
+        _ = try scratch.write("import UIKit\nfinal class Screen: UIViewController {}\n", to: "Model/Screen.swift")
+        return scratch.path("Model")
+    }
+
+    @Test func changesAreListedAndNothingIsWritten() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let run = try CommandRun.coredata("port", path)
+        #expect(run.status == 0, "\(run.error)")
+        #expect(
+            run.output == """
+                \(path)/Book.swift:3:1: removed @objc(Book)
+                \(path)/Book.swift:5:22: #keyPath(Book.author.name) -> "author.name"
+                \(path)/Screen.swift:2:21: warning: left out: 'UIViewController' needs UIKit, which does not exist here
+                    final class Screen: UIViewController {}
+                                        ^
+                2 changes in 1 of 3 files, 1 place to see to, 1 file left out; nothing written
+
+                """)
+        #expect(try scratch.read("Model/Book.swift") == Self.book)
+    }
+
+    @Test func checkFailsWhereSomethingWouldChange() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        #expect(try CommandRun.coredata("port", "--check", path).status == 1)
+        #expect(try CommandRun.coredata("port", "--check", path + "/Shelf").status == 0)
+        #expect(try CommandRun.coredata("port", "--check", path + "/Screen.swift").status == 0)
+        #expect(try scratch.read("Model/Book.swift") == Self.book)
+    }
+
+    @Test func sourcesAreWrittenToAFolder() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let run = try CommandRun.coredata("port", path, "--output", scratch.path("Ported"))
+        #expect(run.status == 0, "\(run.error)")
+        #expect(try scratch.read("Ported/Book.swift") == Self.ported)
+        #expect(try scratch.read("Ported/Shelf/Plain.swift") == "struct Plain {}\n")
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("Ported/Screen.swift")))
+        #expect(try CommandRun.coredata("port", "--check", scratch.path("Ported")).status == 0)
+    }
+
+    @Test func folderOfResultsInsideTheSourcesIsNoSource() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        for _ in 0..<2 {
+            let run = try CommandRun.coredata("port", path, "--output", path + "/Ported")
+            #expect(run.lines.last?.hasPrefix("2 changes in 1 of 3 files") == true)
+        }
+    }
+
+    @Test func filesAreReplacedInPlace() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let file = scratch.path("Model/Book.swift")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        #expect(try CommandRun.coredata("port", "--in-place", path).status == 0)
+        #expect(try scratch.read("Model/Book.swift") == Self.ported)
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o640)
+        #expect(try scratch.read("Model/Screen.swift").hasPrefix("import UIKit\nfinal"))
+        let again = try CommandRun.coredata("port", "--in-place", path)
+        #expect(again.lines.last?.hasPrefix("0 changes in 0 of 3 files") == true)
+    }
+
+    @Test func wrongInputIsRefused() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        #expect(try CommandRun.coredata("port", scratch.path("Nowhere")).error.contains("There is no file or folder"))
+        #expect(try CommandRun.coredata("port", path, "--output", path + "/").status == 2)
+        #expect(try CommandRun.coredata("port", path, "--in-place", "--check").status == 2)
+        let empty = scratch.folder.appendingPathComponent("Empty")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+        #expect(try CommandRun.coredata("port", empty.path).error.contains("no Swift files"))
+        try Data([0x66, 0xFF]).write(to: URL(fileURLWithPath: scratch.path("Empty/a.swift")))
+        #expect(try CommandRun.coredata("port", empty.path).error.contains("is not UTF-8"))
+    }
+}
