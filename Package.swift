@@ -92,7 +92,11 @@ let package = Package(
         .testTarget(
             name: "CoreDataCodeGenerationTests", dependencies: ["CoreDataCodeGeneration", "TestSupport"]),
         .testTarget(name: "CoreDataManagedPropertiesTests", dependencies: ["CoreDataManagedProperties"]),
-        .testTarget(name: "CoreDataPortingTests", dependencies: ["CoreDataPorting"]),
+        .testTarget(
+            name: "CoreDataPortingTests",
+            dependencies: [
+                "CoreDataPorting", "CoreDataPrimitives", .product(name: "SwiftParser", package: "swift-syntax"),
+            ]),
         .testTarget(
             name: "CoreDataPredicateTests", dependencies: ["CoreDataPredicate", "TestSupport"]),
         .testTarget(name: "CoreDataSQLTests", dependencies: ["CoreDataSQL", "TestSupport"]),
