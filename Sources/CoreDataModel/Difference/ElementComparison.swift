@@ -26,20 +26,31 @@ struct ElementComparison {
         return result.changes
     }
 
-    static func changes(_ subject: String, from old: EntityElement?, to new: EntityElement?) -> [ModelDifference.Change]
-    {
-        guard let old, let new else { return [] }
-        var result = Self()
-        result.compare(subject, facts(old), facts(new))
-        return result.changes
-    }
-
+    /// - Parameter inSources: whether both documents were read from source; compiled models do not say what only the
+    ///   generators of code ask.
     static func changes(
-        _ subject: String, from old: PropertyElement?, to new: PropertyElement?
+        _ subject: String, from old: EntityElement?, to new: EntityElement?, inSources: Bool
     ) -> [ModelDifference.Change] {
         guard let old, let new else { return [] }
         var result = Self()
         result.compare(subject, facts(old), facts(new))
+        if inSources {
+            let name = "code generation "
+            result.compare(
+                subject, [(name, old.codeGenerationType ?? "")], [(name, new.codeGenerationType ?? "")])
+        }
+        return result.changes
+    }
+
+    static func changes(
+        _ subject: String, from old: PropertyElement?, to new: PropertyElement?, inSources: Bool
+    ) -> [ModelDifference.Change] {
+        guard let old, let new else { return [] }
+        var result = Self()
+        result.compare(subject, facts(old), facts(new))
+        if inSources, case .attribute(let a) = old.kind, case .attribute(let b) = new.kind {
+            result.compare(subject, sourceFacts(a), sourceFacts(b))
+        }
         return result.changes
     }
 
@@ -89,7 +100,7 @@ struct ElementComparison {
     private static func facts(_ entity: EntityElement) -> [Fact] {
         [
             ("renaming identifier ", entity.renamingIdentifier ?? ""),
-            ("code generation ", entity.codeGenerationType ?? ""), ("user info ", text(entity.userInfo)),
+            ("user info ", text(entity.userInfo)),
             ("Spotlight name ", entity.coreSpotlightDisplayNameExpression ?? ""),
         ]
     }
@@ -100,16 +111,15 @@ struct ElementComparison {
             ("", property.isIndexedBySpotlight ? "in Spotlight" : "not in Spotlight"),
             ("validation ", property.validations.map(\.predicate).joined(separator: " and ")),
         ]
-        switch property.kind {
-        case .attribute(let attribute):
-            facts.append(
-                ("", attribute.allowsCloudEncryption ? "encrypted in the cloud" : "not encrypted in the cloud"))
-            // Of equal meaning where a file says nothing, as compiled models do.
-            facts.append(("", attribute.usesScalarValueType == true ? "scalar" : "object"))
-        case .fetched(let request): facts += Self.facts(request)
-        case .relationship: break
-        }
+        if case .fetched(let request) = property.kind { facts += Self.facts(request) }
         return facts
+    }
+
+    private static func sourceFacts(_ attribute: AttributeElement) -> [Fact] {
+        [
+            ("", attribute.allowsCloudEncryption ? "encrypted in the cloud" : "not encrypted in the cloud"),
+            ("", attribute.usesScalarValueType == true ? "scalar" : "object"),
+        ]
     }
 
     private static func text(_ userInfo: [String: String]) -> String {

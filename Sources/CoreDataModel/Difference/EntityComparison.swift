@@ -74,7 +74,8 @@ struct EntityComparison {
         add("indexes ", indexes(old), indexes(new), needsMigration: false)
         return result
             + ElementComparison.changes(
-                new.name, from: pairing.old.elements[old.name], to: pairing.new.elements[new.name])
+                new.name, from: pairing.old.elements[old.name], to: pairing.new.elements[new.name],
+                inSources: pairing.isOfSources)
     }
 
     private func parentName(_ entity: CompiledEntity, _ model: CompiledModel) -> String {
@@ -159,7 +160,9 @@ struct EntityComparison {
             for index in facts.changes.indices { facts.changes[index].needsMigration = false }
         }
         return facts.changes
-            + ElementComparison.changes(facts.subject, from: pairing.old.element(a), to: pairing.new.element(b))
+            + ElementComparison.changes(
+                facts.subject, from: pairing.old.element(a), to: pairing.new.element(b),
+                inSources: pairing.isOfSources)
     }
 
     private func compare(_ a: CompiledAttribute, _ b: CompiledAttribute, _ facts: inout PropertyFacts) {

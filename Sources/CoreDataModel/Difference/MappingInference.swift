@@ -43,10 +43,19 @@ package struct MappingInference: Sendable {
         for entity in pairing.new.model.entities {
             guard let old = pairing.old(of: entity) else { continue }
             checkEntity(old, entity)
-            for property in entity.properties where property.declaringEntity == entity.ordinal {
+            for property in entity.properties where isNews(property, to: entity, from: old) {
                 checkProperty(property, of: entity, in: old)
             }
         }
+    }
+
+    /// Whether a property is to be looked at here: the entity's own ones, and those that it did not inherit before.
+    private func isNews(_ property: CompiledProperty, to entity: CompiledEntity, from old: CompiledEntity) -> Bool {
+        if property.declaringEntity == entity.ordinal { return true }
+        let declarer = pairing.new.model.entities[property.declaringEntity]
+        guard let oldDeclarer = pairing.old(of: declarer) else { return true }
+        return pairing.old(of: property, among: oldDeclarer.properties) != nil
+            && pairing.old(of: property, among: old.properties) == nil
     }
 
     private mutating func obstacle(_ kind: Obstacle.Kind, _ subject: String, _ message: String) {
@@ -122,6 +131,12 @@ package struct MappingInference: Sendable {
         guard !property.isTransient else { return }
         let subject = "\(entity.name).\(property.name)"
         let old = pairing.old(of: property, among: oldEntity.properties)
+        let identifier = pairing.new.identifier(property)
+        if identifier != property.name,
+            !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier })
+        {
+            caution(subject, "its renaming identifier '\(identifier)' names nothing in the older model")
+        }
         switch (property.kind, old?.kind) {
         case (.fetched, _): break
         case (.attribute(let attribute), .attribute(let before)) where old?.isTransient == false:

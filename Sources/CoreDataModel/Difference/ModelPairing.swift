@@ -9,9 +9,11 @@ package struct ModelPairing: Sendable {
     package struct Side: Sendable {
         package let model: CompiledModel
         let elements: [String: EntityElement]
+        let isSource: Bool
 
         package init(_ model: CompiledModel, document: ModelDocument? = nil) {
             self.model = model
+            isSource = document.map { !$0.sources.isEmpty } ?? false
             elements = Dictionary(
                 (document?.entities ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
@@ -60,6 +62,9 @@ package struct ModelPairing: Sendable {
         }
         oldEntities = pairs
     }
+
+    /// Whether both documents were read from source.
+    var isOfSources: Bool { old.isSource && new.isSource }
 
     package func old(of entity: CompiledEntity) -> CompiledEntity? {
         oldEntities[entity.ordinal].map { old.model.entities[$0] }

@@ -142,17 +142,21 @@ package enum SVGDrawing {
 
     private static func draw(_ edge: ModelDiagram.Edge, _ path: [DiagramScene.Point]) -> [String] {
         guard path.count > 1 else { return [] }
-        return ["<g>", "<title>\(escaped(edge.title))</title>", "<path class=\"edge\" d=\"\(rounded(path))\"/>"]
+        return ["<g>", "<title>\(escaped(edge.title))</title>", "<path class=\"edge\" d=\"\(rounded(path, edge))\"/>"]
             + head(edge.fromHead, at: path[0], from: path[1])
             + head(edge.toHead, at: path[path.count - 1], from: path[path.count - 2]) + ["</g>"]
     }
 
-    /// The path with its corners rounded.
-    private static func rounded(_ path: [DiagramScene.Point]) -> String {
+    /// The path with its corners rounded, less where a head would stand on the curve.
+    private static func rounded(_ path: [DiagramScene.Point], _ edge: ModelDiagram.Edge) -> String {
         var text = "M\(path[0].x) \(path[0].y)"
         for index in path.indices.dropFirst().dropLast() {
             let (before, corner, after) = (path[index - 1], path[index], path[index + 1])
-            let radius = min(8, length(before, corner) / 2, length(corner, after) / 2)
+            let room = (
+                index == 1 ? length(before, corner) - length(of: edge.fromHead) : length(before, corner) / 2,
+                index == path.count - 2 ? length(corner, after) - length(of: edge.toHead) : length(corner, after) / 2
+            )
+            let radius = max(0, min(8, room.0, room.1))
             let start = moved(corner, towards: before, by: radius)
             let end = moved(corner, towards: after, by: radius)
             text += "L\(start.x) \(start.y)Q\(corner.x) \(corner.y) \(end.x) \(end.y)"
@@ -162,6 +166,15 @@ package enum SVGDrawing {
 
     private static func length(_ a: DiagramScene.Point, _ b: DiagramScene.Point) -> Int {
         abs(a.x - b.x) + abs(a.y - b.y)
+    }
+
+    private static func length(of head: ModelDiagram.Edge.Head) -> Int {
+        switch head {
+        case .none: 0
+        case .one: 9
+        case .many: 16
+        case .triangle: 13
+        }
     }
 
     private static func moved(

@@ -93,12 +93,17 @@ extension ModelLinter {
         let inference = MappingInference(
             ModelPairing(old: .init(old, document: previous), new: .init(new, document: document)))
         for obstacle in inference.obstacles where obstacle.kind == .requiredWithoutDefault {
-            guard let property = declared.first(where: { path($0) == obstacle.subject }) else { continue }
+            // What an entity inherits since then is reported where it is declared.
+            let names = obstacle.subject.split(separator: ".").map(String.init)
+            guard names.count == 2, let entity = compilation.indexByName[names[0]],
+                let slot = compilation.slotByName[entity][names[1]]
+            else { continue }
+            let property = compilation.slots[entity][slot]
             report(
                 .requiredWithoutDefault,
                 "attribute '\(obstacle.subject)' is required and has no default, which the version before "
                     + "(\(previous.name ?? "unnamed")) does not ask for: no lightweight migration can fill it",
-                property.element, in: property.entity, hint: "set a default, or make it optional")
+                property.element, in: property.declarer, hint: "set a default, or make it optional")
         }
     }
 }

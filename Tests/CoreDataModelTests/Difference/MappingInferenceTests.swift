@@ -80,6 +80,38 @@ extension EntityElement {
         #expect(try inference(old, new).obstacles.map(\.message) == ["becomes required and has no default"])
     }
 
+    @Test func whatAnEntityInheritsSinceThenIsNewToIt() throws {
+        let old = model(entity("P", attribute("x").required), entity("A", attribute("y")), entity("B", parent: "P"))
+        let parent = model(
+            entity("Q", attribute("z").required), entity("P", attribute("x").required),
+            entity("A", parent: "Q", attribute("y")), entity("B", parent: "P"))
+        #expect(try inference(old, parent).obstacles.map(\.subject) == ["A.z"])
+        #expect(ModelLinter.findings(in: parent, previous: old).compactMap(\.subject) == ["Q.z"])
+        // What the parent itself has news of is told there only.
+        let both = model(
+            entity("P", attribute("x").required, attribute("z").required), entity("A", attribute("y")),
+            entity("B", parent: "P"))
+        #expect(try inference(old, both).obstacles.map(\.subject) == ["P.z"])
+    }
+
+    @Test func aRenamingIdentifierThatNamesNothingIsACaution() throws {
+        let old = model(entity("A", attribute("x")))
+        let new = model(entity("A", attribute("x").renamed(from: "w")))
+        #expect(
+            try inference(old, new).cautions == [
+                .init(subject: "A.x", message: "its renaming identifier 'w' names nothing in the older model")
+            ])
+    }
+
+    @Test func whatOnlyGeneratorsAskIsComparedInSourcesOnly() throws {
+        func source(_ text: String) -> ModelDocument {
+            LintCase.document("<entity name=\"A\"><attribute name=\"x\" attributeType=\"Double\" \(text)/></entity>")
+        }
+        let (old, new) = (source(""), source("usesScalarValueType=\"YES\""))
+        #expect(try ModelDifference(from: old, to: new).lines == ["A.x: object → scalar"])
+        #expect(try ModelDifference(from: old.with { $0.sources = [:] }, to: new).isEmpty)
+    }
+
     @Test func whatMayFailOnDataIsACaution() throws {
         let old = model(entity("A", attribute("x"), toOne("r", "A")))
         let new = model(
