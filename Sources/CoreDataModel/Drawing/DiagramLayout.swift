@@ -81,8 +81,13 @@ enum DiagramLayout {
             )
         }
         var (x, y, shelf) = (0, 0, 0)
+        // Boxes that hang on nothing stay together: on the shelf if all fit, else on shelves of their own.
+        let alone = order.filter { parts[$0].boxes.count == 1 }
+        let aloneWidth = alone.reduce(0) { $0 + extents[$1].width + gap }
         for index in order {
-            if x > 0, x + extents[index].width > widest { (x, y, shelf) = (0, y + shelf + gap, 0) }
+            if x > 0, x + extents[index].width > widest || index == alone.first && x + aloneWidth > widest {
+                (x, y, shelf) = (0, y + shelf + gap, 0)
+            }
             for (box, frame) in zip(parts[index].boxes, parts[index].frames) {
                 result[box] = Frame(
                     x: snapped(frame.x + x), y: frame.y + snapped(y), width: frame.width, height: frame.height)

@@ -1,6 +1,6 @@
 /// Places boxes that hang together in columns, so that edges are short and cross little.
 ///
-/// Several layerings are tried (columns by distance from each box), each in four steps: columns, order in the
+/// Several layerings are tried (columns by distance from each box, to one side or both), each in four steps: columns, order in the
 /// columns (barycentres), heights (order-preserving means), a cost. The cheapest wins; ties go to the first, so the
 /// same model always looks the same.
 struct LayeredLayout {
@@ -36,8 +36,8 @@ struct LayeredLayout {
         let starts = sizes.indices.sorted { (-neighbours[$0].count, $0) < (-neighbours[$1].count, $1) }.prefix(24)
         var best: (cost: Double, frames: [Frame])?
         for start in starts {
-            for limit in heightLimits {
-                var columns = columns(from: start, limit: limit)
+            for (limit, isTwoSided) in heightLimits.flatMap({ [($0, false), ($0, true)] }) {
+                var columns = columns(from: start, limit: limit, isTwoSided: isTwoSided)
                 order(&columns)
                 let frames = frames(columns)
                 let cost = cost(frames)
@@ -59,8 +59,12 @@ struct LayeredLayout {
     // MARK: Columns
 
     /// Boxes by their distance from `start`; columns that would be too tall continue in the next.
-    private func columns(from start: Int, limit: Int) -> [[Int]] {
+    ///
+    /// - Parameter isTwoSided: whether what hangs on `start` is divided between its left and its right.
+    private func columns(from start: Int, limit: Int, isTwoSided: Bool) -> [[Int]] {
         var distance = [Int?](repeating: nil, count: sizes.count)
+        // By which neighbour of the start each box was reached.
+        var branch = Array(sizes.indices)
         distance[start] = 0
         var queue = [start]
         var next = 0
@@ -69,22 +73,46 @@ struct LayeredLayout {
             next += 1
             for neighbour in neighbours[box] where distance[neighbour.box] == nil {
                 distance[neighbour.box] = (distance[box] ?? 0) + 1
+                if box != start { branch[neighbour.box] = branch[box] }
                 queue.append(neighbour.box)
             }
         }
-        var columns: [[Int]] = []
-        for layer in 0...(distance.compactMap { $0 }.max() ?? 0) {
-            var column: [Int] = []
-            var height = 0
-            for box in queue where distance[box] == layer {
-                if !column.isEmpty, height + sizes[box].height > limit {
-                    columns.append(column)
-                    (column, height) = ([], 0)
-                }
-                column.append(box)
-                height += sizes[box].height + Self.gap
+        let left = isTwoSided ? leftBranches(queue.dropFirst().map { (branch[$0], sizes[$0].height + Self.gap) }) : []
+        let sides = [
+            queue.dropFirst().filter { left.contains(branch[$0]) }, queue.filter { !left.contains(branch[$0]) },
+        ]
+        let columns = sides.map { side in
+            Dictionary(grouping: side, by: { distance[$0] ?? 0 }).sorted { $0.key < $1.key }
+                .flatMap { split($0.value, limit: limit) }
+        }
+        return columns[0].reversed() + columns[1]
+    }
+
+    /// The branches that make one half of the whole height, the largest first on the emptier side.
+    private func leftBranches(_ boxes: [(branch: Int, height: Int)]) -> Set<Int> {
+        let heights = Dictionary(boxes.map { ($0.branch, $0.height) }, uniquingKeysWith: +)
+        var (left, leftHeight, rightHeight) = (Set<Int>(), 0, 0)
+        for (branch, height) in heights.sorted(by: { (-$0.value, $0.key) < (-$1.value, $1.key) }) {
+            if leftHeight < rightHeight {
+                left.insert(branch)
+                leftHeight += height
+            } else {
+                rightHeight += height
             }
-            columns.append(column)
+        }
+        return left
+    }
+
+    private func split(_ layer: [Int], limit: Int) -> [[Int]] {
+        var columns: [[Int]] = [[]]
+        var height = 0
+        for box in layer {
+            if height > 0, height + sizes[box].height > limit {
+                columns.append([])
+                height = 0
+            }
+            columns[columns.count - 1].append(box)
+            height += sizes[box].height + Self.gap
         }
         return columns
     }
