@@ -11,22 +11,22 @@ package struct GeneratedFile: Hashable, Sendable {
 /// The Swift classes of a model: the same declarations that Xcode generates, with accessors that work without the
 /// Objective-C runtime.
 ///
-///     public class Item: NSManagedObject {
+///     nonisolated public class Item: NSManagedObject {
 ///         public var name: String? {
 ///             get { self[_ItemKeys.name] }
 ///             set { self[_ItemKeys.name] = newValue }
 ///         }
 ///     }
 ///
-///     private enum _ItemKeys {
+///     nonisolated private enum _ItemKeys {
 ///         static let name = PropertyKey<String?>("name")
 ///     }
 ///
-///     extension Item {
+///     nonisolated extension Item {
 ///         public class func fetchRequest() -> NSFetchRequest<Item> { … }
 ///     }
 ///
-///     extension Item: Identifiable {}
+///     nonisolated extension Item: Identifiable {}
 ///
 /// Of an entity whose Codegen is "Category/Extension" the properties stand in an extension.
 package struct ClassGeneration: Sendable {

@@ -1,4 +1,7 @@
 /// Writes the Swift of one class; see ``ClassGeneration`` for what it looks like.
+///
+/// Everything is `nonisolated`, also where a target's declarations are the main actor's by default: an object
+/// belongs to its context's queue.
 struct ClassWriter {
     private let generated: GeneratedClass
     private let options: GenerationOptions
@@ -20,14 +23,14 @@ struct ClassWriter {
     func classDefinition() -> String {
         var writer = self
         let superclass = SwiftNames.identifier(generated.superclass)
-        writer.writeContainer("\(access)class \(name): \(superclass) {", access: access)
+        writer.writeContainer("nonisolated \(access)class \(name): \(superclass) {", access: access)
         return writer.text
     }
 
     /// The properties of a class that its author writes.
     func classExtension() -> String {
         var writer = self
-        writer.writeContainer("extension \(name) {", access: access)
+        writer.writeContainer("nonisolated extension \(name) {", access: access)
         return writer.text
     }
 
@@ -37,7 +40,7 @@ struct ClassWriter {
         // Open, so that the class below may override what it likes from wherever it is.
         let access = options.accessLevel == .public ? "open " : self.access
         let superclass = SwiftNames.identifier(generated.superclass)
-        writer.writeContainer("\(access)class _\(generated.name): \(superclass) {", access: access)
+        writer.writeContainer("nonisolated \(access)class _\(generated.name): \(superclass) {", access: access)
         return writer.text
     }
 
@@ -45,7 +48,7 @@ struct ClassWriter {
     func humanClass() -> String {
         let access = options.accessLevel == .public ? "open " : self.access
         return """
-            \(access)class \(name): _\(generated.name) {
+            nonisolated \(access)class \(name): _\(generated.name) {
                 // Custom logic goes here.
             }
 
@@ -60,7 +63,7 @@ struct ClassWriter {
         } else {
             writer.writeRequest(in: name, as: "class")
         }
-        if generated.isRoot { writer.lines += ["extension \(name): Identifiable {}", ""] }
+        if generated.isRoot { writer.lines += ["nonisolated extension \(name): Identifiable {}", ""] }
         writer.writeKeyPaths()
         return writer.text
     }
@@ -132,7 +135,7 @@ struct ClassWriter {
 
     private mutating func writeRequest(in container: String, as kind: String) {
         lines += [
-            "extension \(container) {",
+            "nonisolated extension \(container) {",
             "    \(access)\(kind) func fetchRequest() -> NSFetchRequest<\(name)> {",
             "        return NSFetchRequest<\(name)>(entityName: \(SwiftNames.literal(generated.entityName)))",
             "    }",
@@ -150,15 +153,15 @@ struct ClassWriter {
         let parent = generated.generatedAncestor.map { "_\($0)Fetching" } ?? SwiftNames.baseClass
         lines += [
             "/// Has `fetchRequest()` of \(generated.name), so that the classes below it can have their own.",
-            "\(access)protocol \(protocolName): \(parent) {}", "",
+            "nonisolated \(access)protocol \(protocolName): \(parent) {}", "",
         ]
         writeRequest(in: protocolName, as: "static")
-        lines += ["extension \(name): \(protocolName) {}", ""]
+        lines += ["nonisolated extension \(name): \(protocolName) {}", ""]
     }
 
     private mutating func writeKeys() {
         guard !generated.properties.isEmpty else { return }
-        lines += ["", "private enum \(keys) {"]
+        lines += ["", "nonisolated private enum \(keys) {"]
         for property in generated.properties {
             let name = SwiftNames.identifier(property.name)
             lines.append(
@@ -169,7 +172,7 @@ struct ClassWriter {
 
     private mutating func writeKeyPaths() {
         lines.append("/// Tells sort descriptors and expressions what the key paths of \(generated.name) are called.")
-        lines.append("final class _\(generated.name)KeyPaths: ManagedKeyPaths {")
+        lines.append("nonisolated final class _\(generated.name)KeyPaths: ManagedKeyPaths {")
         if generated.keyPaths.isEmpty {
             lines += ["    override class var names: [AnyKeyPath: String] { [:] }", "}"]
             return

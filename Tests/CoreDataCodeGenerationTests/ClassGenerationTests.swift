@@ -70,7 +70,7 @@ import Testing
             ])
         #expect(
             texts["Item+CoreDataClass.swift"] == """
-                public class Item: NSManagedObject {
+                nonisolated public class Item: NSManagedObject {
                     public var colour: Colour? {
                         get { self[object: _ItemKeys.colour] }
                         set { self[object: _ItemKeys.colour] = newValue }
@@ -89,7 +89,7 @@ import Testing
                     public var similar: [Item] { self[fetched: _ItemKeys.similar] }
                 }
 
-                private enum _ItemKeys {
+                nonisolated private enum _ItemKeys {
                     static let colour = PropertyKey<Colour>("colour")
                     static let name = PropertyKey<String?>("name")
                     static let unit = PropertyKey<Unit?>("unit")
@@ -99,16 +99,16 @@ import Testing
                 """)
         #expect(
             texts["Item+CoreDataProperties.swift"] == """
-                extension Item {
+                nonisolated extension Item {
                     public class func fetchRequest() -> NSFetchRequest<Item> {
                         return NSFetchRequest<Item>(entityName: "Item")
                     }
                 }
 
-                extension Item: Identifiable {}
+                nonisolated extension Item: Identifiable {}
 
                 /// Tells sort descriptors and expressions what the key paths of Item are called.
-                final class _ItemKeyPaths: ManagedKeyPaths {
+                nonisolated final class _ItemKeyPaths: ManagedKeyPaths {
                     override class var names: [AnyKeyPath: String] {
                         [
                             \\Item.colour: "colour",
@@ -121,7 +121,7 @@ import Testing
                 """)
         #expect(
             texts["Unit+CoreDataClass.swift"] == """
-                public class Unit: NSManagedObject {
+                nonisolated public class Unit: NSManagedObject {
                     public var items: NSSet? {
                         get { self[_UnitKeys.items] }
                         set { self[_UnitKeys.items] = newValue }
@@ -135,7 +135,7 @@ import Testing
                     public func removeFromItems(_ values: NSSet) { remove(values, from: _UnitKeys.items) }
                 }
 
-                private enum _UnitKeys {
+                nonisolated private enum _UnitKeys {
                     static let items = PropertyKey<NSSet?>("items")
                 }
 
@@ -153,7 +153,7 @@ import Testing
         #expect(
             texts == [
                 "CDPage+CoreDataProperties.swift": """
-                extension CDPage {
+                nonisolated extension CDPage {
                     var lines: NSOrderedSet? {
                         get { self[_CDPageKeys.lines] }
                         set { self[_CDPageKeys.lines] = newValue }
@@ -173,20 +173,20 @@ import Testing
                     func removeFromLines(_ values: NSOrderedSet) { remove(values, from: _CDPageKeys.lines) }
                 }
 
-                private enum _CDPageKeys {
+                nonisolated private enum _CDPageKeys {
                     static let lines = PropertyKey<NSOrderedSet?>("lines")
                 }
 
-                extension CDPage {
+                nonisolated extension CDPage {
                     class func fetchRequest() -> NSFetchRequest<CDPage> {
                         return NSFetchRequest<CDPage>(entityName: "Page")
                     }
                 }
 
-                extension CDPage: Identifiable {}
+                nonisolated extension CDPage: Identifiable {}
 
                 /// Tells sort descriptors and expressions what the key paths of CDPage are called.
-                final class _CDPageKeyPaths: ManagedKeyPaths {
+                nonisolated final class _CDPageKeyPaths: ManagedKeyPaths {
                     override class var names: [AnyKeyPath: String] {
                         [
                             \\CDPage.lines: "lines",
@@ -217,21 +217,21 @@ import Testing
             author.hasPrefix(
                 """
                 /// Has `fetchRequest()` of Author, so that the classes below it can have their own.
-                public protocol _AuthorFetching: _PersonFetching {}
+                nonisolated public protocol _AuthorFetching: _PersonFetching {}
 
-                extension _AuthorFetching {
+                nonisolated extension _AuthorFetching {
                     public static func fetchRequest() -> NSFetchRequest<Author> {
                         return NSFetchRequest<Author>(entityName: "Author")
                     }
                 }
 
-                extension Author: _AuthorFetching {}
+                nonisolated extension Author: _AuthorFetching {}
 
 
                 """))
         #expect(
             texts.filter { $0.value.contains(": Identifiable") }.keys.sorted() == ["Person+CoreDataProperties.swift"])
-        #expect(texts["Poet+CoreDataClass.swift"] == "public class Poet: Author {\n}\n")
+        #expect(texts["Poet+CoreDataClass.swift"] == "nonisolated public class Poet: Author {\n}\n")
         #expect(texts["Poet+CoreDataProperties.swift"]?.contains("public class func fetchRequest()") == true)
     }
 
@@ -262,9 +262,9 @@ import Testing
             <entity name="Nameless"/>
             """)
         let texts = try source.texts()
-        #expect(texts["Child+CoreDataClass.swift"] == "public class Child: MyOwn {\n}\n")
+        #expect(texts["Child+CoreDataClass.swift"] == "nonisolated public class Child: MyOwn {\n}\n")
         #expect(texts["Child+CoreDataProperties.swift"]?.contains("Identifiable") == false)
-        #expect(texts["Orphan+CoreDataClass.swift"] == "public class Orphan: NSManagedObject {\n}\n")
+        #expect(texts["Orphan+CoreDataClass.swift"] == "nonisolated public class Orphan: NSManagedObject {\n}\n")
         #expect(texts["Orphan+CoreDataProperties.swift"]?.contains("extension Orphan: Identifiable {}") == true)
     }
 
@@ -287,11 +287,11 @@ import Testing
         let files = try ModelSource(Self.family).generation(GenerationOptions(.humanMachine)).files
         #expect(files.filter(\.isWrittenOnce).map(\.name) == ["Author.swift", "Person.swift", "Poet.swift"])
         let author = try #require(files.first { $0.name == "Author.swift" })
-        #expect(author.text.contains("open class Author: _Author {\n    // Custom logic goes here.\n}\n"))
+        #expect(author.text.contains("nonisolated open class Author: _Author {\n    // Custom logic goes here.\n}\n"))
         #expect(!author.text.contains(ClassGeneration.mark))
         let machine = try #require(files.first { $0.name == "_Author.swift" })
         #expect(machine.text.hasPrefix(ClassGeneration.mark))
-        #expect(machine.text.contains("open class _Author: Person {\n    open var editor: Author? {\n"))
+        #expect(machine.text.contains("nonisolated open class _Author: Person {\n    open var editor: Author? {\n"))
         #expect(machine.text.contains(#"\Author.editor?.editor: "editor.editor","#))
     }
 
