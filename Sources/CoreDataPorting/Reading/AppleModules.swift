@@ -25,8 +25,7 @@ enum AppleModules {
 
     /// Whether a name that a source uses is the module's. Names that Foundation has, too, are not.
     static func owns(_ module: String, _ name: String) -> Bool {
-        if let names = names[module] { return names.contains(name) || hasPrefix(of: module, name) }
-        return hasPrefix(of: module, name)
+        names[module]?.contains(name) == true || hasPrefix(of: module, name)
     }
 
     private static let prefixes: [String: [String]] = [

@@ -1,5 +1,5 @@
 /// A piece of a source to replace, with a text for each use of the result.
-struct SourceEdit: Hashable {
+struct SourceEdit {
     /// Where in the source, in UTF-8 code units; empty to insert.
     var range: Range<Int>
     /// What a person reads in the rewritten source; `nil` leaves the piece as it is.
@@ -16,14 +16,10 @@ extension SourceEdit {
 }
 
 /// A piece of a source to take to another place, with the edits inside it.
-struct SourceMove: Hashable {
+struct SourceMove {
     var range: Range<Int>
     /// Before which the piece goes.
     var target: Int
     /// What goes before the piece's first word, such as the access level of its extension; where that word is.
     var prefix: (text: String, at: Int)?
-
-    static func == (a: SourceMove, b: SourceMove) -> Bool { a.range == b.range && a.target == b.target }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(range) }
 }
