@@ -26,6 +26,8 @@ package struct ModelDocument: Hashable, Codable, Sendable {
     package var sources: [String: String] = [:]
     /// What the reader could not make sense of; the compiler reports it together with its own findings.
     package var diagnostics: [Diagnostic] = []
+    /// What the file says and the document has no place for; writers refuse such a document, so that it is not lost.
+    package var unkept: [Diagnostic] = []
 
     // A place in a file means nothing elsewhere, so archives have neither the text nor what was found in it.
     private enum CodingKeys: String, CodingKey {

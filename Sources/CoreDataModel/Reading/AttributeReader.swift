@@ -38,6 +38,10 @@ enum AttributeReader {
         let minimum = hasBounds ? taker.text(names.0) : nil
         let maximum = hasBounds ? taker.text(names.1) : nil
         let pattern = type == .string ? taker.text("regularExpressionString") : nil
+        for (name, text) in [(names.0, minimum), (names.1, maximum)] {
+            if let text, number(text) != text { taker.keep(name, text) }
+        }
+        if let pattern, pattern.isEmpty { taker.keep("regularExpressionString", pattern) }
         return validations(type: type, minimum: minimum, maximum: maximum, pattern: pattern) { text in
             let name = text == minimum ? names.0 : names.1
             taker.report("\(name) is '\(text)', which is not a number", at: name)

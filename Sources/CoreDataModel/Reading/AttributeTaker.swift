@@ -13,6 +13,9 @@ struct AttributeTaker {
 
     mutating func text(_ name: String) -> String? { rest.removeValue(forKey: name) }
 
+    /// Leaves an attribute among those that nobody took: its spelling says more than its meaning.
+    mutating func keep(_ name: String, _ text: String) { rest[name] = text }
+
     /// `YES` or `NO`; the default where the attribute is absent or something else, which is reported.
     mutating func flag(_ name: String, default value: Bool = false) -> Bool { optionalFlag(name) ?? value }
 

@@ -15,6 +15,7 @@ struct ContentsReader {
             if let file { reader.document.sources[file] = String(decoding: data, as: UTF8.self) }
             if root.name == "model" {
                 reader.readModel(root)
+                reader.document.unkept = ContentsGrammar.unkept(in: root) { reader.document.sourceLine(at: $0) }
             } else {
                 reader.report("the root element is <\(root.name)>, not <model>", at: root.location)
             }
@@ -118,6 +119,8 @@ struct ContentsReader {
         relationship.inverseName = taker.text("inverseName")
         relationship.inverseEntityName = taker.text("inverseEntity")
         let isToMany = taker.flag("toMany")
+        // A to-many of at most one is a to-one but for its spelling.
+        if isToMany, taker.rest["maxCount"] == "1" { taker.keep("toMany", "YES") }
         relationship.maxCount = taker.integer("maxCount") ?? (isToMany ? 0 : 1)
         if isToMany, relationship.maxCount == 1 {
             report(

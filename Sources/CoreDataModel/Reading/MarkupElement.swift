@@ -29,6 +29,8 @@ final class MarkupSource: Sendable {
     private let lineStarts: [Int]
     /// Name and byte offset of every start tag, in order.
     let tags: [(name: String, offset: Int)]
+    /// The byte at which each comment begins.
+    let comments: [Int]
 
     init(bytes: [UInt8], file: String?) {
         self.file = file
@@ -36,7 +38,7 @@ final class MarkupSource: Sendable {
         var starts = [0]
         for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") { starts.append(index + 1) }
         lineStarts = starts
-        tags = Self.findTags(in: bytes)
+        (tags, comments) = Self.findTags(in: bytes)
     }
 
     func location(_ offset: Int) -> SourceLocation {
@@ -76,8 +78,9 @@ final class MarkupSource: Sendable {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
     /// Finds the start tags; comments, declarations, CDATA and processing instructions hold none.
-    private static func findTags(in bytes: [UInt8]) -> [(name: String, offset: Int)] {
+    private static func findTags(in bytes: [UInt8]) -> (tags: [(name: String, offset: Int)], comments: [Int]) {
         var tags: [(String, Int)] = []
+        var comments: [Int] = []
         var index = 0
         func skip(past end: StaticString) {
             let end = Array(end.description.utf8)
@@ -91,6 +94,7 @@ final class MarkupSource: Sendable {
             }
             let rest = bytes[index...]
             if rest.starts(with: "<!--".utf8) {
+                comments.append(index)
                 skip(past: "-->")
             } else if rest.starts(with: "<![CDATA[".utf8) {
                 skip(past: "]]>")
@@ -109,7 +113,7 @@ final class MarkupSource: Sendable {
                 skipTag(in: bytes, &index)
             }
         }
-        return tags
+        return (tags, comments)
     }
 
     private static func skipTag(in bytes: [UInt8], _ index: inout Int) {

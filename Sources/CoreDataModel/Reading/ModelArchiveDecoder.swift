@@ -170,8 +170,20 @@ struct ModelArchiveDecoder {
         if attribute.type == .composite || object.isKind(of: "NSCompositeAttributeDescription") {
             attribute.type = .composite
             attribute.elements = elements(object, path: path)
+            if let name = object[ModelArchiveKeys.compositeName].text { nameComposite(of: &attribute, name) }
         }
         return attribute
+    }
+
+    /// Makes a composite of the elements that belong to one, as in the model's source.
+    private mutating func nameComposite(of attribute: inout AttributeElement, _ name: String) {
+        var composite = CompositeElement(name: name)
+        composite.properties = attribute.elements
+        let known = document.composites.first { $0.name == name }
+        guard !attribute.elements.isEmpty, known == nil || known == composite else { return }
+        if known == nil { document.composites.append(composite) }
+        attribute.compositeName = name
+        attribute.elements = []
     }
 
     private mutating func elements(_ object: ArchivedObject, path: String) -> [PropertyElement] {
@@ -259,6 +271,8 @@ enum ModelArchiveKeys {
     static let allowsCloudEncryption = "OCDAllowsCloudEncryption"
     /// The elements of a composite attribute, an array of attribute descriptions.
     static let compositeElements = "NSElements"
+    /// The name of the composite that the elements are of, where the source has one.
+    static let compositeName = "OCDCompositeName"
     /// The expression of an index element without property.
     static let indexExpression = "NSExpression"
 }

@@ -7,6 +7,11 @@ package struct ModelVersions: Sendable {
         /// The version's file name without extension, which the document's name repeats.
         package var name: String
         package var document: ModelDocument
+
+        package init(name: String, document: ModelDocument) {
+            self.name = name
+            self.document = document
+        }
     }
 
     /// The model's file name without extension.
@@ -15,6 +20,14 @@ package struct ModelVersions: Sendable {
     package var versions: [Version]
     /// The name of the version that applications use.
     package var currentName: String
+    /// Whether the file itself says so, even of a single version: a compiled model repeats it.
+    package var namesCurrentVersion = false
+
+    package init(name: String, versions: [Version], currentName: String) {
+        self.name = name
+        self.versions = versions
+        self.currentName = currentName
+    }
 
     package var current: ModelDocument? { self[currentName] }
 
@@ -75,6 +88,7 @@ package enum ModelReader {
                 throw failure("'\(marker.relativePath)' names '\(current)' as current, which is not there")
             }
             result.currentName = current
+            result.namesCurrentVersion = true
         } else if versions.count > 1, result[name] != nil {
             result.currentName = name
         }
@@ -124,6 +138,7 @@ package enum ModelReader {
                 throw failure("'\(info.relativePath)' names '\(current)' as current, which is not there")
             }
             result.currentName = current
+            result.namesCurrentVersion = true
         }
         for index in result.versions.indices {
             guard let hashes = list["NSManagedObjectModel_VersionHashes"]?[result.versions[index].name] else {

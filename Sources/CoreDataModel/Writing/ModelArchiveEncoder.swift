@@ -176,12 +176,7 @@ struct ModelArchiveEncoder {
     /// the only, ascending element of an index.
     private func isIndexed(_ property: PropertyElement, of entity: EntityElement) -> Bool {
         if property.isIndexed { return true }
-        guard document.appliesIndexDecodingQuirk, !property.isRelationship else { return false }
-        return entity.fetchIndexes.contains { index in
-            index.elements.count == 1 && index.elements[0].propertyName == property.name
-                && index.elements[0].isAscending
-                && !index.elements[0].isRTree
-        }
+        return document.appliesIndexDecodingQuirk && entity.impliesIndex(of: property)
     }
 
     // MARK: Properties
@@ -278,6 +273,7 @@ struct ModelArchiveEncoder {
                 return reference
             }
             values[ModelArchiveKeys.compositeElements] = writer.array(elements)
+            if let named { values[ModelArchiveKeys.compositeName] = writer.text(named.name) }
             return ["NSCompositeAttributeDescription", "NSAttributeDescription"]
         }
         return ["NSAttributeDescription"]
