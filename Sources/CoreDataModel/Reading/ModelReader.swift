@@ -56,14 +56,25 @@ package enum ModelReader {
         case "momd": return try readCompiledVersions(url)
         case "mom": return single(try readCompiled(url))
         case "omo":
-            // An optimised copy of the compiled model beside it.
-            return single(try readCompiled(url.deletingPathExtension().appendingPathExtension("mom")))
+            // An optimised copy of the compiled model beside it, in a form of Apple's own (store-format §12.3).
+            let model = url.deletingPathExtension().appendingPathExtension("mom")
+            guard FileManager.default.fileExists(atPath: model.path) else {
+                throw failure(
+                    "'\(url.relativePath)' cannot be read: only Apple's Core Data knows its format",
+                    hint: "its model is in '\(model.lastPathComponent)', which is not beside it")
+            }
+            return single(try readCompiled(model))
         default:
             if url.lastPathComponent == "contents" { return single(try readSource(url.deletingLastPathComponent())) }
             throw failure(
                 "'\(url.relativePath)' is not a model",
                 hint: "a model is a .xcdatamodeld, .xcdatamodel, .momd or .mom")
         }
+    }
+
+    /// Reads the text of a `.xcdatamodel`'s `contents`.
+    package static func document(fromContents data: Data, file: String?) -> ModelDocument {
+        ContentsReader.document(from: data, file: file)
     }
 
     private static func single(_ version: ModelVersions.Version) -> ModelVersions {

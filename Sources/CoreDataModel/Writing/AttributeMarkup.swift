@@ -93,6 +93,18 @@ package struct ValidationBounds {
         }
     }
 
+    /// The predicates that bounds and a pattern stand for; `nil` where an attribute of that type cannot have them.
+    package static func validations(
+        type: AttributeType, minimum: String?, maximum: String?, pattern: String?
+    ) -> [ValidationElement]? {
+        var isRejected = false
+        let result = AttributeReader.validations(type: type, minimum: minimum, maximum: maximum, pattern: pattern) {
+            _ in isRejected = true
+        }
+        let count = [minimum, maximum, pattern].compactMap { $0 }.count
+        return isRejected || result.count != count ? nil : result
+    }
+
     private mutating func take(_ validation: ValidationElement, type: AttributeType) -> Bool {
         let words = validation.predicate.split(separator: " ", maxSplits: 2)
         guard words.count == 3 else { return false }

@@ -27,8 +27,15 @@ package struct ModelCompilation: Sendable {
     ///   point, and before those whose class is generated (in that module, that is) without one.
     /// - Throws: every error of every version, with file and line.
     package init(of url: URL, module: String? = nil) throws(ModelFailure) {
-        var versions = try ModelReader.read(contentsOf: url)
-        isFolder = ["xcdatamodeld", "momd"].contains(url.pathExtension)
+        try self.init(
+            of: ModelReader.read(contentsOf: url),
+            isFolder: ["xcdatamodeld", "momd"].contains(url.pathExtension), module: module)
+    }
+
+    /// Compiles versions that have been read, to a `.momd` or, of a single one, a `.mom`.
+    package init(of source: ModelVersions, isFolder: Bool, module: String? = nil) throws(ModelFailure) {
+        var versions = source
+        self.isFolder = isFolder
         fileName = versions.name + (isFolder ? ".momd" : ".mom")
 
         var files: [String: Data] = [:]
@@ -60,7 +67,7 @@ package struct ModelCompilation: Sendable {
                 "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
             ]
             // Apple's compiler names the current version only where the source does.
-            if versions.versions.count > 1 || Self.namesCurrentVersion(url) {
+            if versions.versions.count > 1 || versions.namesCurrentVersion {
                 info["NSManagedObjectModel_CurrentVersionName"] = .string(versions.currentName)
             }
             files["VersionInfo.plist"] = BinaryPropertyListWriter.data(.dictionary(info))
@@ -68,10 +75,6 @@ package struct ModelCompilation: Sendable {
         self.files = files
         self.versions = versions
         self.warnings = warnings
-    }
-
-    private static func namesCurrentVersion(_ url: URL) -> Bool {
-        FileManager.default.fileExists(atPath: url.appendingPathComponent(".xccurrentversion").path)
     }
 
     /// Writes the compiled model, whole or not at all, in the place of what is there.
@@ -82,38 +85,12 @@ package struct ModelCompilation: Sendable {
     /// - Returns: whether anything was written.
     @discardableResult
     package func write(to url: URL) throws -> Bool {
-        if isWritten(at: url) { return false }
-        let manager = FileManager.default
-        let parent = url.deletingLastPathComponent()
-        try manager.createDirectory(at: parent, withIntermediateDirectories: true)
-        guard isFolder else {
-            try files.first?.value.write(to: url, options: .atomic)
-            return true
-        }
-        let mark = UUID().uuidString
-        let fresh = parent.appendingPathComponent(".\(url.lastPathComponent)-\(mark)")
-        let old = parent.appendingPathComponent(".\(url.lastPathComponent)-\(mark)-old")
-        defer {
-            try? manager.removeItem(at: fresh)
-            try? manager.removeItem(at: old)
-        }
-        try manager.createDirectory(at: fresh, withIntermediateDirectories: false)
-        for (name, data) in files { try data.write(to: fresh.appendingPathComponent(name)) }
-        if manager.fileExists(atPath: url.path) { try manager.moveItem(at: url, to: old) }
-        do {
-            try manager.moveItem(at: fresh, to: url)
-        } catch {
-            if manager.fileExists(atPath: old.path) { try? manager.moveItem(at: old, to: url) }
-            throw error
-        }
+        if isFolder { return try FileTree(files: files).write(to: url) }
+        guard let data = files.first?.value, (try? Data(contentsOf: url)) != data else { return false }
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: url, options: .atomic)
         return true
-    }
-
-    private func isWritten(at url: URL) -> Bool {
-        guard isFolder else { return (try? Data(contentsOf: url)) == files.first?.value }
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: url.path) else { return false }
-        return Set(names) == Set(files.keys)
-            && files.allSatisfy { (try? Data(contentsOf: url.appendingPathComponent($0.key))) == $0.value }
     }
 }
 

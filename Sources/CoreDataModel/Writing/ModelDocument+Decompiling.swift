@@ -6,10 +6,9 @@ extension ModelDocument {
     /// What compiling adds is taken away again; what it drops gets the values that Xcode gives a new model:
     /// entities are synchronised, numbers are scalars in generated classes, no class is generated.
     package func decompiled() -> ModelDocument {
-        var document = self
+        var document = namingComposites()
         document.appliesIndexDecodingQuirk = true
         for index in document.entities.indices { document.entities[index].decompile() }
-        document.nameComposites()
         for index in document.composites.indices {
             for position in document.composites[index].properties.indices {
                 document.composites[index].properties[position].decompile()
@@ -18,15 +17,17 @@ extension ModelDocument {
         return document
     }
 
-    /// Gives the elements of composite attributes, which source keeps apart, a composite each.
-    private mutating func nameComposites() {
+    /// The document with a composite for the elements of each composite attribute that has its own.
+    package func namingComposites() -> ModelDocument {
+        var document = self
         for index in entities.indices {
             for position in entities[index].properties.indices {
                 let property = entities[index].properties[position]
                 let name = entities[index].name + property.name.prefix(1).uppercased() + property.name.dropFirst()
-                entities[index].properties[position] = namingComposite(of: property, name)
+                document.entities[index].properties[position] = document.namingComposite(of: property, name)
             }
         }
+        return document
     }
 
     private mutating func namingComposite(of property: PropertyElement, _ name: String) -> PropertyElement {
