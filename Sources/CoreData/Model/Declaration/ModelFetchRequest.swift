@@ -1,0 +1,60 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// A fetch request that a model keeps under a name, or that gives a ``ModelFetchedProperty`` its value.
+///
+///     ModelFetchRequest("byAuthor", entity: "Book", predicate: "author.name == $NAME", sort: [.ascending("title")])
+///     // model.fetchRequestFromTemplate(withName: "byAuthor", substitutionVariables: ["NAME": "Ibsen"])
+public struct ModelFetchRequest: Sendable {
+    var element: FetchRequestElement
+
+    /// A key by which results are sorted.
+    public struct Sort: Sendable {
+        let element: FetchRequestElement.Sort
+
+        public static func ascending(_ key: String, selector: String? = nil) -> Sort {
+            Sort(element: .init(key: key, isAscending: true, selector: selector))
+        }
+
+        public static func descending(_ key: String, selector: String? = nil) -> Sort {
+            Sort(element: .init(key: key, isAscending: false, selector: selector))
+        }
+    }
+
+    /// Switches of a request that are not as usual.
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let withoutSubentities = Options(rawValue: 1)
+        public static let withoutPropertyValues = Options(rawValue: 2)
+        public static let withoutPendingChanges = Options(rawValue: 4)
+        public static let withoutFaults = Options(rawValue: 8)
+        public static let distinctResults = Options(rawValue: 16)
+    }
+
+    /// - Parameters:
+    ///   - name: the name by which the model gives the request out; a fetched property needs none.
+    ///   - predicate: in the predicate language, with `$variables`.
+    public init(
+        _ name: String = "", entity: String, predicate: String? = nil, sort: [Sort] = [], limit: Int = 0,
+        offset: Int = 0, batchSize: Int = 0, resultType: NSFetchRequestResultType = .managedObjectResultType,
+        options: Options = [], fileID: String = #fileID, line: Int = #line
+    ) {
+        element = FetchRequestElement(name: name)
+        element.entityName = entity
+        element.predicate = predicate
+        element.sorts = sort.map(\.element)
+        element.fetchLimit = limit
+        element.fetchOffset = offset
+        element.fetchBatchSize = batchSize
+        element.resultType = Int(resultType.rawValue)
+        element.includesSubentities = !options.contains(.withoutSubentities)
+        element.includesPropertyValues = !options.contains(.withoutPropertyValues)
+        element.includesPendingChanges = !options.contains(.withoutPendingChanges)
+        element.returnsObjectsAsFaults = !options.contains(.withoutFaults)
+        element.returnsDistinctResults = options.contains(.distinctResults)
+        element.location = SourceLocation(file: fileID, line: line, column: 1)
+    }
+}
