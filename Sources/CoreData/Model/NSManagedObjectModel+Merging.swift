@@ -17,6 +17,18 @@ extension NSManagedObjectModel {
         }
     }
 
+    /// Makes one model of several, as ``init(byMerging:)`` does, and throws why they do not go together.
+    ///
+    ///     let model = try NSManagedObjectModel.merging([library, shop])
+    ///
+    /// - Throws: a `CocoaError` with code 134060 that names every entity that two models have differently, and the
+    ///   properties in which they differ.
+    public static func merging(_ models: [NSManagedObjectModel]) throws -> NSManagedObjectModel {
+        let result = NSManagedObjectModel()
+        try result.merge(models)
+        return result
+    }
+
     /// Makes the model that a store was made with, from the models' entities whose version hashes the store's
     /// metadata has; `nil` where an entity is missing.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
@@ -93,6 +105,7 @@ extension NSManagedObjectModel {
     private func merge(_ models: [NSManagedObjectModel], only chosen: Set<ObjectIdentifier>? = nil) throws {
         var originals: [NSEntityDescription] = []
         var byName: [String: NSEntityDescription] = [:]
+        var conflicts: [Diagnostic] = []
         for entity in models.flatMap(\.entities) where chosen?.contains(ObjectIdentifier(entity)) ?? true {
             let name = entity.name ?? ""
             guard let other = byName[name] else {
@@ -101,13 +114,10 @@ extension NSManagedObjectModel {
                 continue
             }
             if other.versionHash != entity.versionHash {
-                throw CoreDataErrors.modelInvalid([
-                    Diagnostic(
-                        .error, "Can't merge models with two different entities named '\(name)'",
-                        hint: "rename one of them, or make them the same in both models")
-                ])
+                conflicts.append(Self.conflict(between: other, and: entity))
             }
         }
+        if !conflicts.isEmpty { throw CoreDataErrors.modelInvalid(conflicts) }
         adopt(entities: originals)
         let merged = entitiesByName
         var localization: [String: String] = [:]
@@ -127,5 +137,20 @@ extension NSManagedObjectModel {
         if !localization.isEmpty { localizationDictionary = localization }
         appliesIndexDecodingQuirk = models.contains(where: \.appliesIndexDecodingQuirk)
         bindTemplates()
+    }
+
+    /// What to say of two entities of one name.
+    private static func conflict(
+        between first: NSEntityDescription, and second: NSEntityDescription
+    ) -> Diagnostic {
+        let (a, b) = (first.propertiesByName, second.propertiesByName)
+        let names = Set(a.keys).union(b.keys).filter { a[$0]?.versionHash != b[$0]?.versionHash }.sorted()
+        let differences =
+            names.isEmpty
+            ? "they differ in parent, constraints, version hash modifier or in being abstract"
+            : "they differ in: " + names.joined(separator: ", ")
+        return Diagnostic(
+            .error, "Can't merge models with two different entities named '\(first.name ?? "")'",
+            hint: differences + "; rename one of them, or make them the same in both models")
     }
 }

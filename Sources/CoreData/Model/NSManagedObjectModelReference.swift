@@ -79,7 +79,7 @@ open class NSManagedObjectModelReference: NSObject {
         let what: String
         switch source {
         case .model(let model):
-            what = "the model given"
+            what = "a model"
             found = model.versionChecksum == versionChecksum ? model : nil
         case .file(let url):
             what = "a version of '\(url.relativePath)'"
@@ -95,7 +95,7 @@ open class NSManagedObjectModelReference: NSObject {
             }
         }
         guard let found, found.versionChecksum == versionChecksum else {
-            throw CoreDataErrors.modelNotFound("There is no \(what) with version checksum '\(versionChecksum)'.")
+            throw CoreDataErrors.modelNotFound("Cannot find \(what) with version checksum '\(versionChecksum)'.")
         }
         return found
     }

@@ -34,6 +34,21 @@ import Testing
         #expect(NSManagedObjectModel(byMerging: [GroceryModel.make(), model(["Unit"])]) != nil)
     }
 
+    /// api.md §3: two different entities of one name are an error; here it names all of them and what differs.
+    @Test func conflictsNameEntitiesAndProperties() throws {
+        let other = model(["Unit", "Item_Photo"])
+        other.entitiesByName["Unit"]?.attributesByName["name"]?.isOptional = false
+        other.entitiesByName["Item_Photo"]?.versionHashModifier = "2"
+        let error = try #require(throws: CocoaError.self) {
+            try NSManagedObjectModel.merging([GroceryModel.make(), other])
+        }
+        #expect(error.code.rawValue == 134060)
+        let text = error.localizedDescription
+        #expect(text.contains("two different entities named 'Unit'\nhint: they differ in: name;"))
+        #expect(text.contains("two different entities named 'Item_Photo'\nhint: they differ in parent, constraints"))
+        #expect(try NSManagedObjectModel.merging([GroceryModel.make(), model(["Unit"])]).entities.count == 6)
+    }
+
     @Test func configurationsTemplatesAndTextsMerge() throws {
         let a = model(["Unit"])
         let b = model(["Item_Photo"])
