@@ -69,7 +69,7 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", "CoreDataModel", "CoreDataCodeGeneration", "CoreDataPorting",
+                "CoreData", "CoreDataPrimitives", "CoreDataModel", "CoreDataCodeGeneration", "CoreDataPorting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -111,7 +111,9 @@ let package = Package(
         // Killed while it saves, by a test.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
-        .testTarget(name: "CoreDataCLITests", dependencies: ["CoreDataCLI", "CoreData", "TestSupport"]),
+        .testTarget(
+            name: "CoreDataCLITests",
+            dependencies: ["CoreDataCLI", "CoreData", "CoreDataModel", "CoreDataPrimitives", "TestSupport"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -21,7 +21,10 @@ import Testing
         "CoreDataCodeGeneration": ["CoreDataPrimitives", "CoreDataModel"],
         "CoreDataManagedProperties": ["CoreDataPrimitives", "SwiftSyntax", "SwiftParser"],
         "CoreDataPorting": ["CoreDataPrimitives", "SwiftSyntax", "SwiftParser"],
-        "CoreDataCLI": ["CoreData", "CoreDataModel", "CoreDataCodeGeneration", "CoreDataPorting", "ArgumentParser"],
+        "CoreDataCLI": [
+            "CoreDataPrimitives", "CoreDataModel", "CoreData", "CoreDataCodeGeneration", "CoreDataPorting",
+            "ArgumentParser",
+        ],
         "coredata-modelc": ["CoreDataPrimitives", "CoreDataModel", "CoreDataCodeGeneration"],
         "coredata-managed": ["CoreDataPrimitives", "CoreDataManagedProperties"],
         "coredata-port": ["CoreDataPrimitives", "CoreDataPorting"],
