@@ -5,6 +5,11 @@ struct ModelCommand: ParsableCommand {
         commandName: "model",
         abstract: "Compiles, checks, compares and draws models.",
         subcommands: [
+            ModelCompileCommand.self,
+            ModelConvertCommand.self,
+            ModelDecompileCommand.self,
+            ModelFmtCommand.self,
+            ModelHashCommand.self,
             ModelGenerateCommand.self,
             ModelLintCommand.self,
             ModelDiffCommand.self,

@@ -5,7 +5,7 @@ import Foundation
 /// A model and which of its versions, wherever a command looks at one.
 struct ModelInput: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom.", valueName: "model"))
+        help: ArgumentHelp("The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom or .json.", valueName: "model"))
     var path: String
 
     @Option(
@@ -23,7 +23,8 @@ struct ModelInput: ParsableArguments {
 /// Models on disk, for the commands that look at them.
 enum ModelFile {
     static func versions(at path: String) throws -> ModelVersions {
-        try ModelReader.read(contentsOf: URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder)
+        if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
+        return try ModelReader.read(contentsOf: URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder)
     }
 }
 

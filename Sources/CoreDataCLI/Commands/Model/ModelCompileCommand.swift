@@ -1,0 +1,38 @@
+import ArgumentParser
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// `coredata model compile`
+struct ModelCompileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Compiles a model to the .momd or .mom that applications load.",
+        discussion: """
+            A .xcdatamodeld becomes a .momd with every version, a .xcdatamodel one .mom. Apple's Core Data loads them
+            too. A model that is compiled already, and the same, is left alone.
+
+            EXAMPLES
+              coredata model compile Library.xcdatamodeld --output Resources
+              coredata model compile Library.xcdatamodeld --module Library
+            """)
+
+    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.")
+    var model: String
+
+    @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")
+    var output = "."
+
+    @Option(help: "The module of the model's classes, for those that the model names without one.")
+    var module: String?
+
+    func run() throws {
+        let isFolder = !["xcdatamodel", "mom"].contains(URL(fileURLWithPath: model).pathExtension)
+        let compilation = try ModelCompilation(
+            of: ModelFile.versions(at: model), isFolder: isFolder, module: module)
+        for warning in compilation.warnings { Terminal.note(warning.rendered) }
+        let path = ModelOutput.path(compilation.fileName, in: output)
+        let isNew = try compilation.write(to: URL(fileURLWithPath: path))
+        print((isNew ? "Compiled \(path), " : "\(path) is up to date, ") + compilation.versions.countText)
+    }
+}

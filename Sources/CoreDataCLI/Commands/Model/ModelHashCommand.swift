@@ -1,0 +1,50 @@
+import ArgumentParser
+import CoreDataModel
+import Foundation
+
+/// `coredata model hash`
+struct ModelHashCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hash",
+        abstract: "Prints the version hashes by which stores and models recognise each other.",
+        discussion: """
+            The hash of each entity in base64, as Apple's tools print it, and the checksum of the version, which
+            NSManagedObjectModel.versionChecksum gives too.
+
+            EXAMPLES
+              coredata model hash Library.xcdatamodeld
+              coredata model hash Library.momd --version 'Library 2' --json | jq -r .checksum
+            """)
+
+    @OptionGroup var input: ModelInput
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
+
+    private struct Report: Encodable {
+        var model: String
+        var version: String
+        var checksum: String
+        var entities: [String: String]
+    }
+
+    func run() throws {
+        let versions = try input.versions()
+        let compiled = try ModelCompiler.compile(versions.document(named: input.version, at: input.path))
+        let version = input.version ?? versions.currentName
+        let hashes = compiled.entities.map { (name: $0.name, hash: $0.versionHash.base64EncodedString()) }
+            .sorted { $0.name < $1.name }
+        let checksum = CompiledModel.versionChecksum(entities: compiled.entities)
+        if json {
+            let report = Report(
+                model: versions.name, version: version, checksum: checksum,
+                entities: Dictionary(hashes.map { ($0.name, $0.hash) }, uniquingKeysWith: { first, _ in first }))
+            print(try JSONOutput.text(report))
+            return
+        }
+        var table = TextTable([.init(title: "entity"), .init(title: "version hash")])
+        table.rows = hashes.map { [$0.name, $0.hash] }
+        print(table.lines().joined(separator: "\n"))
+        print("\nchecksum of '\(version)': \(checksum)")
+    }
+}

@@ -1,0 +1,183 @@
+import CoreDataPrimitives
+
+/// A JSON value that knows where it stands.
+struct LocatedJSON {
+    enum Content {
+        /// Anything but a list or an object.
+        case leaf(FieldValue)
+        case list([LocatedJSON])
+        case object([Field])
+    }
+
+    struct Field {
+        var name: String
+        var value: LocatedJSON
+    }
+
+    var content: Content
+    var place: SourceLocation
+
+    /// The value that a file consists of.
+    static func parse(_ bytes: FileBytes) throws -> LocatedJSON {
+        var scanner = JSONScanner(ByteCursor(bytes))
+        let value = try LocatedJSON(&scanner, depth: 0)
+        scanner.cursor.skipWhitespace()
+        guard scanner.cursor.isAtEnd else { throw scanner.unexpected("the end of the file") }
+        return value
+    }
+
+    private init(_ scanner: inout JSONScanner, depth: Int) throws {
+        guard depth < 64 else { throw scanner.cursor.failure("the JSON is nested more than 64 deep") }
+        scanner.cursor.skipWhitespace()
+        place = scanner.cursor.place
+        switch scanner.cursor.peek() {
+        case UInt8(ascii: "{"):
+            var fields: [Field] = []
+            try scanner.object { scanner, name in
+                fields.append(Field(name: name, value: try LocatedJSON(&scanner, depth: depth + 1)))
+            }
+            content = .object(fields)
+        case UInt8(ascii: "["):
+            var elements: [LocatedJSON] = []
+            try scanner.list { elements.append(try LocatedJSON(&$0, depth: depth + 1)) }
+            content = .list(elements)
+        default: content = .leaf(try scanner.value())
+        }
+    }
+}
+
+extension ByteCursor {
+    /// Where the cursor stands, as diagnostics tell it.
+    var place: SourceLocation {
+        var column = 1
+        while index - column >= 0, bytes[index - column] != UInt8(ascii: "\n") { column += 1 }
+        return SourceLocation(file: bytes.name, line: line, column: column)
+    }
+}
+
+/// Takes the fields of a JSON object one by one, and reports those that are of the wrong kind or not known.
+struct JSONObjectReader {
+    /// What was found wrong, in every object of the file.
+    final class Problems {
+        var diagnostics: [Diagnostic] = []
+        let sourceLines: [Substring]
+
+        init(sourceLines: [Substring]) { self.sourceLines = sourceLines }
+
+        func report(_ message: String, at place: SourceLocation, hint: String? = nil) {
+            let line = sourceLines.indices.contains(place.line - 1) ? String(sourceLines[place.line - 1]) : nil
+            diagnostics.append(Diagnostic(.error, message, at: place, sourceLine: line, hint: hint))
+        }
+    }
+
+    /// How messages name the object: `entity 'Book'`.
+    var what: String
+    let place: SourceLocation
+    let problems: Problems
+    private var fields: [LocatedJSON.Field] = []
+    private var asked: [String] = []
+
+    init(_ value: LocatedJSON, _ what: String, _ problems: Problems) {
+        self.what = what
+        self.problems = problems
+        place = value.place
+        guard case .object(let fields) = value.content else {
+            problems.report("\(what) must be an object, {…}", at: value.place)
+            return
+        }
+        self.fields = fields
+    }
+
+    mutating func take(_ name: String) -> LocatedJSON? {
+        asked.append(name)
+        guard let index = fields.firstIndex(where: { $0.name == name }) else { return nil }
+        return fields.remove(at: index).value
+    }
+
+    mutating func text(_ name: String) -> String? {
+        leaf(name, "a text in quotes") { if case .text(let text) = $0 { text } else { nil } }
+    }
+
+    /// A text that must be there; empty and reported where it is not.
+    mutating func requiredText(_ name: String) -> String {
+        let isThere = fields.contains { $0.name == name }
+        if !isThere { problems.report("\(what) has no \"\(name)\"", at: place) }
+        return text(name) ?? ""
+    }
+
+    mutating func optionalFlag(_ name: String) -> Bool? {
+        leaf(name, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
+    }
+
+    mutating func flag(_ name: String, default value: Bool = false) -> Bool { optionalFlag(name) ?? value }
+
+    mutating func integer(_ name: String) -> Int? {
+        leaf(name, "a whole number") { if case .number(let digits) = $0 { Int(digits) } else { nil } }
+    }
+
+    /// A number as it is written, or a text.
+    mutating func scalarText(_ name: String) -> String? {
+        leaf(name, "a number, a text, true or false") { value in
+            switch value {
+            case .number(let digits): digits
+            case .text(let text): text
+            case .boolean(let flag): flag ? "YES" : "NO"
+            default: nil
+            }
+        }
+    }
+
+    mutating func list(_ name: String) -> [LocatedJSON] {
+        guard let value = take(name) else { return [] }
+        if case .list(let elements) = value.content { return elements }
+        problems.report("\"\(name)\" of \(what) must be a list, […]", at: value.place)
+        return []
+    }
+
+    mutating func texts(_ name: String) -> [String] {
+        let owner = what
+        return list(name).compactMap { element in
+            if case .leaf(.text(let text)) = element.content { return text }
+            problems.report("\"\(name)\" of \(owner) must be a list of texts", at: element.place)
+            return nil
+        }
+    }
+
+    /// An object whose values are all texts.
+    mutating func dictionary(_ name: String) -> [String: String] {
+        guard let value = take(name) else { return [:] }
+        guard case .object(let fields) = value.content else {
+            problems.report("\"\(name)\" of \(what) must be an object, {…}", at: value.place)
+            return [:]
+        }
+        var result: [String: String] = [:]
+        for field in fields {
+            if case .leaf(.text(let text)) = field.value.content {
+                result[field.name] = text
+            } else {
+                problems.report("\"\(field.name)\" in \"\(name)\" of \(what) must be a text", at: field.value.place)
+            }
+        }
+        return result
+    }
+
+    /// Reports the fields that nobody took, which a reader must not pass over.
+    func finish() {
+        for field in fields {
+            let message =
+                asked.contains(field.name)
+                ? "has \"\(field.name)\" twice"
+                : "has an unknown \"\(field.name)\"" + Suggestion.text(for: field.name, among: asked)
+            problems.report("\(what) \(message)", at: field.value.place)
+        }
+    }
+
+    private mutating func leaf<Result>(
+        _ name: String, _ kind: String, _ convert: (FieldValue) -> Result?
+    ) -> Result? {
+        guard let value = take(name) else { return nil }
+        if case .leaf(let leaf) = value.content, let result = convert(leaf) { return result }
+        problems.report("\"\(name)\" of \(what) must be \(kind)", at: value.place)
+        return nil
+    }
+}

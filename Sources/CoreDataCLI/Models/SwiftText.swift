@@ -1,0 +1,110 @@
+import CoreDataModel
+import Foundation
+
+/// Spells values in Swift.
+enum SwiftText {
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                if scalar.value < 0x20 || scalar.value == 0x7F {
+                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+
+    static func list(_ texts: [String]) -> String { "[" + texts.map(quoted).joined(separator: ", ") + "]" }
+
+    static func dictionary(_ texts: [String: String]) -> String {
+        "["
+            + texts.sorted { $0.key < $1.key }.map { "\(quoted($0.key)): \(quoted($0.value))" }
+            .joined(separator: ", ") + "]"
+    }
+}
+
+/// A call of an initialiser with a trailing closure and modifiers, laid out over lines.
+///
+///     ModelAttribute("title", .string, default: "").required()
+struct SwiftCall {
+    var name: String
+    var arguments: [String]
+    var body: [String] = []
+    private var modifiers: [String] = []
+    private static let width = 100
+
+    init(_ name: String, _ arguments: [String] = []) {
+        self.name = name
+        self.arguments = arguments
+    }
+
+    /// Adds a modifier, unless it has nothing to say.
+    mutating func modify(_ name: String, _ argument: String?) {
+        if let argument { modifiers.append(".\(name)(\(argument))") }
+    }
+
+    var head: String { arguments.isEmpty ? name : "\(name)(\(arguments.joined(separator: ", ")))" }
+
+    var lines: [String] {
+        guard body.isEmpty else { return ["\(head) {"] + body.map { "    " + $0 } + ["}"] + modifiers }
+        let head = arguments.isEmpty ? "\(name)()" : self.head
+        let line = head + modifiers.joined()
+        if line.count <= Self.width { return [line] }
+        return brokenHead(head) + modifiers.map { "    " + $0 }
+    }
+
+    /// The call without modifiers, its arguments on lines of their own where they need them.
+    private func brokenHead(_ head: String) -> [String] {
+        if head.count <= Self.width { return [head] }
+        let joined = "    " + arguments.joined(separator: ", ") + ")"
+        if joined.count <= Self.width { return ["\(name)(", joined] }
+        let last = arguments.count - 1
+        return ["\(name)("] + arguments.enumerated().map { "    " + $1 + ($0 == last ? ")" : ",") }
+    }
+}
+
+/// The names of the type and the functions that declare a model's versions.
+struct SwiftNames {
+    let type: String
+    private(set) var functions: [String: String] = [:]
+
+    init(_ versions: ModelVersions) {
+        let name = Self.identifier(versions.name)
+        type = name.prefix(1).uppercased() + name.dropFirst() + (name.hasSuffix("Model") ? "" : "Model")
+        var taken: Set<String> = Self.reserved
+        for version in versions.versions {
+            let name = Self.identifier(version.name)
+            let base = name.prefix(1).lowercased() + name.dropFirst()
+            var function = taken.contains(base) ? base + "Model" : base
+            var number = 2
+            while !taken.insert(function).inserted {
+                function = "\(base)Model\(number)"
+                number += 1
+            }
+            functions[version.name] = function
+        }
+    }
+
+    private static let reserved: Set<String> = [
+        "versions", "currentVersion", "class", "struct", "enum", "protocol", "extension", "func", "init", "self",
+        "default", "import", "operator", "let", "var", "in", "is", "as", "if", "for", "while", "return", "throw",
+        "throws", "try", "nil", "true", "false", "super", "internal", "private", "public", "static", "subscript",
+        "switch", "case", "where", "repeat", "guard", "defer", "do", "else", "catch", "break", "continue",
+    ]
+
+    private static func identifier(_ text: String) -> String {
+        let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        let joined = words.enumerated().map { $0 == 0 ? String($1) : $1.prefix(1).uppercased() + $1.dropFirst() }
+            .joined()
+        return joined.first?.isNumber ?? true ? "version\(joined)" : joined
+    }
+}
