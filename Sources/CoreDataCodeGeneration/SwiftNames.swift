@@ -1,5 +1,5 @@
 /// How names of a model are spelled in Swift.
-enum SwiftNames {
+package enum SwiftNames {
     /// The class above all of them, which is also that of entities without a class of their own.
     static let baseClass = "NSManagedObject"
 
@@ -13,7 +13,7 @@ enum SwiftNames {
     ]
 
     /// The name as an identifier: in backticks where it is a keyword.
-    static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+    package static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     /// `tags` → `Tags`, as in `addToTags`.
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }

@@ -5,7 +5,8 @@ import Foundation
 /// A model and which of its versions, wherever a command looks at one.
 struct ModelInput: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom or .json.", valueName: "model"))
+        help: ArgumentHelp(
+            "The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift.", valueName: "model"))
     var path: String
 
     @Option(
@@ -24,6 +25,7 @@ struct ModelInput: ParsableArguments {
 enum ModelFile {
     static func versions(at path: String) throws -> ModelVersions {
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
+        if path.hasSuffix(".swift") { return try ModelSwiftReader.read(FileBytes(path: path, name: path)) }
         return try ModelReader.read(contentsOf: URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder)
     }
 }

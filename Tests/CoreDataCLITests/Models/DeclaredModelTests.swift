@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func namesOfTypeAndFunctionsAreIdentifiers() {
-        func names(_ model: String, _ versions: [String]) -> SwiftNames {
-            SwiftNames(
+        func names(_ model: String, _ versions: [String]) -> DeclarationNames {
+            DeclarationNames(
                 ModelVersions(
                     name: model, versions: versions.map { .init(name: $0, document: ModelDocument()) },
                     currentName: versions[0]))
@@ -63,7 +63,7 @@ import Testing
         let shop = names("my shop", ["my shop", "2", "class", "versions", "My-shop"])
         #expect(shop.type == "MyShopModel")
         #expect(shop.functions["my shop"] == "myShop" && shop.functions["2"] == "version2")
-        #expect(shop.functions["class"] == "classModel" && shop.functions["versions"] == "versionsModel")
+        #expect(shop.functions["class"] == "`class`" && shop.functions["versions"] == "versionsModel")
         #expect(shop.functions["My-shop"] == "myShopModel")
         #expect(names("BookModel", ["é"]).type == "BookModel")
     }

@@ -22,8 +22,9 @@ public struct ModelEntity: Sendable {
         isAbstract: Bool = false, fileID: String = #fileID, line: Int = #line,
         @EntityBuilder _ parts: () -> [EntityPart] = { [] }
     ) {
+        if `class` != NSManagedObject.self { ManagedObjectClasses.shared.learn(`class`) }
         self.init(
-            name, className: NSStringFromClass(`class`), parent: parent, isAbstract: isAbstract, fileID: fileID,
+            name, className: String(reflecting: `class`), parent: parent, isAbstract: isAbstract, fileID: fileID,
             line: line, parts)
     }
 

@@ -5,11 +5,8 @@ import Testing
 
 @testable import CoreData
 
-private final class DeclaredAuthor: NSManagedObject {
-    required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        super.init(entity: entity, insertInto: context)
-    }
-}
+private final class DeclaredAuthor: NSManagedObject {}
+private final class DeclaredUnit: NSManagedObject {}
 
 @Suite struct ModelDeclarationTests {
     /// The fixture's and the tests' grocery model, declared.
@@ -39,7 +36,7 @@ private final class DeclaredAuthor: NSManagedObject {
                 ModelAttribute("aisle", .string)
                 ModelRelationship("items", to: "Item", inverse: "locationAtShop", .toMany(), deleteRule: .deny)
             }
-            ModelEntity("Unit") {
+            ModelEntity("Unit", class: DeclaredUnit.self) {
                 ModelAttribute("name", .string)
                 ModelRelationship("items", to: "Item", inverse: "unit", .toMany(), deleteRule: .deny)
             }
@@ -91,13 +88,13 @@ private final class DeclaredAuthor: NSManagedObject {
         }
         #expect(model.versionIdentifiers == ["7"])
         let author = try #require(model.entitiesByName["Author"])
-        #expect(author.managedObjectClassName == NSStringFromClass(DeclaredAuthor.self))
+        #expect(author.managedObjectClassName == String(reflecting: DeclaredAuthor.self))
         #expect(author.renamingIdentifier == "Writer" && author.versionHashModifier == "3")
         #expect(author.uniquenessConstraints as? [[String]] == [["code"]])
         let attributes = author.attributesByName
         #expect(attributes["code"]?.isOptional == false && attributes["code"]?.defaultValue as? String == "A")
         #expect(
-            attributes["code"]?.validationPredicates.map(\.predicateFormat)
+            attributes["code"]?.writtenPredicates.map(\.text)
                 == ["length >= 2", "length <= 9", "SELF MATCHES \"\\\\w+\""])
         #expect(attributes["code"]?.validationWarnings as? [NSNumber] == [1670, 1660, 1680])
         #expect((attributes["booksCount"] as? NSDerivedAttributeDescription)?.derivationExpression != nil)
@@ -117,7 +114,7 @@ private final class DeclaredAuthor: NSManagedObject {
         #expect(fetched?.fetchRequest?.fetchLimit == 3)
         let index = try #require(model.entitiesByName["Book"]?.indexes.first)
         #expect(index.elements.map(\.isAscending) == [false])
-        #expect(index.partialIndexPredicate?.predicateFormat == "pages > 10")
+        #expect(index.makeElement().predicate == "pages > 10")
         #expect(model.fetchRequestTemplate(forName: "byCode")?.sortDescriptors?.map(\.ascending) == [false])
         #expect(model.entities(forConfigurationName: "Catalogue")?.count == 2)
     }
@@ -143,8 +140,9 @@ private final class DeclaredAuthor: NSManagedObject {
     }
 
     @Test func everyMistakeIsToldWithItsNameAndLine() throws {
+        // Not inside the macro, whose expansion has lines of its own.
         let line = #line
-        let error = try #require(throws: CocoaError.self) {
+        func make() throws -> NSManagedObjectModel {
             try NSManagedObjectModel {
                 ModelEntity("Book", parent: "Bok") {
                     ModelAttribute("title", .string)
@@ -157,12 +155,13 @@ private final class DeclaredAuthor: NSManagedObject {
                 ModelEntity("Author")
             }
         }
+        let error = try #require(throws: CocoaError.self) { try make() }
         #expect(error.code.rawValue == 134060)
         let text = error.localizedDescription
         let file = "CoreDataTests/ModelDeclarationTests.swift"
         for (offset, message) in [
             (3, "Bok"), (5, "two properties named 'title'"), (6, "'Book.author' leads to entity 'Autor'"),
-            (11, "Author"),
+            (8, "index 'byPages'"), (11, "two entities are named 'Author'"),
         ] {
             #expect(
                 text.split(separator: "\n").contains {
@@ -184,6 +183,8 @@ private final class DeclaredAuthor: NSManagedObject {
         try context.performAndWait {
             let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
             #expect(item.value(forKey: "name") as? String == "New Item")
+            let unit = NSEntityDescription.insertNewObject(forEntityName: "Unit", into: context)
+            #expect(unit is DeclaredUnit, "the class need not be found by its name")
             try context.save()
         }
     }

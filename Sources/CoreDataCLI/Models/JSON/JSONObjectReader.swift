@@ -1,83 +1,15 @@
 import CoreDataPrimitives
 
-/// A JSON value that knows where it stands.
-struct LocatedJSON {
-    enum Content {
-        /// Anything but a list or an object.
-        case leaf(FieldValue)
-        case list([LocatedJSON])
-        case object([Field])
-    }
-
-    struct Field {
-        var name: String
-        var value: LocatedJSON
-    }
-
-    var content: Content
-    var place: SourceLocation
-
-    /// The value that a file consists of.
-    static func parse(_ bytes: FileBytes) throws -> LocatedJSON {
-        var scanner = JSONScanner(ByteCursor(bytes))
-        let value = try LocatedJSON(&scanner, depth: 0)
-        scanner.cursor.skipWhitespace()
-        guard scanner.cursor.isAtEnd else { throw scanner.unexpected("the end of the file") }
-        return value
-    }
-
-    private init(_ scanner: inout JSONScanner, depth: Int) throws {
-        guard depth < 64 else { throw scanner.cursor.failure("the JSON is nested more than 64 deep") }
-        scanner.cursor.skipWhitespace()
-        place = scanner.cursor.place
-        switch scanner.cursor.peek() {
-        case UInt8(ascii: "{"):
-            var fields: [Field] = []
-            try scanner.object { scanner, name in
-                fields.append(Field(name: name, value: try LocatedJSON(&scanner, depth: depth + 1)))
-            }
-            content = .object(fields)
-        case UInt8(ascii: "["):
-            var elements: [LocatedJSON] = []
-            try scanner.list { elements.append(try LocatedJSON(&$0, depth: depth + 1)) }
-            content = .list(elements)
-        default: content = .leaf(try scanner.value())
-        }
-    }
-}
-
-extension ByteCursor {
-    /// Where the cursor stands, as diagnostics tell it.
-    var place: SourceLocation {
-        var column = 1
-        while index - column >= 0, bytes[index - column] != UInt8(ascii: "\n") { column += 1 }
-        return SourceLocation(file: bytes.name, line: line, column: column)
-    }
-}
-
 /// Takes the fields of a JSON object one by one, and reports those that are of the wrong kind or not known.
 struct JSONObjectReader {
-    /// What was found wrong, in every object of the file.
-    final class Problems {
-        var diagnostics: [Diagnostic] = []
-        let sourceLines: [Substring]
-
-        init(sourceLines: [Substring]) { self.sourceLines = sourceLines }
-
-        func report(_ message: String, at place: SourceLocation, hint: String? = nil) {
-            let line = sourceLines.indices.contains(place.line - 1) ? String(sourceLines[place.line - 1]) : nil
-            diagnostics.append(Diagnostic(.error, message, at: place, sourceLine: line, hint: hint))
-        }
-    }
-
     /// How messages name the object: `entity 'Book'`.
     var what: String
     let place: SourceLocation
-    let problems: Problems
+    let problems: ReadingProblems
     private var fields: [LocatedJSON.Field] = []
     private var asked: [String] = []
 
-    init(_ value: LocatedJSON, _ what: String, _ problems: Problems) {
+    init(_ value: LocatedJSON, _ what: String, _ problems: ReadingProblems) {
         self.what = what
         self.problems = problems
         place = value.place

@@ -1,3 +1,4 @@
+import CoreDataCodeGeneration
 import CoreDataModel
 import Foundation
 
@@ -73,14 +74,14 @@ struct SwiftCall {
 }
 
 /// The names of the type and the functions that declare a model's versions.
-struct SwiftNames {
+struct DeclarationNames {
     let type: String
     private(set) var functions: [String: String] = [:]
 
     init(_ versions: ModelVersions) {
         let name = Self.identifier(versions.name)
         type = name.prefix(1).uppercased() + name.dropFirst() + (name.hasSuffix("Model") ? "" : "Model")
-        var taken: Set<String> = Self.reserved
+        var taken = Self.reserved
         for version in versions.versions {
             let name = Self.identifier(version.name)
             let base = name.prefix(1).lowercased() + name.dropFirst()
@@ -90,16 +91,12 @@ struct SwiftNames {
                 function = "\(base)Model\(number)"
                 number += 1
             }
-            functions[version.name] = function
+            functions[version.name] = SwiftNames.identifier(function)
         }
     }
 
-    private static let reserved: Set<String> = [
-        "versions", "currentVersion", "class", "struct", "enum", "protocol", "extension", "func", "init", "self",
-        "default", "import", "operator", "let", "var", "in", "is", "as", "if", "for", "while", "return", "throw",
-        "throws", "try", "nil", "true", "false", "super", "internal", "private", "public", "static", "subscript",
-        "switch", "case", "where", "repeat", "guard", "defer", "do", "else", "catch", "break", "continue",
-    ]
+    /// What else the type declares.
+    private static let reserved: Set<String> = ["versions", "currentVersion"]
 
     private static func identifier(_ text: String) -> String {
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }

@@ -8,7 +8,7 @@ import Foundation
 /// stays behind; anything else without a place is an error.
 struct ModelSwiftWriter {
     static func text(of versions: ModelVersions) throws -> String {
-        let names = SwiftNames(versions)
+        let names = DeclarationNames(versions)
         var lines = ["import CoreData", "import Foundation", "", "/// The versions of the model \"\(versions.name)\"."]
         lines.append("enum \(names.type) {")
         lines.append("    /// The name of the version that applications use.")

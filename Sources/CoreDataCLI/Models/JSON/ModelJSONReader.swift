@@ -4,13 +4,13 @@ import Foundation
 
 /// Reads a model from the JSON that ``ModelJSONWriter`` writes; docs/model-tools.md describes it.
 struct ModelJSONReader {
-    let problems: JSONObjectReader.Problems
+    let problems: ReadingProblems
 
     static func read(_ bytes: FileBytes) throws -> ModelVersions {
         let root = try LocatedJSON.parse(bytes)
         let text = bytes.text(0..<bytes.count) ?? ""
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        let reader = ModelJSONReader(problems: JSONObjectReader.Problems(sourceLines: lines))
+        let reader = ModelJSONReader(problems: ReadingProblems(sourceLines: lines))
         var versions = reader.versions(root)
         if !reader.problems.diagnostics.isEmpty { throw ModelFailure(diagnostics: reader.problems.diagnostics) }
         for index in versions.versions.indices { versions.versions[index].document.sources[bytes.name] = text }
