@@ -1,0 +1,33 @@
+import CoreDataPrimitives
+import SwiftSyntax
+
+/// The file that supplies what the compiler leaves undefined for `@NSManaged` declarations.
+///
+///     @NSManaged public var title: String?
+///
+/// leaves two symbols undefined, and this defines them, with the names the linker looks for:
+///
+///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvg")
+///     public func _managed_Notebook_Note_title() -> Swift.String? { self[Keys.Note_title] }
+///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvs")
+///     public func _managed_Notebook_Note_setTitle(_ value: __owned Swift.String?) { self[Keys.Note_title] = value }
+///
+/// A method of the class has an accessor's calling convention: self in the context register. A setter consumes its
+/// value, hence `__owned`. Where the whole module is compiled at once the compiler checks that both agree.
+package struct Companion {
+    /// The text of the file.
+    package private(set) var text = ""
+    /// What is wrong with declarations; with an error among them, `text` is not to be used.
+    package private(set) var diagnostics: [Diagnostic] = []
+    /// The symbols that the file defines.
+    package private(set) var symbols: [String] = []
+
+    package init(target: ModuleSources, dependencies: [ModuleSources]) {
+        let program = Program(target: target, dependencies: dependencies)
+        var writer = CompanionWriter(program: program)
+        for declaration in program.managed { writer.add(declaration) }
+        diagnostics = program.diagnostics + writer.diagnostics
+        text = writer.text
+        symbols = writer.symbols
+    }
+}
