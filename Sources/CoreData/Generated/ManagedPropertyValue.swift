@@ -114,6 +114,32 @@ extension Bool: ManagedPropertyValue {
     }
 }
 
+/// Optional numbers: nil is no value, where the bare type reads 0.
+extension ManagedAttributeValue where Self: FixedWidthInteger {
+    public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Self? {
+        object.readInteger(slot).map { Self(truncatingIfNeeded: $0) }
+    }
+    public static func _writeOptional(_ value: Self?, _ object: NSManagedObject, _ slot: Int) {
+        object.setAttribute(value.map { .integer(Int64(truncatingIfNeeded: $0)) } ?? .null, slot)
+    }
+    public static var _empty: Self? { 0 }
+}
+
+extension Int16: ManagedAttributeValue {}
+extension Int32: ManagedAttributeValue {}
+extension Int64: ManagedAttributeValue {}
+extension Int: ManagedAttributeValue {}
+
+extension Bool: ManagedAttributeValue {
+    public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Bool? {
+        object.readInteger(slot).map { $0 != 0 }
+    }
+    public static func _writeOptional(_ value: Bool?, _ object: NSManagedObject, _ slot: Int) {
+        object.setAttribute(value.map { .integer($0 ? 1 : 0) } ?? .null, slot)
+    }
+    public static var _empty: Bool? { false }
+}
+
 // MARK: Reals
 
 extension Double: ManagedPropertyValue {
@@ -129,6 +155,24 @@ extension Float: ManagedPropertyValue {
     public static func _write(_ value: Float, _ object: NSManagedObject, _ slot: Int) {
         object.setAttribute(.double(Double(value)), slot)
     }
+}
+
+extension Double: ManagedAttributeValue {
+    public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Double? { object.readDouble(slot) }
+    public static func _writeOptional(_ value: Double?, _ object: NSManagedObject, _ slot: Int) {
+        if let value { _write(value, object, slot) } else { object.setAttribute(.null, slot) }
+    }
+    public static var _empty: Double? { 0 }
+}
+
+extension Float: ManagedAttributeValue {
+    public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Float? {
+        object.readDouble(slot).map { Float($0) }
+    }
+    public static func _writeOptional(_ value: Float?, _ object: NSManagedObject, _ slot: Int) {
+        object.setAttribute(value.map { .double(Double($0)) } ?? .null, slot)
+    }
+    public static var _empty: Float? { 0 }
 }
 
 // MARK: Values that can be nil

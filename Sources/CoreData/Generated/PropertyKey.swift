@@ -31,6 +31,7 @@ public final class PropertyKey<Value>: Sendable {
         let cached = cache.load(ordering: .relaxed)
         if cached >> 32 == UInt64(runtime.identifier) { return Int(cached & 0xFFFF_FFFF) }
         guard let slot = runtime.slot(forKey: name) else {
+            if let slot = KeyPathProbe.slot(of: self, in: object) { return slot }
             preconditionFailure(KeyValueCoding.unknownKeyMessage(name, of: runtime))
         }
         cache.store(UInt64(runtime.identifier) << 32 | UInt64(slot), ordering: .relaxed)

@@ -30,7 +30,7 @@ package enum KeyPathNames {
         }
         if let known { return known }
         let description = String(describing: keyPath)
-        let found = derivedName(description, components) ?? listedName(keyPath, description) ?? probe?(keyPath)
+        let found = derivedName(description, components) ?? listedName(keyPath, description) ?? (probe ?? KeyPathProbe.name(of:))(keyPath)
         if let found { remember(keyPath, found) }
         return found
     }
@@ -44,7 +44,7 @@ package enum KeyPathNames {
 
     /// Returns whether anything new was taken in.
     private static func takeLists(reachableFrom type: Any.Type) -> Bool {
-        let wrapped = (type as? any OptionalType.Type)?.wrappedType ?? type
+        let wrapped = (type as? any OptionalValue.Type)?.wrappedType ?? type
         guard let type = wrapped as? NSManagedObject.Type,
             shared.withLock({ $0.table.listed.insert(ObjectIdentifier(type)).inserted }),
             let list = ManagedKeyPaths.list(for: type)
@@ -59,7 +59,7 @@ package enum KeyPathNames {
     /// Makes a property known. Called once for each by generated code, before the first use of its key path.
     package static func register(_ keyPath: AnyKeyPath, name: String) { remember(keyPath, name) }
 
-    /// Sets who is asked about unknown key paths: someone who can apply them and see which key is read.
+    /// Sets who is asked about unknown key paths instead of ``KeyPathProbe``; `nil` for that.
     package static func setProbe(_ probe: (@Sendable (AnyKeyPath) -> String?)?) {
         shared.withLock { $0.table.probe = probe }
     }
@@ -124,12 +124,4 @@ package enum KeyPathNames {
             return component
         }
     }
-}
-
-private protocol OptionalType {
-    static var wrappedType: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    fileprivate static var wrappedType: Any.Type { Wrapped.self }
 }

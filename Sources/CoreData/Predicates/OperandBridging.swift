@@ -100,7 +100,7 @@ package enum OperandBridging {
     /// The value inside optionals and type-erasing boxes; `nil` for `NSNull`.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        if let optional = value as? any OptionalValue { return unwrapped(optional.wrappedAny) }
+        if let optional = value as? any OptionalValue { return unwrapped(optional.unwrapped) }
         if let hashable = value as? AnyHashable, type(of: value) == AnyHashable.self { return unwrapped(hashable.base) }
         return value is NSNull ? nil : value
     }
@@ -189,15 +189,6 @@ package enum OperandBridging {
             return value == other
         }
     }
-}
-
-/// An optional, looked into without knowing what it may hold.
-private protocol OptionalValue {
-    var wrappedAny: Any? { get }
-}
-
-extension Optional: OptionalValue {
-    fileprivate var wrappedAny: Any? { self }
 }
 
 /// A set, looked into without knowing its members' type.

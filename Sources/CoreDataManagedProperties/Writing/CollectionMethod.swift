@@ -11,33 +11,31 @@ struct CollectionMethod {
     var body: String
 
     init?(name: String, labels: [String?], parameters: [MangledType]) {
-        let isMany = parameters.map(\.isCollection)
-        let contents = isMany.first == true ? "contentsOf: " : ""
+        let forms = parameters.map(\.argumentForm)
+        let isMany = forms.first.map { $0 != "PARAMETER" } ?? false
+        func argument(_ index: Int) -> String { forms[index].replacing("PARAMETER", with: "p\(index)") }
         switch labels {
         case [nil]:
-            if let key = Self.middle(of: name, "addTo", "") ?? Self.middle(of: name, "add", "Object") {
-                self.init(capitalizedKey: key, body: "add(\(contents)p0, to: KEY)")
-            } else if let key = Self.middle(of: name, "removeFrom", "") ?? Self.middle(of: name, "remove", "Object") {
-                self.init(capitalizedKey: key, body: "remove(\(contents)p0, from: KEY)")
-            } else if let key = Self.middle(of: name, "intersect", ""), isMany[0] {
-                self.init(capitalizedKey: key, body: "keep(contentsOf: p0, in: KEY)")
-            } else if let key = Self.middle(of: name, "add", ""), isMany[0] {
-                self.init(capitalizedKey: key, body: "add(contentsOf: p0, to: KEY)")
-            } else if let key = Self.middle(of: name, "remove", ""), isMany[0] {
-                self.init(capitalizedKey: key, body: "remove(contentsOf: p0, from: KEY)")
+            if let key = Self.middle(of: name, "addTo", "") ?? Self.middle(of: name, "add", "Object")
+                ?? (isMany ? Self.middle(of: name, "add", "") : nil)
+            {
+                self.init(capitalizedKey: key, body: "add(\(argument(0)), to: KEY)")
+            } else if let key = Self.middle(of: name, "removeFrom", "") ?? Self.middle(of: name, "remove", "Object")
+                ?? (isMany ? Self.middle(of: name, "remove", "") : nil)
+            {
+                self.init(capitalizedKey: key, body: "remove(\(argument(0)), from: KEY)")
             } else {
                 return nil
             }
         case [nil, "at"]:
             guard let key = Self.middle(of: name, "insertInto", "") else { return nil }
-            self.init(capitalizedKey: key, body: "insert(\(contents)p0, into: KEY, at: p1)")
+            self.init(capitalizedKey: key, body: "insert(p0, into: KEY, at: \(argument(1)))")
         case ["at"]:
             guard let key = Self.middle(of: name, "removeFrom", "") else { return nil }
-            self.init(capitalizedKey: key, body: "remove(at: p0, from: KEY)")
+            self.init(capitalizedKey: key, body: "remove(at: \(argument(0)), from: KEY)")
         case ["at", "with"]:
             guard let key = Self.middle(of: name, "replace", "") else { return nil }
-            let contents = isMany[1] ? "contentsOf: " : ""
-            self.init(capitalizedKey: key, body: "replace(at: p0, in: KEY, with\(contents.isEmpty ? "" : "ContentsOf"): p1)")
+            self.init(capitalizedKey: key, body: "replace(at: \(argument(0)), with: p1, in: KEY)")
         default: return nil
         }
     }
@@ -58,14 +56,23 @@ struct CollectionMethod {
 }
 
 extension MangledType {
-    /// Whether it holds several objects.
-    fileprivate var isCollection: Bool {
+    /// How a parameter of the type is handed on: collections of Swift's as Foundation's. In it `PARAMETER` stands for
+    /// the name; it is all of it for what is no collection.
+    fileprivate var argumentForm: String {
         switch self {
-        case .bound(let declaration, _): ["Set", "Array"].contains(declaration.name) && declaration.module == "Swift"
-        case .nominal(let declaration):
-            ["NSSet", "NSOrderedSet", "NSArray", "NSMutableSet", "NSMutableOrderedSet"].contains(declaration.name)
-                && declaration.module == "Foundation"
-        default: false
+        case .bound(let declaration, _) where declaration.module == "Swift":
+            switch declaration.name {
+            case "Set": "Foundation.NSSet(array: Swift.Array(PARAMETER))"
+            case "Array": "Foundation.NSOrderedSet(array: PARAMETER)"
+            default: "PARAMETER"
+            }
+        case .nominal(let declaration) where declaration.module.hasPrefix("Foundation"):
+            switch declaration.name {
+            case "NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet": "(PARAMETER)"
+            case "IndexSet": "Foundation.NSIndexSet(indexSet: PARAMETER)"
+            default: "PARAMETER"
+            }
+        default: "PARAMETER"
         }
     }
 }

@@ -1,0 +1,179 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// Finds the key that a Swift key path stands for by applying it to an object that notes what it is asked for.
+///
+///     \Note.folder?.name      // asks a note for "folder", is given a folder, asks that for "name": "folder.name"
+///
+/// Accessors are computed properties for Swift, so a key path has no name of theirs. The probe is an object of the
+/// path's class that is in no context; property keys answer with marked values instead of stored ones. What comes out
+/// must be the mark that went in, otherwise the property only computes something from a key and has no name itself.
+enum KeyPathProbe {
+    /// What has been asked so far. One thread probes at a time.
+    private final class Recording {
+        var keys: [String] = []
+        /// Whom the next question must go to for the path to be a chain.
+        var next: NSManagedObject
+        var lastType: Any.Type = Void.self
+        var isChain = true
+        /// Tells the values of one run from those of another.
+        let mark: Int
+
+        init(root: NSManagedObject, mark: Int) {
+            next = root
+            self.mark = mark
+        }
+    }
+
+    private static let lock = NSRecursiveLock()
+    // Safe because `lock` guards it.
+    nonisolated(unsafe) private static var recording: Recording?
+
+    // MARK: Asking
+
+    /// The key, or keys joined by dots; `nil` where the path leads to no property of a managed object.
+    static func name(of keyPath: AnyKeyPath) -> String? {
+        guard let root = type(of: keyPath).rootType as? NSManagedObject.Type, root != NSManagedObject.self,
+            runtime != nil
+        else { return nil }
+        lock.lock()
+        defer { lock.unlock() }
+        guard let first = answer(keyPath, root, mark: 0), let second = answer(keyPath, root, mark: 1),
+            first.name == second.name, isDistinct(first, second)
+        else { return nil }
+        return first.name
+    }
+
+    private struct Answer {
+        let name: String
+        let value: Any?
+        let type: Any.Type
+    }
+
+    private static func answer(_ keyPath: AnyKeyPath, _ root: NSManagedObject.Type, mark: Int) -> Answer? {
+        guard let object = makeProbe(root) else { return nil }
+        let recording = Recording(root: object, mark: mark)
+        let outer = self.recording
+        self.recording = recording
+        defer { self.recording = outer }
+        let value = (object as Any)[keyPath: keyPath]
+        guard recording.isChain, !recording.keys.isEmpty,
+            unwrapped(recording.lastType) == unwrapped(type(of: keyPath).valueType)
+        else { return nil }
+        return Answer(name: recording.keys.joined(separator: "."), value: value, type: recording.lastType)
+    }
+
+    /// Whether the values differ as the marks that were given out do.
+    private static func isDistinct(_ first: Answer, _ second: Answer) -> Bool {
+        let type = unwrapped(first.type)
+        guard let one = mark(of: 0, for: type), let other = mark(of: 1, for: type),
+            let expected = TypedValue.any(of: one, as: type), let otherExpected = TypedValue.any(of: other, as: type)
+        else { return true }
+        return (first.value as? AnyHashable) == expected && (second.value as? AnyHashable) == otherExpected
+    }
+
+    private static func unwrapped(_ type: Any.Type) -> Any.Type {
+        (type as? any OptionalValue.Type)?.wrappedType ?? type
+    }
+
+    // MARK: Answering
+
+    /// Notes that a probe is asked for a key, and prepares the answer in the slot that is returned.
+    static func slot<Value>(of key: PropertyKey<Value>, in object: NSManagedObject) -> Int? {
+        guard let runtime, object.runtime === runtime, let recording else { return nil }
+        recording.keys.append(key.name)
+        recording.lastType = Value.self
+        recording.isChain = recording.isChain && recording.next === object
+        let type = unwrapped(Value.self)
+        if let target = type as? NSManagedObject.Type {
+            let slot = runtime.slot(forKey: "target") ?? 0
+            if object.relations.isEmpty { object.makeRelations() }
+            let destination = makeProbe(target)
+            object.assignToOne(destination, slot)
+            if let destination { recording.next = destination }
+            return slot
+        }
+        let isCollection = type is NSSet.Type || type is any ManagedCollection.Type
+        if isCollection { return runtime.slot(forKey: "targets") }
+        if type is NSOrderedSet.Type { return runtime.slot(forKey: "orderedTargets") }
+        let slot = runtime.slot(forKey: "value") ?? 0
+        object.liveValues().live[slot] = mark(of: recording.mark, for: type) ?? .null
+        return slot
+    }
+
+    /// A value of the type that no other run gives; `nil` for types that have no such value.
+    private static func mark(of run: Int, for type: Any.Type) -> Value? {
+        switch type {
+        case is String.Type: .string("Probe \(run + 1)")
+        case is Int16.Type, is Int32.Type, is Int64.Type, is Int.Type: .integer(Int64(run) + 7)
+        case is Bool.Type: .integer(Int64(run))
+        case is Double.Type, is Float.Type: .double(Double(run) + 7)
+        case is Date.Type: .date(Double(run) + 7)
+        case is Data.Type: .data(Data([UInt8(run) + 7]))
+        case is UUID.Type: .uuid(UUID(uuid: (UInt8(run), 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+        case is URL.Type: .uri("probe:\(run)")
+        case is Decimal.Type: .decimal(Decimal(run + 7))
+        default: nil
+        }
+    }
+
+    // MARK: Probes
+
+    /// The entity of probes: one property for each way of keeping a value.
+    static let runtime: EntityRuntime? = {
+        let entity = NSEntityDescription()
+        entity.name = "KeyPathProbe"
+        let value = NSAttributeDescription()
+        value.name = "value"
+        value.attributeType = .transformableAttributeType
+        value.isOptional = true
+        entity.properties = [value] + [("target", 1, false), ("targets", 0, false), ("orderedTargets", 0, true)].map {
+            name, maximum, isOrdered in
+            let relationship = NSRelationshipDescription()
+            relationship.name = name
+            relationship.maxCount = maximum
+            relationship.isOrdered = isOrdered
+            relationship.isOptional = true
+            relationship.destinationEntity = entity
+            return relationship
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return try? ModelRuntime(model).entity(named: "KeyPathProbe")
+    }()
+
+    private static func makeProbe(_ type: NSManagedObject.Type) -> NSManagedObject? {
+        runtime.map { NSManagedObject.makeFault($0, type: type) }
+    }
+}
+
+/// Set and array of managed objects.
+private protocol ManagedCollection {}
+
+extension Set: ManagedCollection where Element: NSManagedObject {}
+extension Array: ManagedCollection where Element: NSManagedObject {}
+
+extension TypedValue {
+    /// What an accessor of that type makes of a mark.
+    fileprivate static func any(of mark: Value, as type: Any.Type) -> AnyHashable? {
+        switch mark {
+        case .string(let text): text
+        case .integer(let number):
+            switch type {
+            case is Int16.Type: Int16(number)
+            case is Int32.Type: Int32(number)
+            case is Int.Type: Int(number)
+            case is Bool.Type: number != 0
+            default: number
+            }
+        case .double(let number): type is Float.Type ? AnyHashable(Float(number)) : AnyHashable(number)
+        case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .uri(let text): URL(string: text)
+        case .decimal(let decimal): decimal
+        case .null, .opaque: nil
+        }
+    }
+}
