@@ -26,6 +26,7 @@ enum KeyPathProbe {
         }
     }
 
+    private static let maximumSteps = 32
     private static let lock = NSRecursiveLock()
     // Safe because `lock` guards it.
     nonisolated(unsafe) private static var recording: Recording?
@@ -89,7 +90,8 @@ enum KeyPathProbe {
         if let target = type as? NSManagedObject.Type {
             let slot = runtime.slot(forKey: "target") ?? 0
             if object.relations.isEmpty { object.makeRelations() }
-            let destination = makeProbe(target)
+            // A property that walks up a tree must come to an end.
+            let destination = recording.keys.count < maximumSteps ? makeProbe(target) : nil
             object.assignToOne(destination, slot)
             if let destination { recording.next = destination }
             return slot
@@ -128,16 +130,18 @@ enum KeyPathProbe {
         value.name = "value"
         value.attributeType = .transformableAttributeType
         value.isOptional = true
-        entity.properties = [value] + [("target", 1, false), ("targets", 0, false), ("orderedTargets", 0, true)].map {
-            name, maximum, isOrdered in
-            let relationship = NSRelationshipDescription()
-            relationship.name = name
-            relationship.maxCount = maximum
-            relationship.isOrdered = isOrdered
-            relationship.isOptional = true
-            relationship.destinationEntity = entity
-            return relationship
-        }
+        entity.properties =
+            [value]
+            + [("target", 1, false), ("targets", 0, false), ("orderedTargets", 0, true)].map {
+                name, maximum, isOrdered in
+                let relationship = NSRelationshipDescription()
+                relationship.name = name
+                relationship.maxCount = maximum
+                relationship.isOrdered = isOrdered
+                relationship.isOptional = true
+                relationship.destinationEntity = entity
+                return relationship
+            }
         let model = NSManagedObjectModel()
         model.entities = [entity]
         return try? ModelRuntime(model).entity(named: "KeyPathProbe")

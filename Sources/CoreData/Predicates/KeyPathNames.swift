@@ -30,7 +30,9 @@ package enum KeyPathNames {
         }
         if let known { return known }
         let description = String(describing: keyPath)
-        let found = derivedName(description, components) ?? listedName(keyPath, description) ?? (probe ?? KeyPathProbe.name(of:))(keyPath)
+        let found =
+            derivedName(description, components) ?? listedName(keyPath, description)
+            ?? (probe ?? KeyPathProbe.name(of:))(keyPath)
         if let found { remember(keyPath, found) }
         return found
     }

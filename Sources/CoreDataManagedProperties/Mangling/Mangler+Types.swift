@@ -9,7 +9,7 @@
 ///     protocols   ::= 'y' | protocol '_' protocol*
 ///     protocol    ::= context decl-name | 'S' letter
 ///     labels      ::= 'y' | ('_' | identifier)*                     // 'y': none has a label; nothing: none at all
-///     parameters  ::= 'y' | type | tuple
+///     parameters  ::= 'y' | type | tuple                            // a type alone only without label
 ///     result      ::= 'y'                                           // nothing is returned by what is supported
 extension Mangler {
     mutating func append(_ type: MangledType) {
@@ -64,12 +64,14 @@ extension Mangler {
         }
     }
 
-    mutating func appendSignature(parameters: [MangledType]) {
+    mutating func appendSignature(labels: [String?], parameters: [MangledType]) {
         append("y")
-        switch parameters.count {
-        case 0: append("y")
-        case 1: append(parameters[0])
-        default: appendTuple(parameters.map { MangledType.Element($0) })
+        if parameters.isEmpty {
+            append("y")
+        } else if parameters.count == 1, labels == [nil] {
+            append(parameters[0])
+        } else {
+            appendTuple(parameters.map { MangledType.Element($0) })
         }
     }
 }

@@ -42,7 +42,7 @@ struct Mangler {
         case .variable(let type): append(type)
         case .method(let labels, let parameters):
             appendLabels(labels)
-            appendSignature(parameters: parameters)
+            appendSignature(labels: labels, parameters: parameters)
             append("F")
         }
     }

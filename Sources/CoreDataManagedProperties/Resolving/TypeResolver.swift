@@ -87,7 +87,9 @@ struct TypeResolver {
         return try apply(member.genericArgumentClause, to: node, outer: levels, at: syntax)
     }
 
-    private func one(of found: [TypeNode], named name: String, at syntax: TypeSyntax) throws(ResolutionFailure) -> TypeNode {
+    private func one(
+        of found: [TypeNode], named name: String, at syntax: TypeSyntax
+    ) throws(ResolutionFailure) -> TypeNode {
         if let first = found.first, found.count == 1 { return first }
         let position = syntax.positionAfterSkippingLeadingTrivia
         if found.isEmpty {

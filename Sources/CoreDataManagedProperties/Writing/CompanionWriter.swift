@@ -81,7 +81,9 @@ struct CompanionWriter {
                 "make the class internal; its properties may stay private")
         }
         let context: NominalDeclaration.Context? =
-            if case .extension(let node) = declaration.owner { node.context } else { type.declaration.map { .type($0) } }
+            if case .extension(let node) = declaration.owner { node.context } else {
+                type.declaration.map { .type($0) }
+            }
         guard let context else {
             throw failure(declaration, "cannot tell what '\(type.path)' is declared in", "declare it at file level")
         }
@@ -135,7 +137,8 @@ struct CompanionWriter {
         let type = try TypeResolver(program: program, owner: subject.declaration.owner).resolve(syntax)
         if let hidden = type.privateDeclaration {
             throw ResolutionFailure(
-                message: "'\(subject.declaration.name)' has the private type '\(hidden.name)', which no other file can name",
+                message:
+                    "'\(subject.declaration.name)' has the private type '\(hidden.name)', which no other file can name",
                 hint: "make '\(hidden.name)' internal", position: syntax.positionAfterSkippingLeadingTrivia)
         }
         return type
