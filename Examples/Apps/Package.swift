@@ -16,14 +16,13 @@ let package = Package(
             plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
         .testTarget(name: "RecipesTests", dependencies: ["Recipes"]),
 
-        // Hand-written classes with `@NSManaged`.
+        // Hand-written classes with `@NSManaged`; the model is read from its source.
+        .target(name: "NotebookKinds"),
         .target(
             name: "Notebook",
-            dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
-            plugins: [
-                .plugin(name: "CoreDataModelPlugin", package: "OpenCoreData"),
-                .plugin(name: "NSManagedPlugin", package: "OpenCoreData"),
-            ]),
+            dependencies: ["NotebookKinds", .product(name: "CoreData", package: "OpenCoreData")],
+            exclude: ["Notebook.xcdatamodeld"],
+            plugins: [.plugin(name: "NSManagedPlugin", package: "OpenCoreData")]),
         .testTarget(name: "NotebookTests", dependencies: ["Notebook"]),
 
         // Sources as they are on Apple's platforms, compiled from a rewritten copy.

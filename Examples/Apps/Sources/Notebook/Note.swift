@@ -59,6 +59,7 @@ extension Note {
     @NSManaged public var links: Links?
     @NSManaged public var place: Place?
     @NSManaged public var style: Style?
+    @NSManaged public var sticker: Sticker?
     @NSManaged public var cost: Decimal?
     @NSManaged public var fee: NSDecimalNumber?
     @NSManaged public var reminders: NSNumber?

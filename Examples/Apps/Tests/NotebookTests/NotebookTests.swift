@@ -1,6 +1,7 @@
 import CoreData
 import Notebook
 import NotebookKinds
+import Synchronization
 import Testing
 
 /// The store and the model of one test, in a folder of its own.
@@ -270,5 +271,36 @@ struct Desk {
         note.awakeFromInsert()
         #expect(!note.hasChanges)
         #expect(note.title == "Untitled")
+    }
+
+    @Test func accessorsKeepReferencesInBalance() throws {
+        let gone = Mutex(0)
+        weak var lastTag: Tag?
+        weak var lastNote: Note?
+        do {
+            let desk = try Desk()
+            defer { desk.close() }
+            let note = Note(context: desk.context)
+            for number in 1...100 {
+                note.sticker = Sticker(name: "\(number)") { gone.withLock { $0 += 1 } }
+                #expect(note.sticker === note.sticker)
+                let tag = Tag(context: desk.context)
+                tag.label = "\(number)"
+                note.addToTags(tag)
+                note.tags.remove(tag)
+                note.tags.insert(tag)
+                lastTag = tag
+            }
+            lastNote = note
+            try desk.context.save()
+            #expect(gone.withLock { $0 } == 99)
+            #expect(note.sticker?.name == "100")
+            note.sticker = nil
+            try desk.context.save()
+            #expect(note.tags.count == 100)
+        }
+        #expect(gone.withLock { $0 } == 100)
+        #expect(lastTag == nil)
+        #expect(lastNote == nil)
     }
 }
