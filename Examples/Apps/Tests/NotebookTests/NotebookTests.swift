@@ -275,7 +275,7 @@ struct Desk {
 
     @Test func accessorsKeepReferencesInBalance() throws {
         let gone = Mutex(0)
-        weak var lastTag: Tag?
+        weak var lastTag: Notebook.Tag?
         weak var lastNote: Note?
         do {
             let desk = try Desk()
