@@ -13,14 +13,15 @@ package enum ColumnKind: UInt8, Sendable {
 }
 
 /// The facts of a row that are not columns.
-package struct RowHeader: Sendable {
-    package var primaryKey: Int64
+struct RowHeader {
+    var primaryKey: Int64
     /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
-    package var version: Int32
+    var version: Int32
     /// The ordinal of the row's own entity in the model.
-    package var entity: Int32
-    package var columnCount: Int32
-    package var byteCount: Int32
+    var entity: UInt16
+    var columnCount: UInt16
+    /// When the store had it so, in seconds since 2001; belongs to whoever keeps rows by key, under its lock.
+    var readTime: Double
 }
 
 /// The values of one row at one version: immutable, shared between contexts, one allocation.
@@ -33,7 +34,7 @@ package struct RowHeader: Sendable {
 /// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
 /// Columns are those of the entity's ``RowLayout``, in its order.
 package struct RowSnapshot: @unchecked Sendable {
-    // Safe because only RowBuilder writes, before the row is published.
+    // Safe because only RowBuilder writes, before the row is published; for the time of its reading see RowHeader.
 
     /// The one allocation; a class of the standard library's because only that can be followed by elements.
     final class Storage: ManagedBuffer<RowHeader, UInt64> {}
@@ -50,9 +51,6 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Whether both are the same allocation, not only equal.
     package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
-
-    /// Whether this is the only reference to the allocation.
-    package mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&storage) }
 
     package func isNull(_ column: Int) -> Bool {
         storage.withUnsafeMutablePointers { header, words in
@@ -110,6 +108,39 @@ package struct RowSnapshot: @unchecked Sendable {
     }
 
     static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
+}
+
+/// Rows as words of a ``KeyTable``, which knows nothing of references: a word that stands for a row holds it.
+extension RowSnapshot {
+    /// When the store had the row so, in seconds since 2001; for whoever keeps it in a table, under its lock.
+    package var readTime: Double {
+        get { storage.header.readTime }
+        nonmutating set { storage.header.readTime = newValue }
+    }
+
+    /// The word that stands for the row; give it to ``release(_:)`` in the end.
+    package func retainedWord() -> UInt { UInt(bitPattern: Unmanaged.passRetained(storage).toOpaque()) }
+
+    /// The row that the word stands for and goes on holding.
+    package init?(word: UInt) {
+        guard let storage = Self.storage(word) else { return nil }
+        self.init(storage.takeUnretainedValue())
+    }
+
+    /// Gives up the row that the word stood for.
+    package static func release(_ word: UInt) { storage(word)?.release() }
+
+    /// Whether nobody but the word holds the row.
+    package static func isHeldOnly(by word: UInt) -> Bool {
+        guard var storage = storage(word)?.takeRetainedValue() else { return false }
+        let isUnique = isKnownUniquelyReferenced(&storage)
+        _ = Unmanaged.passRetained(storage)
+        return isUnique
+    }
+
+    private static func storage(_ word: UInt) -> Unmanaged<Storage>? {
+        UnsafeRawPointer(bitPattern: word).map(Unmanaged.fromOpaque)
+    }
 }
 
 /// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
@@ -189,9 +220,8 @@ package final class RowBuilder {
         let storage = unsafeDowncast(
             RowSnapshot.Storage.create(minimumCapacity: wordCount + (byteCount + 7) >> 3) { _ in
                 RowHeader(
-                    primaryKey: primaryKey, version: version, entity: Int32(truncatingIfNeeded: entity),
-                    columnCount: Int32(truncatingIfNeeded: columnCount),
-                    byteCount: Int32(truncatingIfNeeded: byteCount))
+                    primaryKey: primaryKey, version: version, entity: UInt16(truncatingIfNeeded: entity),
+                    columnCount: UInt16(truncatingIfNeeded: columnCount), readTime: 0)
             }, to: RowSnapshot.Storage.self)
         storage.withUnsafeMutablePointerToElements { target in
             target.update(from: words, count: wordCount)

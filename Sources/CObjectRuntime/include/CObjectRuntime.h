@@ -12,12 +12,12 @@
 void *_Nullable ocd_current_owner(void);
 void ocd_set_current_owner(void *_Nullable owner);
 
-/// The entity that the next managed object initialised on this thread takes, instead of the one it is given.
+/// The home that the next managed object initialised on this thread takes: it is a fault, and not a new object.
 ///
 /// Faults are made by the same initialiser as new objects, because a user's class has only that one; this says
 /// what kind is being made. Taking it clears it.
-void ocd_set_pending_entity(void *_Nullable entity);
-void *_Nullable ocd_take_pending_entity(void);
+void ocd_set_pending_home(void *_Nullable home);
+void *_Nullable ocd_take_pending_home(void);
 
 /// Retains the Swift object unless it is being deallocated; whether it did.
 _Bool ocd_try_retain(void *_Nonnull object);

@@ -7,22 +7,21 @@ extension NSManagedObjectContext {
     /// Registers an object that was made outside a context; the next save inserts it.
     public final func insert(_ object: NSManagedObject) {
         checkOwned("insert(_:)")
-        if let registry = object.registry, registry === self.registry {
+        if object.registry === registry, !object.flags.isEmpty {
             if object.flags.contains(.deleted) { undelete(object) }
             return
         }
         precondition(
-            object.registry?.context == nil,
+            object.registry === registry || object.registry?.context == nil,
             "\(object.objectID) is in another context already; an object belongs to one context.")
-        if let coordinator {
+        if object.registry !== registry {
             precondition(
-                coordinator.runtime.entity(named: object.runtime.name) != nil,
+                coordinator?.runtime.entity(named: object.runtime.name) != nil || coordinator == nil,
                 "Entity '\(object.runtime.name)' is not in the model of the context's coordinator.")
+            object.home = registry.home(of: object.runtime, in: nil)
         }
-        object.registry = registry
-        object.flags.formUnion([.inserted, .registered, .eventInserted])
-        registry.register(
-            object, store: 0, root: object.runtime.root, primaryKey: object.primaryKey)
+        object.flags.formUnion([.inserted, .eventInserted])
+        registry.register(object)
         if !object.flags.contains(.listedInserted) {
             object.flags.insert(.listedInserted)
             insertedList.append(object)
@@ -144,10 +143,9 @@ extension NSManagedObjectContext {
 
     /// Lets go of an object that was inserted and deleted without a save in between.
     final func forget(_ object: NSManagedObject) {
-        registry.unregister(
-            object, store: Int(object.storeIndex), root: object.runtime.root, primaryKey: object.primaryKey)
+        registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.inserted, .deleted, .registered, .updated])
-        object.registry = nil
+        object.home = registry.homeOutside(object.runtime)
     }
 
     private func undelete(_ object: NSManagedObject) {

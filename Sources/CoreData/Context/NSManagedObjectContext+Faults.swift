@@ -30,40 +30,51 @@ extension NSManagedObjectContext {
 
     /// The object of a row: the registered one, or a new fault that has the row in hand.
     final func object(for row: RowSnapshot, in store: SQLStore) -> NSManagedObject {
-        guard let runtime = coordinator?.runtime.entities[row.entity] else {
-            preconditionFailure("the context has lost its coordinator")
+        objects(for: [row], in: store)[0]
+    }
+
+    /// The objects of many rows of one root entity: what does not change from row to row is asked once, and the
+    /// registry is locked twice.
+    final func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
+        guard let first = rows.first else { return [] }
+        var home = home(ofEntity: first.entity, in: store)
+        var type = home.runtime.objectClass
+        let known = registry.objects(of: rows, root: home.runtime.root, store: store.index)
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(rows.count)
+        for index in rows.indices {
+            let row = rows[index]
+            if !known.isEmpty, let object = known[index] {
+                if object.flags.contains(.fault) { object.row = row }
+                objects.append(object)
+                continue
+            }
+            if home.runtime.ordinal != row.entity {
+                home = self.home(ofEntity: row.entity, in: store)
+                type = home.runtime.objectClass
+            }
+            let object = NSManagedObject.makeFault(home, row.primaryKey, type: type)
+            object.row = row
+            objects.append(object)
         }
-        if let known = registry.object(
-            store: Int(store.index), root: runtime.root, primaryKey: row.primaryKey)
-        {
-            if known.flags.contains(.fault) { known.row = row }
-            return known
-        }
-        let object = register(runtime, primaryKey: row.primaryKey, store: store.index)
-        object.row = row
-        return object
+        registry.register(&objects)
+        if retainsRegisteredObjects { retained += objects }
+        return objects
     }
 
     /// The object of a key: the registered one, or a new fault without values.
-    final func object(for key: RowKey, store: Int32) -> NSManagedObject {
-        guard let runtime = coordinator?.runtime.entities[key.entity] else {
-            preconditionFailure("the context has lost its coordinator")
-        }
-        if let known = registry.object(store: Int(store), root: runtime.root, primaryKey: key.primaryKey) {
-            return known
-        }
-        return register(runtime, primaryKey: key.primaryKey, store: store)
-    }
-
-    private func register(_ runtime: EntityRuntime, primaryKey: Int64, store: Int32) -> NSManagedObject {
-        let object = NSManagedObject.makeFault(runtime, type: runtime.objectClass)
-        object.registry = registry
-        object.primaryKey = primaryKey
-        object.storeIndex = store
-        object.flags = [.fault, .registered]
-        registry.register(object, store: Int(store), root: runtime.root, primaryKey: primaryKey)
+    final func object(for key: RowKey, in store: SQLStore) -> NSManagedObject {
+        let home = home(ofEntity: key.entity, in: store)
+        if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
+        let object = NSManagedObject.makeFault(home, key.primaryKey, type: home.runtime.objectClass)
+        registry.register(object)
         if retainsRegisteredObjects { retained.append(object) }
         return object
+    }
+
+    private func home(ofEntity ordinal: Int, in store: SQLStore) -> ObjectHome {
+        guard let coordinator else { preconditionFailure("the context has lost its coordinator") }
+        return registry.home(of: coordinator.runtime.entities[ordinal], in: store)
     }
 
     /// The destination of a to-one, as an object that may be a fault.
@@ -72,7 +83,7 @@ extension NSManagedObjectContext {
     ) -> NSManagedObject? {
         guard let coordinator, let store = coordinator.store(at: index) else { return nil }
         let base = coordinator.runtime.entities[entity]
-        if let known = registry.object(store: Int(index), root: base.root, primaryKey: primaryKey) { return known }
+        if let known = registry.object(store: index, root: base.root, primaryKey: primaryKey) { return known }
         var ordinal = entity
         if let entityNumber {
             ordinal = store.engine.layout.ordinalByNumber[entityNumber] ?? entity
@@ -82,7 +93,7 @@ extension NSManagedObjectContext {
                 return object(for: row, in: store)
             }
         }
-        return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), store: index)
+        return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), in: store)
     }
 
     /// The members of a to-many as the store has them: one statement, rows included; `nil` when they cannot be read.
@@ -91,7 +102,7 @@ extension NSManagedObjectContext {
         do {
             let found = try store.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
-            return found.first?.rows.map { self.object(for: $0, in: store) } ?? []
+            return objects(for: found.first?.rows ?? [], in: store)
         } catch {
             noteReadFailure(error, "The members of '\(object.runtime.slots[slot].name)' of \(object.objectID)")
             return nil
@@ -168,7 +179,7 @@ extension NSManagedObjectContext {
         for neighbour in batch.neighbours(of: key) {
             guard let runtime = coordinator?.runtime.entities[neighbour.entity],
                 let known = registry.object(
-                    store: Int(object.storeIndex), root: runtime.root, primaryKey: neighbour.primaryKey),
+                    store: object.storeIndex, root: runtime.root, primaryKey: neighbour.primaryKey),
                 known.isFault
             else { continue }
             found.append(known)
@@ -183,7 +194,7 @@ extension NSManagedObjectContext {
         object.becomeInaccessible()
         guard isDeleted, !object.flags.contains(.deleted) else { return }
         object.flags.remove(.updated)
-        object.flags.formUnion([.deleted, .propagated])
+        object.flags.insert(.deleted)
         if !object.flags.contains(.listedDeleted) {
             object.flags.insert(.listedDeleted)
             deletedList.append(object)
@@ -201,7 +212,7 @@ extension NSManagedObjectContext {
             return registry.object(store: 0, root: id.runtime.root, primaryKey: id.primaryKey)
         }
         guard let store = coordinator?.store(withIdentifier: id.storeIdentifier) else { return nil }
-        return registry.object(store: Int(store.index), root: id.runtime.root, primaryKey: id.primaryKey)
+        return registry.object(store: store.index, root: id.runtime.root, primaryKey: id.primaryKey)
     }
 
     /// The object with that ID, as a fault where the context does not know it; reads nothing (A2).
@@ -214,15 +225,13 @@ extension NSManagedObjectContext {
         if let store = coordinator?.store(withIdentifier: id.storeIdentifier), !id.isTemporaryID,
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)
         {
-            return object(for: RowKey(entity: runtime.ordinal, primaryKey: id.primaryKey), store: store.index)
+            return object(for: RowKey(entity: runtime.ordinal, primaryKey: id.primaryKey), in: store)
         }
         // An ID of no store of ours: an object that has nothing.
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
-        let object = NSManagedObject.makeFault(runtime, type: runtime.objectClass)
-        object.registry = registry
-        object.primaryKey = id.primaryKey
+        let object = NSManagedObject.makeFault(
+            registry.home(of: runtime, in: nil), id.primaryKey, type: runtime.objectClass)
         object.cachedID = id
-        object.flags = [.fault]
         return object
     }
 

@@ -134,7 +134,7 @@ extension NSManagedObjectContext {
                     request.fetchBatchSize > 0 && keys.count > 1
                     ? FaultBatch(keys: keys, size: request.fetchBatchSize) : nil
                 return keys.map { key in
-                    let object = self.object(for: key, store: store.index)
+                    let object = self.object(for: key, in: store)
                     if object.isFault, object.row == nil { object.batch = batch }
                     return object
                 }
@@ -145,18 +145,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The objects of many rows; what does not change from row to row is asked once.
-    private func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(rows.count)
-        for row in rows { objects.append(object(for: row, in: store)) }
-        return objects
-    }
-
     /// A registered object takes the row's values, its unsaved changes aside (B7).
     private func refreshRefetched(_ row: RowSnapshot, in store: SQLStore) {
         guard let runtime = coordinator?.runtime.entities[row.entity],
-            let known = registry.object(store: Int(store.index), root: runtime.root, primaryKey: row.primaryKey),
+            let known = registry.object(store: store.index, root: runtime.root, primaryKey: row.primaryKey),
             !known.isFault, let old = known.row, old.version != row.version
         else { return }
         merge(row, into: known)
@@ -272,7 +264,7 @@ extension NSManagedObjectContext {
         let rows = Dictionary(found.map { ($0.owner, $0.rows) }, uniquingKeysWith: { first, _ in first })
         var members: [NSManagedObject] = []
         for object in unknown {
-            let targets = (rows[object.primaryKey] ?? []).map { self.object(for: $0, in: store) }
+            let targets = self.objects(for: rows[object.primaryKey] ?? [], in: store)
             object.members(slot).know(targets)
             members += targets
         }

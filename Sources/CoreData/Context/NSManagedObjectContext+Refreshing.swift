@@ -93,10 +93,11 @@ extension NSManagedObjectContext {
             object.flags = [.inaccessible]
             object.values = nil
             object.relations = []
-            object.registry = nil
+            let store = object.home.store
+            object.home = registry.homeOutside(object.runtime)
             guard object.row != nil else { continue }
             object.row = nil
-            store(at: object.storeIndex)?.release(object.primaryKey, root: object.runtime.root)
+            store?.release(object.primaryKey, root: object.runtime.root)
         }
         registry.removeAll()
         clearLists()
@@ -127,7 +128,7 @@ extension NSManagedObjectContext {
         guard let store = store as? SQLStore, store.engine.layout.entities[object.runtime.ordinal] != nil else {
             preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
         }
-        object.storeIndex = store.index
+        object.home = registry.home(of: object.runtime, in: store)
     }
 
     /// Checks now whether the object's row was changed by somebody else since it was read; the next save throws.
@@ -135,7 +136,6 @@ extension NSManagedObjectContext {
         checkOwned("detectConflicts(for:)")
         guard object.registry === registry, object.isStored else { return }
         if !object.isDeleted { noteChange(of: object) }
-        object.flags.insert(.touched)
     }
 
     // MARK: Merging
@@ -229,7 +229,7 @@ extension NSManagedObjectContext {
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
     final func derivedValuesChanged(_ key: RowKey, in store: SQLStore) {
         guard let runtime = coordinator?.runtime.entities[key.entity],
-            let object = registry.object(store: Int(store.index), root: runtime.root, primaryKey: key.primaryKey),
+            let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey),
             !object.isFault
         else { return }
         if let row = try? store.row(key.primaryKey, root: runtime.root, staleness: -1) {

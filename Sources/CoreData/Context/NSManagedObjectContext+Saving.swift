@@ -151,14 +151,14 @@ extension NSManagedObjectContext {
                 throw CoreDataErrors.noWritableStore(entity: object.runtime.name, in: coordinator)
             }
             if stores.count == 1 {
-                object.storeIndex = first.index
+                object.home = registry.home(of: object.runtime, in: first)
                 continue
             }
             let relative = object.runtime.relationSlots.lazy
                 .filter { !object.runtime.slots[$0].isToMany }
-                .compactMap { object.toOne($0)?.storeIndex }
-                .first { index in index > 0 && stores.contains { $0.index == index } }
-            object.storeIndex = relative ?? first.index
+                .compactMap { object.toOne($0)?.home.store }
+                .first { store in stores.contains { $0 === store } }
+            object.home = registry.home(of: object.runtime, in: relative ?? first)
         }
     }
 
@@ -189,10 +189,9 @@ extension NSManagedObjectContext {
     /// F5: a deleted object is in no context any more; its ID can still be read.
     final func detach(_ object: NSManagedObject) {
         _ = object.objectID
-        registry.unregister(
-            object, store: Int(object.storeIndex), root: object.runtime.root, primaryKey: object.primaryKey)
+        registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.registered, .updated, .inserted])
-        object.registry = nil
+        object.home = registry.homeOutside(object.runtime)
     }
 
     private func postDidSave(_ saved: SavedObjects, deletedIDs: Set<NSManagedObjectID>) {
@@ -235,10 +234,10 @@ extension NSManagedObjectContext {
 
     /// The object is known under its permanent key from now on.
     final func becomePermanent(_ object: NSManagedObject, store: SQLStore, temporaryKey: Int64, key: Int64) {
-        registry.unregister(object, store: 0, root: object.runtime.root, primaryKey: temporaryKey)
+        registry.unregister(object, primaryKey: temporaryKey)
         object.primaryKey = key
-        object.storeIndex = store.index
-        registry.register(object, store: Int(store.index), root: object.runtime.root, primaryKey: key)
+        if object.home.store !== store { object.home = registry.home(of: object.runtime, in: store) }
+        registry.register(object)
         guard object.cachedID != nil else { return }
         // Somebody holds the temporary ID: it still leads here (A3).
         object.cachedID = nil

@@ -6,8 +6,8 @@ import Synchronization
 /// The objects that a context knows, by identity; what objects hold instead of their context.
 ///
 /// A context registers its objects weakly: an object takes itself out when it is deallocated, on whatever thread
-/// that happens. Each object retains the registry, and the registry knows the context as long as it lives, so an
-/// object that outlives its context finds none instead of a dangling pointer.
+/// that happens. Each object retains its home and by it the registry, and the registry knows the context as long as it
+/// lives, so an object that outlives its context finds none instead of a dangling pointer.
 ///
 /// Identity is the store's index, the root entity's ordinal and the primary key; keys of unsaved objects are
 /// negative and lie in a table of their own.
@@ -18,33 +18,87 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The context, while it lives.
     private(set) unowned(unsafe) var context: NSManagedObjectContext?
     /// The context's coordinator, which the last object may need after the context has gone.
-    var coordinator: NSPersistentStoreCoordinator?
+    var coordinator: NSPersistentStoreCoordinator? {
+        didSet { state.withLock { $0.homes = [:] } }
+    }
     private let state = Mutex(State())
 
     private struct State {
-        /// Addresses of objects by primary key.
-        var tables: [Int: RowTable<UInt>] = [:]
-        var temporary = RowTable<UInt>()
+        /// Addresses of objects by primary key; see ``key(_:_:)``.
+        var tables: [Int: KeyTable] = [:]
+        let temporary = KeyTable()
+        /// By store and entity. Homes hold the registry: that circle ends with the context.
+        var homes: [Int: ObjectHome] = [:]
+        /// Where detached objects live, by entity.
+        var outside: [Int: ObjectHome] = [:]
         /// Where an object went whose temporary ID had been handed out.
         var aliases: [Int64: NSManagedObjectID] = [:]
+
+        mutating func table(store: Int32, root: Int) -> KeyTable {
+            let key = ObjectRegistry.key(store, root)
+            if let known = tables[key] { return known }
+            let made = KeyTable()
+            tables[key] = made
+            return made
+        }
     }
+
+    private static func key(_ store: Int32, _ ordinal: Int) -> Int { Int(store) << 16 | ordinal }
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    func contextWillGo() { context = nil }
+    func contextWillGo() {
+        context = nil
+        state.withLock {
+            $0.homes = [:]
+            $0.outside = [:]
+        }
+    }
+
+    // MARK: Homes
+
+    /// The home of the entity's objects in the store, or of new ones that no store has been found for.
+    func home(of runtime: EntityRuntime, in store: SQLStore?) -> ObjectHome {
+        let key = Self.key(store?.index ?? 0, runtime.ordinal)
+        return state.withLock { state in
+            if let known = state.homes[key], known.runtime === runtime { return known }
+            let made = ObjectHome(
+                runtime: runtime, registry: self, store: store,
+                identities: store.map { state.table(store: $0.index, root: runtime.root) })
+            if context != nil { state.homes[key] = made }
+            return made
+        }
+    }
+
+    /// Where objects go that leave the context.
+    func homeOutside(_ runtime: EntityRuntime) -> ObjectHome {
+        state.withLock { state in
+            if let known = state.outside[runtime.ordinal], known.runtime === runtime { return known }
+            let made = ObjectHome(outside: runtime)
+            state.outside[runtime.ordinal] = made
+            return made
+        }
+    }
+
+    // MARK: Looking up
 
     /// The registered object, retained; `nil` also while it is being deallocated.
-    func object(store: Int, root: Int, primaryKey: Int64) -> NSManagedObject? {
+    func object(store: Int32, root: Int, primaryKey: Int64) -> NSManagedObject? {
         state.withLock { state in
-            let pointer =
-                primaryKey < 0
-                ? state.temporary[primaryKey] : state.tables[store << 16 | root]?[primaryKey]
-            return pointer.flatMap(Self.retained)
+            let table = primaryKey < 0 ? state.temporary : state.tables[Self.key(store, root)]
+            return table.flatMap { Self.object($0.word(primaryKey)) }
+        }
+    }
+
+    func object(in home: ObjectHome, primaryKey: Int64) -> NSManagedObject? {
+        state.withLock { state in
+            let table = primaryKey < 0 ? state.temporary : home.identities
+            return table.flatMap { Self.object($0.word(primaryKey)) }
         }
     }
 
     /// The object at an address of a table, unless it is being deallocated.
-    private static func retained(_ address: UInt) -> NSManagedObject? {
+    private static func object(_ address: UInt) -> NSManagedObject? {
         guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(pointer).takeRetainedValue()
     }
@@ -53,30 +107,72 @@ final class ObjectRegistry: @unchecked Sendable {
         UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     }
 
-    func register(_ object: NSManagedObject, store: Int, root: Int, primaryKey: Int64) {
-        let pointer = Self.address(of: object)
+    /// Every registered object that is not being deallocated.
+    var objects: [NSManagedObject] {
         state.withLock { state in
-            if primaryKey < 0 {
-                state.temporary.set(primaryKey, pointer)
-            } else {
-                state.tables[store << 16 | root, default: RowTable()].set(primaryKey, pointer)
+            var found: [NSManagedObject] = []
+            for table in [state.temporary] + state.tables.values {
+                table.forEach { if let object = Self.object($1) { found.append(object) } }
             }
+            return found
         }
     }
 
-    /// Takes the object out, if it is the one registered under that identity.
-    func unregister(_ object: NSManagedObject, store: Int, root: Int, primaryKey: Int64) {
-        let pointer = Self.address(of: object)
+    // MARK: Coming and going
+
+    func register(_ object: NSManagedObject) {
         state.withLock { state in
-            if primaryKey < 0 {
-                if state.temporary[primaryKey] == pointer { state.temporary.remove(primaryKey) }
-            } else {
-                if state.tables[store << 16 | root]?[primaryKey] == pointer {
-                    state.tables[store << 16 | root]?.remove(primaryKey)
+            guard let table = object.primaryKey < 0 ? state.temporary : object.home.identities else { return }
+            table.set(object.primaryKey, Self.address(of: object))
+        }
+        object.flags.insert(.registered)
+    }
+
+    /// Registers those objects that are not, under one lock. Where another object has the identity already, because
+    /// a row came twice or an initialiser fetched, that one takes the new one's place in the list.
+    func register(_ objects: inout [NSManagedObject]) {
+        // What is replaced is let go of outside the lock: its deinitialiser may need it.
+        var replaced: [NSManagedObject] = []
+        state.withLock { _ in
+            for index in objects.indices {
+                let object = objects[index]
+                guard !object.flags.contains(.registered), let table = object.home.identities else { continue }
+                if let known = Self.object(table.word(object.primaryKey)) {
+                    replaced.append(object)
+                    objects[index] = known
+                } else {
+                    table.set(object.primaryKey, Self.address(of: object))
+                    object.flags.insert(.registered)
                 }
             }
         }
     }
+
+    /// The registered objects of the rows, in their order; empty when there is none at all.
+    func objects(of rows: [RowSnapshot], root: Int, store: Int32) -> [NSManagedObject?] {
+        state.withLock { state in
+            guard let table = state.tables[Self.key(store, root)], table.count > 0 else { return [] }
+            return rows.map { Self.object(table.word($0.primaryKey)) }
+        }
+    }
+
+    /// Takes the object out, if it is the one registered under that key.
+    func unregister(_ object: NSManagedObject, primaryKey: Int64) {
+        let address = Self.address(of: object)
+        state.withLock { state in
+            guard let table = primaryKey < 0 ? state.temporary : object.home.identities else { return }
+            if table.word(primaryKey) == address { table.remove(primaryKey) }
+        }
+    }
+
+    func removeAll() {
+        state.withLock { state in
+            state.tables.values.forEach { $0.removeAll() }
+            state.temporary.removeAll()
+        }
+    }
+
+    // MARK: Temporary IDs
 
     func alias(_ temporaryKey: Int64, to id: NSManagedObjectID) {
         state.withLock { $0.aliases[temporaryKey] = id }
@@ -84,27 +180,5 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {
         state.withLock { $0.aliases[key] }
-    }
-
-    /// Every registered object that is not being deallocated.
-    var objects: [NSManagedObject] {
-        state.withLock { state in
-            var found: [NSManagedObject] = []
-            func collect(_ table: RowTable<UInt>) {
-                table.forEach { _, pointer in
-                    if let object = Self.retained(pointer) { found.append(object) }
-                }
-            }
-            collect(state.temporary)
-            state.tables.values.forEach(collect)
-            return found
-        }
-    }
-
-    func removeAll() {
-        state.withLock {
-            $0.tables = [:]
-            $0.temporary = RowTable()
-        }
     }
 }

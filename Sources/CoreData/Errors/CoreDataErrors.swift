@@ -148,7 +148,7 @@ enum CoreDataErrors {
     ) -> CocoaError {
         let list = conflicts.compactMap { conflict -> NSMergeConflict? in
             guard let store, let context else { return nil }
-            let object = context.object(for: conflict.key, store: store.index)
+            let object = context.object(for: conflict.key, in: store)
             return NSMergeConflict(
                 source: object, newVersion: conflict.persisted.map { Int($0.version) } ?? 0,
                 oldVersion: Int(conflict.expectedVersion), cachedSnapshot: nil,
@@ -171,8 +171,8 @@ enum CoreDataErrors {
             else { return nil }
             let names = violation.slots.map { runtime.slots[$0].name }
             texts.append("\(runtime.name) (\(names.joined(separator: ", ")))")
-            let changed = new(violation.changed) ?? context.object(for: violation.changed, store: store.index)
-            let existing = new(violation.existing) ?? context.object(for: violation.existing, store: store.index)
+            let changed = new(violation.changed) ?? context.object(for: violation.changed, in: store)
+            let existing = new(violation.existing) ?? context.object(for: violation.existing, in: store)
             let isInContext = existing.hasChanges
             return NSConstraintConflict(
                 constraint: names, database: isInContext ? nil : existing,

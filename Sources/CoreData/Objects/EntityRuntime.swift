@@ -12,7 +12,8 @@ import Synchronization
 final class EntityRuntime: @unchecked Sendable {
     // Safe because all is set once, but `classCache`, which its mutex guards.
 
-    struct Slot {
+    /// A property, with what its accessors need. A class, so that to look at one copies none of it.
+    final class Slot: Sendable {
         let name: String
         let property: CompiledProperty
         /// The column in the entity's row; -1 where nothing is stored.
@@ -26,11 +27,25 @@ final class EntityRuntime: @unchecked Sendable {
         /// The ordinals of the destination entity and all below it.
         let destinationSubtree: [Int]
         let destinationName: String
+
+        init(_ property: CompiledProperty, relation: Int, layout: RowLayout, in model: CompiledModel) {
+            self.property = property
+            self.relation = relation
+            name = property.name
+            column = layout.columnOfSlot[property.slot]
+            attribute = property.attribute
+            type = property.attribute?.type ?? .undefined
+            relationship = property.relationship
+            isToMany = property.relationship?.isToMany ?? false
+            let destination = property.relationship.map { model.entities[$0.destination] }
+            destinationSubtree = destination?.subtree ?? []
+            destinationName = destination?.name ?? ""
+        }
     }
 
     let compiled: CompiledEntity
-    /// The description of the entity; alive as long as `model` is.
-    unowned let entity: NSEntityDescription
+    /// The description of the entity; alive as long as `model`, which holds it.
+    unowned(unsafe) let entity: NSEntityDescription
     let model: NSManagedObjectModel
     let slots: [Slot]
     /// The slots of the relationships, by their position.
@@ -62,17 +77,7 @@ final class EntityRuntime: @unchecked Sendable {
                 relation = relationSlots.count
                 relationSlots.append(property.slot)
             }
-            return Slot(
-                name: property.name, property: property,
-                column: compiled.rowLayout.columnOfSlot[property.slot], relation: relation,
-                type: property.attribute?.type ?? .undefined, attribute: property.attribute,
-                relationship: property.relationship, isToMany: property.relationship?.isToMany ?? false,
-                destinationSubtree: property.relationship.map {
-                    compiledModel.entities[$0.destination].subtree
-                } ?? [],
-                destinationName: property.relationship.map {
-                    compiledModel.entities[$0.destination].name
-                } ?? "")
+            return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
         validation = EntityValidation(entity: entity, slots: slots)
@@ -80,10 +85,6 @@ final class EntityRuntime: @unchecked Sendable {
     }
 
     func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
-
-    func isKind(of ordinal: Int, in model: CompiledModel) -> Bool {
-        model.entities[ordinal].subtree.contains(compiled.ordinal)
-    }
 
     /// The class of the entity's objects: the one that the model names, when it is known by now.
     ///
@@ -101,12 +102,6 @@ final class EntityRuntime: @unchecked Sendable {
         }
         classCache.withLock { $0 = found }
         return found
-    }
-
-    /// Tells the runtime of a class that a caller mentioned together with this entity.
-    func learn(_ type: NSManagedObject.Type) {
-        guard type != NSManagedObject.self else { return }
-        ManagedObjectClasses.shared.learn(type)
     }
 }
 

@@ -104,9 +104,12 @@ extension NSManagedObject {
 
     // MARK: For the context
 
-    /// A fault for a row, in the context; not yet registered.
-    static func makeFault(_ runtime: EntityRuntime, type: NSManagedObject.Type) -> NSManagedObject {
-        ocd_set_pending_entity(Unmanaged.passUnretained(runtime).toOpaque())
-        return type.init(entity: runtime.entity, insertInto: nil)
+    /// A fault, in its context but not yet registered there.
+    static func makeFault(_ home: ObjectHome, _ primaryKey: Int64, type: NSManagedObject.Type) -> NSManagedObject {
+        ocd_set_pending_home(Unmanaged.passUnretained(home).toOpaque())
+        let object = type.init(entity: home.runtime.entity, insertInto: nil)
+        object.primaryKey = primaryKey
+        object.flags = .fault
+        return object
     }
 }

@@ -31,33 +31,29 @@ import Foundation
 /// Differs from Apple: `init(entity:insertInto:)` is `required`, so a subclass that overrides it says `required`
 /// instead of `override`.
 open class NSManagedObject: NSObject {
-    /// The entity, laid out for speed; set by the initialiser.
-    final let runtime: EntityRuntime
-    /// The context's registry; `nil` before insertion.
-    final var registry: ObjectRegistry?
+    /// Entity, context and store.
+    final var home: ObjectHome
     final var row: RowSnapshot?
     final var values: ObjectValues?
     /// By relationship position; empty until a relationship is looked at.
     final var relations: [RelationValue] = []
     /// The key under which the object is registered: negative before the first save.
     final var primaryKey: Int64 = 0
-    /// The store that holds the object or shall hold it; 0 before that is known.
-    final var storeIndex: Int32 = 0
     final var flags: ObjectFlags = []
-    final var cachedID: NSManagedObjectID?
-    /// The faults that the same batch fetch made; they are realised together.
-    final var batch: FaultBatch?
+    /// What few objects need.
+    private final var extras: ObjectExtras?
 
     /// Makes an object of an entity and inserts it into a context, or leaves it outside for `nil`.
     ///
     /// - Precondition: the entity is not abstract (A10).
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        if let pending = ocd_take_pending_entity() {
-            runtime = Unmanaged<EntityRuntime>.fromOpaque(pending).takeUnretainedValue()
+        if let pending = ocd_take_pending_home() {
+            home = Unmanaged<ObjectHome>.fromOpaque(pending).takeUnretainedValue()
             super.init()
             return
         }
-        runtime = EntityRuntime.of(entity, in: context)
+        let runtime = EntityRuntime.of(entity, in: context)
+        home = context?.registry.home(of: runtime, in: nil) ?? ObjectHome(outside: runtime)
         super.init()
         precondition(
             !runtime.compiled.isAbstract,
@@ -77,14 +73,42 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        if flags.contains(.registered), let registry {
-            registry.unregister(
-                self, store: Int(storeIndex), root: runtime.root, primaryKey: primaryKey)
-            if row != nil, let store = registry.coordinator?.store(at: storeIndex) {
-                row = nil
-                store.release(primaryKey, root: runtime.root)
-            }
+        guard flags.contains(.registered), let registry else { return }
+        registry.unregister(self, primaryKey: primaryKey)
+        guard row != nil, let store = home.store else { return }
+        row = nil
+        store.release(primaryKey, root: runtime.root)
+    }
+
+    // MARK: What the fields mean
+
+    /// The entity, laid out for speed.
+    final var runtime: EntityRuntime { home.runtime }
+    /// The context's registry; `nil` before insertion.
+    final var registry: ObjectRegistry? { home.registry }
+    /// The store that holds the object or shall hold it; 0 before that is known.
+    final var storeIndex: Int32 { home.storeIndex }
+
+    final var cachedID: NSManagedObjectID? {
+        get { extras?.id }
+        set {
+            if newValue != nil || extras != nil { madeExtras().id = newValue }
         }
+    }
+
+    /// The faults that the same batch fetch made; they are realised together.
+    final var batch: FaultBatch? {
+        get { extras?.batch }
+        set {
+            if newValue != nil || extras != nil { madeExtras().batch = newValue }
+        }
+    }
+
+    private final func madeExtras() -> ObjectExtras {
+        if let extras { return extras }
+        let made = ObjectExtras()
+        extras = made
+        return made
     }
 
     // MARK: Identity and state

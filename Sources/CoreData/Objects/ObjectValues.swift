@@ -70,6 +70,12 @@ final class ObjectValues {
     init(slotCount: Int) { live = [Value?](repeating: nil, count: slotCount) }
 }
 
+/// What only some objects have; each field on its own would cost every object a word.
+final class ObjectExtras {
+    var id: NSManagedObjectID?
+    var batch: FaultBatch?
+}
+
 /// Where an object stands; see ``NSManagedObject``.
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
@@ -93,10 +99,6 @@ struct ObjectFlags: OptionSet {
     static let inaccessible = ObjectFlags(rawValue: 1 << 11)
     /// Between `willTurnIntoFault` and `didTurnIntoFault`, or while a fault fires.
     static let inTransition = ObjectFlags(rawValue: 1 << 12)
-    /// Delete rules have been applied.
-    static let propagated = ObjectFlags(rawValue: 1 << 13)
     /// Registered in the context under its key.
-    static let registered = ObjectFlags(rawValue: 1 << 14)
-    /// The next save writes it even if no value changed: a relationship of another object did.
-    static let touched = ObjectFlags(rawValue: 1 << 15)
+    static let registered = ObjectFlags(rawValue: 1 << 13)
 }

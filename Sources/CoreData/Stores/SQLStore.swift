@@ -101,10 +101,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     func cachedRow(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> RowSnapshot? {
-        guard let entry = cache.entry(root: root, primaryKey: primaryKey),
-            staleness < 0 || Self.now - entry.readTime < staleness
-        else { return nil }
-        return entry.row
+        cache.row(root: root, primaryKey: primaryKey, after: staleness < 0 ? -.infinity : Self.now - staleness)
     }
 
     private static var now: Double { Date().timeIntervalSinceReferenceDate }

@@ -4,45 +4,35 @@ import Synchronization
 /// The rows of one store that contexts hold, so that each row at one version is in memory once.
 ///
 /// Rows come in by fetches and saves, a batch under one lock; they go when nobody but the cache holds them and
-/// the context lets go of them. Keys are those of ``RowTable``, one table per root entity.
+/// the context lets go of them. There is one ``KeyTable`` per root entity; its words hold the rows.
 ///
 ///     var rows = try engine.rows(plan)
 ///     cache.adopt(&rows, at: now)          // rows that were known are the known instances again
 ///     cache.row(root: 0, primaryKey: 7)    // without a statement
 package final class RowCache: Sendable {
-    /// A row with the time at which the store had it so, in seconds since 2001-01-01 UTC.
-    package struct Entry: Sendable {
-        package var row: RowSnapshot
-        package var readTime: Double
-    }
-
     /// Guards everything: one lock a batch, not one a row.
-    private let tables: Mutex<[RowTable<Entry>]>
+    private let tables: Mutex<[KeyTable]>
     /// The root of each entity, by ordinal.
     private let roots: [Int]
 
     /// `roots[ordinal]` is the root of that entity.
     package init(roots: [Int]) {
         self.roots = roots
-        tables = Mutex(Array(repeating: RowTable(), count: roots.count))
+        tables = Mutex(roots.map { _ in KeyTable() })
     }
+
+    deinit { removeAll() }
 
     package var count: Int { tables.withLock { $0.reduce(0) { $0 + $1.count } } }
 
     // MARK: Reading
 
-    package func row(root: Int, primaryKey: Int64) -> RowSnapshot? {
-        tables.withLock { $0[root][primaryKey]?.row }
-    }
-
-    /// The row with the time of its reading, for deciding whether it is stale.
-    package func entry(root: Int, primaryKey: Int64) -> Entry? {
-        tables.withLock { $0[root][primaryKey] }
-    }
-
-    /// The rows that are here, in the keys' order; `nil` for the others.
-    package func rows(root: Int, primaryKeys: [Int64]) -> [RowSnapshot?] {
-        tables.withLock { tables in primaryKeys.map { tables[root][$0]?.row } }
+    /// The row, if it was read after that time (seconds since 2001-01-01 UTC).
+    package func row(root: Int, primaryKey: Int64, after time: Double = -.infinity) -> RowSnapshot? {
+        tables.withLock { tables in
+            guard let row = RowSnapshot(word: tables[root].word(primaryKey)), row.readTime > time else { return nil }
+            return row
+        }
     }
 
     // MARK: After a fetch
@@ -55,19 +45,17 @@ package final class RowCache: Sendable {
         tables.withLock { tables in
             for index in rows.indices {
                 let row = rows[index]
-                let root = roots[row.entity]
-                let known = tables[root].update(row.primaryKey) { entry -> RowSnapshot in
-                    if entry.row.version == row.version {
-                        entry.readTime = max(entry.readTime, time)
-                        return entry.row
-                    }
-                    if row.version > entry.row.version { entry = Entry(row: row, readTime: time) }
-                    return row
+                let table = tables[roots[row.entity]]
+                guard let known = RowSnapshot(word: table.word(row.primaryKey)) else {
+                    row.readTime = time
+                    table.set(row.primaryKey, row.retainedWord())
+                    continue
                 }
-                if let known {
+                if known.version == row.version {
+                    known.readTime = max(known.readTime, time)
                     rows[index] = known
-                } else {
-                    tables[root].set(row.primaryKey, Entry(row: row, readTime: time))
+                } else if row.version > known.version {
+                    Self.put(row, in: table, at: time)
                 }
             }
         }
@@ -78,13 +66,13 @@ package final class RowCache: Sendable {
     /// Puts rows here as they are now, whatever their version.
     package func replace(_ rows: [RowSnapshot], at time: Double) {
         tables.withLock { tables in
-            for row in rows { tables[roots[row.entity]].set(row.primaryKey, Entry(row: row, readTime: time)) }
+            for row in rows { Self.put(row, in: tables[roots[row.entity]], at: time) }
         }
     }
 
     package func remove(_ keys: [RowKey]) {
         tables.withLock { tables in
-            for key in keys { tables[roots[key.entity]].remove(key.primaryKey) }
+            for key in keys { RowSnapshot.release(tables[roots[key.entity]].remove(key.primaryKey)) }
         }
     }
 
@@ -94,24 +82,35 @@ package final class RowCache: Sendable {
     ///
     /// Call it after giving up the last reference of one's own.
     package func release(root: Int, primaryKey: Int64) {
-        tables.withLock { tables in Self.release(&tables[root], primaryKey) }
+        tables.withLock { Self.release(primaryKey, of: $0[root]) }
     }
 
     /// Drops those of the rows that nobody but the cache holds.
     package func release(root: Int, primaryKeys: [Int64]) {
         tables.withLock { tables in
-            for key in primaryKeys { Self.release(&tables[root], key) }
+            let table = tables[root]
+            for key in primaryKeys { Self.release(key, of: table) }
         }
     }
 
     package func removeAll() {
         tables.withLock { tables in
-            for index in tables.indices { tables[index].removeAll() }
+            for table in tables {
+                table.forEach { RowSnapshot.release($1) }
+                table.removeAll()
+            }
         }
     }
 
-    private static func release(_ table: inout RowTable<Entry>, _ primaryKey: Int64) {
-        let isOurs = table.update(primaryKey) { $0.row.isUniquelyReferenced() } ?? false
-        if isOurs { table.remove(primaryKey) }
+    private static func put(_ row: RowSnapshot, in table: KeyTable, at time: Double) {
+        row.readTime = time
+        RowSnapshot.release(table.set(row.primaryKey, row.retainedWord()))
+    }
+
+    private static func release(_ primaryKey: Int64, of table: KeyTable) {
+        let word = table.word(primaryKey)
+        guard word != 0, RowSnapshot.isHeldOnly(by: word) else { return }
+        table.remove(primaryKey)
+        RowSnapshot.release(word)
     }
 }
