@@ -39,9 +39,9 @@ package struct RowSnapshot: @unchecked Sendable {
     /// The one allocation; a class of the standard library's because only that can be followed by elements.
     final class Storage: ManagedBuffer<RowHeader, UInt64> {}
 
-    private var storage: Storage
+    let storage: Storage
 
-    fileprivate init(_ storage: Storage) { self.storage = storage }
+    init(storage: Storage) { self.storage = storage }
 
     package var primaryKey: Int64 { storage.header.primaryKey }
     package var version: Int32 { storage.header.version }
@@ -108,39 +108,6 @@ package struct RowSnapshot: @unchecked Sendable {
     }
 
     static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
-}
-
-/// Rows as words of a ``KeyTable``, which knows nothing of references: a word that stands for a row holds it.
-extension RowSnapshot {
-    /// When the store had the row so, in seconds since 2001; for whoever keeps it in a table, under its lock.
-    package var readTime: Double {
-        get { storage.header.readTime }
-        nonmutating set { storage.header.readTime = newValue }
-    }
-
-    /// The word that stands for the row; give it to ``release(_:)`` in the end.
-    package func retainedWord() -> UInt { UInt(bitPattern: Unmanaged.passRetained(storage).toOpaque()) }
-
-    /// The row that the word stands for and goes on holding.
-    package init?(word: UInt) {
-        guard let storage = Self.storage(word) else { return nil }
-        self.init(storage.takeUnretainedValue())
-    }
-
-    /// Gives up the row that the word stood for.
-    package static func release(_ word: UInt) { storage(word)?.release() }
-
-    /// Whether nobody but the word holds the row.
-    package static func isHeldOnly(by word: UInt) -> Bool {
-        guard var storage = storage(word)?.takeRetainedValue() else { return false }
-        let isUnique = isKnownUniquelyReferenced(&storage)
-        _ = Unmanaged.passRetained(storage)
-        return isUnique
-    }
-
-    private static func storage(_ word: UInt) -> Unmanaged<Storage>? {
-        UnsafeRawPointer(bitPattern: word).map(Unmanaged.fromOpaque)
-    }
 }
 
 /// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
@@ -230,7 +197,7 @@ package final class RowBuilder {
             }
         }
         reset()
-        return RowSnapshot(storage)
+        return RowSnapshot(storage: storage)
     }
 
     private func set(word: UInt64, at column: Int) {

@@ -33,28 +33,38 @@ extension NSManagedObjectContext {
         objects(for: [row], in: store)[0]
     }
 
+    final func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
+        let list = RowList()
+        for row in rows { list.append(row) }
+        return objects(for: list, in: store)
+    }
+
     /// The objects of many rows of one root entity: what does not change from row to row is asked once, and the
     /// registry is locked twice.
-    final func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
-        guard let first = rows.first else { return [] }
-        var home = home(ofEntity: first.entity, in: store)
+    ///
+    /// The objects take the rows out of the list.
+    final func objects(for rows: RowList, in store: SQLStore) -> [NSManagedObject] {
+        guard !rows.isEmpty else { return [] }
+        var entity = RowView(word: rows.word(0)).entity
+        var home = home(ofEntity: entity, in: store)
         var type = home.runtime.objectClass
-        let known = registry.objects(of: rows, root: home.runtime.root, store: store.index)
+        let known = registry.objects(of: rows, in: home)
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(rows.count)
         for index in rows.indices {
-            let row = rows[index]
             if !known.isEmpty, let object = known[index] {
-                if object.flags.contains(.fault) { object.row = row }
+                if object.flags.contains(.fault) { object.takeRow(rows.take(index)) }
                 objects.append(object)
                 continue
             }
-            if home.runtime.ordinal != row.entity {
-                home = self.home(ofEntity: row.entity, in: store)
+            let row = RowView(word: rows.word(index))
+            if row.entity != entity {
+                entity = row.entity
+                home = self.home(ofEntity: entity, in: store)
                 type = home.runtime.objectClass
             }
             let object = NSManagedObject.makeFault(home, row.primaryKey, type: type)
-            object.row = row
+            object.takeRow(rows.take(index))
             objects.append(object)
         }
         registry.register(&objects)

@@ -109,7 +109,8 @@ extension NSManagedObjectContext {
             } else if needsWindow {
                 plan.offset = 0
             }
-            found += try fetch(plan, from: store, request: request, readsRows: readsRows)
+            let objects = try fetch(plan, from: store, request: request, readsRows: readsRows)
+            if found.isEmpty { found = objects } else { found += objects }
         }
         guard needsWindow else { return found }
         let isResorted = try overlay(pending, on: &found, translation)

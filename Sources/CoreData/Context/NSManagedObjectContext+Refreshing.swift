@@ -93,11 +93,8 @@ extension NSManagedObjectContext {
             object.flags = [.inaccessible]
             object.values = nil
             object.relations = []
-            let store = object.home.store
+            object.giveUpRow()
             object.home = registry.homeOutside(object.runtime)
-            guard object.row != nil else { continue }
-            object.row = nil
-            store?.release(object.primaryKey, root: object.runtime.root)
         }
         registry.removeAll()
         clearLists()

@@ -149,11 +149,16 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// The registered objects of the rows, in their order; empty when there is none at all.
-    func objects(of rows: [RowSnapshot], root: Int, store: Int32) -> [NSManagedObject?] {
-        state.withLock { state in
-            guard let table = state.tables[Self.key(store, root)], table.count > 0 else { return [] }
-            return rows.map { Self.object(table.word($0.primaryKey)) }
+    func objects(of rows: RowList, in home: ObjectHome) -> [NSManagedObject?] {
+        var found: [NSManagedObject?] = []
+        state.withLock { _ in
+            guard let table = home.identities, table.count > 0 else { return }
+            found.reserveCapacity(rows.count)
+            for index in rows.indices {
+                found.append(Self.object(table.word(RowView(word: rows.word(index)).primaryKey)))
+            }
         }
+        return found
     }
 
     /// Takes the object out, if it is the one registered under that key.

@@ -45,7 +45,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         managedObjectModel = model
         runtime = try CoreDataErrors.converting(nil) { try ModelRuntime(model) }
         super.init()
-        for entity in runtime.entities { ManagedObjectClasses.shared.note(entity) }
+        ManagedObjectClasses.shared.note(runtime)
     }
 
     deinit {

@@ -11,8 +11,8 @@ extension NSManagedObject {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         if let live = values?.live[slot] { return Self.integer(live) }
-        if let row {
-            let column = runtime.slots[slot].column
+        if let row = rowView {
+            let column = Int(home.columns[slot])
             if column < 0 { return nil }
             let word = row.integer(column)
             // The word of NULL is 0; only then is it worth asking.
@@ -34,8 +34,8 @@ extension NSManagedObject {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         if let live = values?.live[slot] { return Self.double(live) }
-        if let row {
-            let column = runtime.slots[slot].column
+        if let row = rowView {
+            let column = Int(home.columns[slot])
             if column < 0 { return nil }
             let value = row.real(column)
             return value == 0 && row.isNull(column) ? nil : value
@@ -58,9 +58,9 @@ extension NSManagedObject {
             if case .string(let text) = live { return text }
             return nil
         }
-        if let row {
-            let column = runtime.slots[slot].column
-            return column < 0 || row.isNull(column) ? nil : row.text(column)
+        if let row = rowView {
+            let column = Int(home.columns[slot])
+            return column < 0 ? nil : row.text(column)
         }
         if case .string(let text) = committedAttribute(slot) { return text }
         return nil

@@ -27,9 +27,9 @@ public final class PropertyKey<Value>: Sendable {
     ///
     /// - Precondition: the entity has it.
     final func slot(in object: NSManagedObject) -> Int {
-        let runtime = object.runtime
         let cached = cache.load(ordering: .relaxed)
-        if cached >> 32 == UInt64(runtime.identifier) { return Int(cached & 0xFFFF_FFFF) }
+        if cached >> 32 == UInt64(object.home.runtimeIdentifier) { return Int(cached & 0xFFFF_FFFF) }
+        let runtime = object.runtime
         guard let slot = runtime.slot(forKey: name) else {
             if let slot = KeyPathProbe.slot(of: self, in: object) { return slot }
             preconditionFailure(KeyValueCoding.unknownKeyMessage(name, of: runtime))

@@ -48,6 +48,8 @@ final class EntityRuntime: @unchecked Sendable {
     unowned(unsafe) let entity: NSEntityDescription
     let model: NSManagedObjectModel
     let slots: [Slot]
+    /// The column of each slot, -1 where nothing is stored.
+    let columns: UnsafePointer<Int32>
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
     let validation: EntityValidation
@@ -80,9 +82,14 @@ final class EntityRuntime: @unchecked Sendable {
             return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
+        let columns = UnsafeMutablePointer<Int32>.allocate(capacity: max(slots.count, 1))
+        for (index, slot) in slots.enumerated() { columns[index] = Int32(truncatingIfNeeded: slot.column) }
+        self.columns = UnsafePointer(columns)
         validation = EntityValidation(entity: entity, slots: slots)
         identifier = Self.nextIdentifier.wrappingAdd(1, ordering: .relaxed).oldValue
     }
+
+    deinit { columns.deallocate() }
 
     func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
 
@@ -109,6 +116,8 @@ final class EntityRuntime: @unchecked Sendable {
 final class ModelRuntime: Sendable {
     let model: CompiledModel
     let entities: [EntityRuntime]
+    /// Who claims which class, as far as that has been asked.
+    private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
 
     init(_ model: NSManagedObjectModel) throws {
         let compiled = try model.freeze()
@@ -124,12 +133,23 @@ final class ModelRuntime: Sendable {
         model.ordinalByName[name].map { entities[$0] }
     }
 
-    /// The entity whose objects have that class; `nil` when none or several claim it.
+    /// The runtime of one of the model's descriptions, `nil` for another model's.
+    func runtime(of entity: NSEntityDescription) -> EntityRuntime? {
+        guard entities.indices.contains(entity.ordinal), entities[entity.ordinal].entity === entity else { return nil }
+        return entities[entity.ordinal]
+    }
+
+    /// The entities that name the class.
     func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
-        let names = ManagedObjectClasses.names(of: type)
-        return entities.filter { runtime in
-            guard let name = runtime.compiled.className else { return false }
-            return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
+        claims.withLock { claims in
+            if let known = claims[ObjectIdentifier(type)] { return known }
+            let names = ManagedObjectClasses.names(of: type)
+            let claiming = entities.filter { runtime in
+                guard let name = runtime.compiled.className else { return false }
+                return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
+            }
+            claims[ObjectIdentifier(type)] = claiming
+            return claiming
         }
     }
 }
@@ -145,12 +165,13 @@ final class ManagedObjectClasses: Sendable {
         var classes: [String: NSManagedObject.Type] = [:]
         var modules: [String] = []
         var warned: Set<String> = []
-        /// The entities of the models in use, weakly: a model that nobody uses any more claims no class.
-        var entities: [WeakEntity] = []
+        var learnt: Set<ObjectIdentifier> = []
+        /// The models in use, weakly: one that nobody uses any more claims no class.
+        var models: [WeakModel] = []
     }
 
-    private struct WeakEntity {
-        weak var runtime: EntityRuntime?
+    private struct WeakModel {
+        weak var runtime: ModelRuntime?
     }
 
     /// Guards what has been learnt so far.
@@ -170,7 +191,9 @@ final class ManagedObjectClasses: Sendable {
         return names
     }
 
+    /// Takes note of a class that the program mentions.
     func learn(_ type: NSManagedObject.Type) {
+        guard state.withLock({ $0.learnt.insert(ObjectIdentifier(type)).inserted }) else { return }
         let full = String(reflecting: type)
         guard let module = full.split(separator: ".").first.map(String.init) else { return }
         state.withLock { state in
@@ -199,26 +222,19 @@ final class ManagedObjectClasses: Sendable {
         return nil
     }
 
-    /// Takes note of an entity of a model in use.
-    func note(_ runtime: EntityRuntime) {
-        guard runtime.compiled.className != nil else { return }
+    /// Takes note of a model in use.
+    func note(_ model: ModelRuntime) {
         state.withLock { state in
-            state.entities.removeAll { $0.runtime == nil }
-            state.entities.append(WeakEntity(runtime: runtime))
+            state.models.removeAll { $0.runtime == nil }
+            state.models.append(WeakModel(runtime: model))
         }
     }
 
     /// The entities that name the class: of several equal models the one used last.
     func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
-        let names = Self.names(of: type)
-        let runtimes = state.withLock { $0.entities.compactMap(\.runtime) }
+        let models = state.withLock { $0.models.compactMap(\.runtime) }
         var found: [String: EntityRuntime] = [:]
-        for runtime in runtimes {
-            guard let name = runtime.compiled.className,
-                names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
-            else { continue }
-            found[runtime.name] = runtime
-        }
+        for runtime in models.flatMap({ $0.entities(ofClass: type) }) { found[runtime.name] = runtime }
         return Array(found.values)
     }
 

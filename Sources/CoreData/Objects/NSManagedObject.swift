@@ -33,7 +33,8 @@ import Foundation
 open class NSManagedObject: NSObject {
     /// Entity, context and store.
     final var home: ObjectHome
-    final var row: RowSnapshot?
+    /// Stands for the row and holds it, 0 without one; see ``row``.
+    private final var rowWord: UInt = 0
     final var values: ObjectValues?
     /// By relationship position; empty until a relationship is looked at.
     final var relations: [RelationValue] = []
@@ -73,11 +74,9 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        guard flags.contains(.registered), let registry else { return }
+        guard flags.contains(.registered), let registry = home.registry else { return RowSnapshot.release(rowWord) }
         registry.unregister(self, primaryKey: primaryKey)
-        guard row != nil, let store = home.store else { return }
-        row = nil
-        store.release(primaryKey, root: runtime.root)
+        giveUpRow()
     }
 
     // MARK: What the fields mean
@@ -88,6 +87,36 @@ open class NSManagedObject: NSObject {
     final var registry: ObjectRegistry? { home.registry }
     /// The store that holds the object or shall hold it; 0 before that is known.
     final var storeIndex: Int32 { home.storeIndex }
+
+    /// The values last read or saved.
+    final var row: RowSnapshot? {
+        get { RowSnapshot(word: rowWord) }
+        set { takeRow(newValue?.retainedWord() ?? 0) }
+    }
+
+    /// As ``row``, without a reference: for as long as nobody sets another one.
+    @inline(__always)
+    final var rowView: RowView? { rowWord == 0 ? nil : RowView(word: rowWord) }
+
+    final var hasRow: Bool { rowWord != 0 }
+
+    /// The row that the word stands for, which the object holds from now on.
+    final func takeRow(_ word: UInt) {
+        RowSnapshot.release(rowWord)
+        rowWord = word
+    }
+
+    /// Lets go of the row; the store forgets it when nobody else has it.
+    final func giveUpRow() {
+        guard rowWord != 0 else { return }
+        let word = rowWord
+        rowWord = 0
+        if let cache = home.rowCache {
+            cache.giveUp(word, root: home.root, primaryKey: primaryKey)
+        } else {
+            RowSnapshot.release(word)
+        }
+    }
 
     final var cachedID: NSManagedObjectID? {
         get { extras?.id }
@@ -312,6 +341,7 @@ public struct NSSnapshotEventType: OptionSet, Sendable {
 extension EntityRuntime {
     /// The runtime of an entity of the context's model, or of the entity's own model outside a context.
     static func of(_ entity: NSEntityDescription, in context: NSManagedObjectContext?) -> EntityRuntime {
+        if let coordinator = context?.coordinator, let known = coordinator.runtime.runtime(of: entity) { return known }
         let name = entity.name ?? ""
         if let coordinator = context?.coordinator {
             guard let runtime = coordinator.runtime.entity(named: name) else {

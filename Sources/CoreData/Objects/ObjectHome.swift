@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import CoreDataStore
 
 /// Where an object lives: what all objects of one entity in one context and one store have in common.
 ///
@@ -21,6 +22,13 @@ final class ObjectHome: @unchecked Sendable {
     let identities: KeyTable?
     /// 0 without a store.
     let storeIndex: Int32
+    // What objects ask of those above most often: to go through them would count references, slowly where somebody
+    // refers to them weakly.
+    let rowCache: RowCache?
+    let root: Int
+    let runtimeIdentifier: UInt32
+    /// The column of each slot, -1 where nothing is stored; the runtime owns them.
+    let columns: UnsafePointer<Int32>
 
     init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
         self.runtime = runtime
@@ -28,6 +36,10 @@ final class ObjectHome: @unchecked Sendable {
         self.store = store
         self.identities = identities
         storeIndex = store?.index ?? 0
+        rowCache = store?.cache
+        root = runtime.root
+        runtimeIdentifier = runtime.identifier
+        columns = runtime.columns
     }
 
     /// The home of objects outside any context.

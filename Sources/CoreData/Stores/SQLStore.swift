@@ -81,10 +81,10 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     // MARK: Rows
 
     /// Rows of a fetch; those that are known at this version are the same rows as in other contexts.
-    func fetchRows(_ plan: FetchPlan) throws -> [RowSnapshot] {
+    func fetchRows(_ plan: FetchPlan) throws -> RowList {
         if CoreDataLog.sqlDebugLevel > 3 { SQLLog.log(try engine.explain(plan).plan) }
-        var rows = try engine.rows(plan)
-        cache.adopt(&rows, at: Self.now)
+        let rows = try engine.rows(plan)
+        cache.adopt(rows, at: Self.now)
         return rows
     }
 
@@ -131,9 +131,6 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         for index in found.indices { cache.adopt(&found[index].rows, at: time) }
         return found
     }
-
-    /// An object that had the row is gone; nobody else may need it.
-    func release(_ primaryKey: Int64, root: Int) { cache.release(root: root, primaryKey: primaryKey) }
 
     /// The rows in memory are what was saved.
     func didSave(

@@ -12,10 +12,12 @@ extension StoreEngine {
     /// The rows that the plan selects, whole and in its order: one statement.
     ///
     /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
-    package func rows(_ plan: FetchPlan) throws -> [RowSnapshot] {
+    package func rows(_ plan: FetchPlan) throws -> RowList {
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
-        return try query(statement) { try decoder.row($0) }
+        let rows = RowList()
+        try forEachResult(of: statement.text) { rows.append(try decoder.row($0)) }
+        return rows
     }
 
     /// The keys of the rows that the plan selects, in its order, each with its row's own entity.
@@ -96,13 +98,17 @@ extension StoreEngine {
     }
 
     func query<R>(_ text: SQLText, _ row: (any SQLStatement) throws -> R) throws -> [R] {
+        var results: [R] = []
+        try forEachResult(of: text) { results.append(try row($0)) }
+        return results
+    }
+
+    private func forEachResult(of text: SQLText, _ body: (any SQLStatement) throws -> Void) throws {
         try database.read { connection in
             let statement = try connection.statement(text.sql)
             defer { statement.reset() }
             try statement.bind(text.bindings, at: 0)
-            var results: [R] = []
-            while try statement.step() { results.append(try row(statement)) }
-            return results
+            while try statement.step() { try body(statement) }
         }
     }
 

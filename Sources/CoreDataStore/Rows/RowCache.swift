@@ -41,24 +41,36 @@ package final class RowCache: Sendable {
     /// are here, the others are kept if they are newer.
     ///
     /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
-    package func adopt(_ rows: inout [RowSnapshot], at time: Double) {
+    package func adopt(_ rows: RowList, at time: Double) {
         tables.withLock { tables in
-            for index in rows.indices {
-                let row = rows[index]
+            for index in 0..<rows.count {
+                let word = rows.word(index)
+                let row = RowView(word: word)
                 let table = tables[roots[row.entity]]
-                guard let known = RowSnapshot(word: table.word(row.primaryKey)) else {
-                    row.readTime = time
-                    table.set(row.primaryKey, row.retainedWord())
+                let knownWord = table.word(row.primaryKey)
+                guard knownWord != 0 else {
+                    Self.put(word, in: table, at: time)
                     continue
                 }
+                let known = RowView(word: knownWord)
                 if known.version == row.version {
                     known.readTime = max(known.readTime, time)
-                    rows[index] = known
+                    guard known != row else { continue }
+                    RowSnapshot.retain(knownWord)
+                    RowSnapshot.release(rows.exchange(index, knownWord))
                 } else if row.version > known.version {
-                    Self.put(row, in: table, at: time)
+                    Self.put(word, in: table, at: time)
                 }
             }
         }
+    }
+
+    /// As above, for a few rows.
+    package func adopt(_ rows: inout [RowSnapshot], at time: Double) {
+        let list = RowList()
+        for row in rows { list.append(row) }
+        adopt(list, at: time)
+        rows = Array(list)
     }
 
     // MARK: After a save
@@ -66,7 +78,11 @@ package final class RowCache: Sendable {
     /// Puts rows here as they are now, whatever their version.
     package func replace(_ rows: [RowSnapshot], at time: Double) {
         tables.withLock { tables in
-            for row in rows { Self.put(row, in: tables[roots[row.entity]], at: time) }
+            for row in rows {
+                let word = row.retainedWord()
+                Self.put(word, in: tables[roots[row.entity]], at: time)
+                RowSnapshot.release(word)
+            }
         }
     }
 
@@ -78,18 +94,15 @@ package final class RowCache: Sendable {
 
     // MARK: Letting go
 
-    /// Drops the row if nobody but the cache holds it.
-    ///
-    /// Call it after giving up the last reference of one's own.
-    package func release(root: Int, primaryKey: Int64) {
-        tables.withLock { Self.release(primaryKey, of: $0[root]) }
-    }
-
-    /// Drops those of the rows that nobody but the cache holds.
-    package func release(root: Int, primaryKeys: [Int64]) {
+    /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
+    package func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
         tables.withLock { tables in
+            RowSnapshot.release(word)
             let table = tables[root]
-            for key in primaryKeys { Self.release(key, of: table) }
+            let known = table.word(primaryKey)
+            guard known != 0, RowSnapshot.isHeldOnly(by: known) else { return }
+            table.remove(primaryKey)
+            RowSnapshot.release(known)
         }
     }
 
@@ -102,15 +115,10 @@ package final class RowCache: Sendable {
         }
     }
 
-    private static func put(_ row: RowSnapshot, in table: KeyTable, at time: Double) {
+    private static func put(_ word: UInt, in table: KeyTable, at time: Double) {
+        let row = RowView(word: word)
         row.readTime = time
-        RowSnapshot.release(table.set(row.primaryKey, row.retainedWord()))
-    }
-
-    private static func release(_ primaryKey: Int64, of table: KeyTable) {
-        let word = table.word(primaryKey)
-        guard word != 0, RowSnapshot.isHeldOnly(by: word) else { return }
-        table.remove(primaryKey)
-        RowSnapshot.release(word)
+        RowSnapshot.retain(word)
+        RowSnapshot.release(table.set(row.primaryKey, word))
     }
 }

@@ -59,16 +59,21 @@ import Testing
         #expect(cache.count == 0)
     }
 
-    @Test func onlyARowThatNobodyHoldsIsReleased() {
+    @Test func onlyARowThatNobodyHoldsIsReleased() throws {
         var rows = [row(1), row(2)]
         cache.adopt(&rows, at: 1)
-        let held = rows[0]
+        let words = rows.map { $0.retainedWord() }
+        var held: RowSnapshot? = rows[0]
         rows = []
-        cache.release(root: 0, primaryKeys: [1, 2, 3])
-        #expect(cache.row(root: 0, primaryKey: 1)?.isIdentical(to: held) ?? false)
+        for (key, word) in zip(Int64(1)..., words) { cache.giveUp(word, root: 0, primaryKey: key) }
+        cache.giveUp(0, root: 0, primaryKey: 3)
+        #expect(try cache.row(root: 0, primaryKey: 1)?.isIdentical(to: #require(held)) ?? false)
         #expect(cache.row(root: 0, primaryKey: 2) == nil)
-        cache.release(root: 0, primaryKey: 1)
         #expect(cache.count == 1)
+        let last = held?.retainedWord() ?? 0
+        held = nil
+        cache.giveUp(last, root: 0, primaryKey: 1)
+        #expect(cache.count == 0)
     }
 
     @Test func adoptedRowsOfTheStoreAreOneInstance() throws {
@@ -76,7 +81,7 @@ import Testing
             store.insert("Tag", 1, ["name": .text("a")])
             store.insert("Tag", 2, [:])
         }
-        var first = try store.engine.rows(Bookshop.plan("Tag"))
+        var first = Array(try store.engine.rows(Bookshop.plan("Tag")))
         store.engine.rowCache.adopt(&first, at: 1)
         var second = try store.engine.rows(forKeys: [2, 1], root: Bookshop.ordinal("Tag"))
         store.engine.rowCache.adopt(&second, at: 2)

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import CoreDataPrimitives
+
+@Suite struct RowWordsTests {
+    func row(columns: Int) -> RowSnapshot {
+        let builder = RowBuilder(columnCount: columns)
+        builder.setInteger(-5, at: 0)
+        builder.setReal(2.5, at: 1)
+        builder.setText("Milch & Öl", at: columns - 2)
+        builder.setText("", at: columns - 1)
+        return builder.finish(primaryKey: 7, version: 3, entity: 65)
+    }
+
+    /// A view finds header and words by arithmetic; here that agrees with the row itself.
+    @Test(arguments: [5, 64, 65, 200]) func aViewReadsWhatTheRowHolds(columns: Int) {
+        let row = row(columns: columns)
+        let word = row.retainedWord()
+        defer { RowSnapshot.release(word) }
+        let view = RowView(word: word)
+        #expect(view.primaryKey == 7 && view.version == 3 && view.entity == 65)
+        for column in 0..<columns { #expect(view.isNull(column) == row.isNull(column)) }
+        #expect(view.integer(0) == -5 && view.real(1) == 2.5 && view.integer(2) == 0)
+        #expect(view.text(columns - 2) == "Milch & Öl" && view.text(columns - 1) == "" && view.text(2) == nil)
+        view.readTime = 12.5
+        #expect(row.readTime == 12.5)
+    }
+
+    @Test func aListHoldsWhatNobodyTookOut() {
+        let first = row(columns: 5).retainedWord()
+        let second = row(columns: 5).retainedWord()
+        do {
+            let list = RowList()
+            for word in [first, second] {
+                RowSnapshot.retain(word)
+                if let row = RowSnapshot(word: word) { list.append(row) }
+                RowSnapshot.release(word)
+            }
+            #expect(list.count == 2 && list.word(1) == second)
+            #expect(!RowSnapshot.isHeldOnly(by: first))
+            #expect(list.take(0) == first)
+            RowSnapshot.release(first)
+        }
+        #expect(RowSnapshot.isHeldOnly(by: first))
+        #expect(RowSnapshot.isHeldOnly(by: second))
+        RowSnapshot.release(first)
+        RowSnapshot.release(second)
+    }
+}
