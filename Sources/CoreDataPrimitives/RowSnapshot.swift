@@ -20,21 +20,19 @@ struct RowHeader {
     /// The ordinal of the row's own entity in the model.
     var entity: UInt16
     var columnCount: UInt16
-    /// When the store had it so, in seconds since 2001; belongs to whoever keeps rows by key, under its lock.
-    var readTime: Double
 }
 
 /// The values of one row at one version: immutable, shared between contexts, one allocation.
 ///
 /// ```
 ///  object header | RowHeader | null words | column words      | bytes
-///  16 bytes      | 24 bytes  | ⌈n/64⌉ × 8 | n × 8             | text and blobs, back to back
+///  16 bytes      | 16 bytes  | ⌈n/64⌉ × 8 | n × 8             | text and blobs, back to back
 /// ```
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
 /// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
 /// Columns are those of the entity's ``RowLayout``, in its order.
 package struct RowSnapshot: @unchecked Sendable {
-    // Safe because only RowBuilder writes, before the row is published; for the time of its reading see RowHeader.
+    // Safe because only RowBuilder writes, before the row is published.
 
     /// The one allocation; a class of the standard library's because only that can be followed by elements.
     final class Storage: ManagedBuffer<RowHeader, UInt64> {}
@@ -170,6 +168,21 @@ package final class RowBuilder {
         byteCount = end
     }
 
+    /// Takes every column of another row of the same layout.
+    package func copy(_ row: RowSnapshot, kinds: [ColumnKind]) {
+        row.storage.withUnsafeMutablePointerToElements { source in
+            words.update(from: source, count: nullWords + columnCount)
+            var end = 0
+            for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
+                let word = words[nullWords + column]
+                end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
+            }
+            if end > byteCapacity { grow(to: end) }
+            bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
+            byteCount = end
+        }
+    }
+
     /// Copies a column of another row of the same layout.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
         if row.isNull(column) {
@@ -188,7 +201,7 @@ package final class RowBuilder {
             RowSnapshot.Storage.create(minimumCapacity: wordCount + (byteCount + 7) >> 3) { _ in
                 RowHeader(
                     primaryKey: primaryKey, version: version, entity: UInt16(truncatingIfNeeded: entity),
-                    columnCount: UInt16(truncatingIfNeeded: columnCount), readTime: 0)
+                    columnCount: UInt16(truncatingIfNeeded: columnCount))
             }, to: RowSnapshot.Storage.self)
         storage.withUnsafeMutablePointerToElements { target in
             target.update(from: words, count: wordCount)

@@ -7,15 +7,15 @@ import Foundation
 ///
 /// A view is valid only as long as the row is held.
 package struct RowView: Equatable {
-    private let header: UnsafeMutablePointer<RowHeader>
+    private let header: UnsafePointer<RowHeader>
     private let words: UnsafePointer<UInt64>
 
     /// A view of the row that the word stands for; see ``RowSnapshot/retainedWord()``.
     package init(word: UInt) {
         // A row's header and words lie behind the two words of every object's header, as ManagedBuffer lays them out.
-        let start = UnsafeMutableRawPointer(bitPattern: word).unsafelyUnwrapped + RowView.headerOffset
+        let start = UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped + RowView.headerOffset
         header = start.assumingMemoryBound(to: RowHeader.self)
-        words = UnsafePointer((start + MemoryLayout<RowHeader>.size).assumingMemoryBound(to: UInt64.self))
+        words = (start + MemoryLayout<RowHeader>.size).assumingMemoryBound(to: UInt64.self)
     }
 
     private static let headerOffset = 16
@@ -23,12 +23,6 @@ package struct RowView: Equatable {
     package var primaryKey: Int64 { header.pointee.primaryKey }
     package var version: Int32 { header.pointee.version }
     package var entity: Int { Int(header.pointee.entity) }
-
-    /// When the store had the row so, in seconds since 2001; for whoever keeps it in a table, under its lock.
-    package var readTime: Double {
-        get { header.pointee.readTime }
-        nonmutating set { header.pointee.readTime = newValue }
-    }
 
     package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
@@ -79,9 +73,6 @@ extension RowSnapshot {
         _ = Unmanaged.passRetained(storage)
         return isUnique
     }
-
-    /// See ``RowView/readTime``.
-    package var readTime: Double { storage.header.readTime }
 
     private static func storage(_ word: UInt) -> Unmanaged<Storage>? {
         UnsafeRawPointer(bitPattern: word).map(Unmanaged.fromOpaque)

@@ -22,8 +22,6 @@ import Testing
         for column in 0..<columns { #expect(view.isNull(column) == row.isNull(column)) }
         #expect(view.integer(0) == -5 && view.real(1) == 2.5 && view.integer(2) == 0)
         #expect(view.text(columns - 2) == "Milch & Öl" && view.text(columns - 1) == "" && view.text(2) == nil)
-        view.readTime = 12.5
-        #expect(row.readTime == 12.5)
     }
 
     @Test func aListHoldsWhatNobodyTookOut() {

@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
         guard let values = object.values else { return }
         values.event.removeAll()
-        if !values.eventOld.isEmpty { values.eventOld = [:] }
+        if !values.eventOld.isEmpty { values.eventOld = [] }
     }
 
     // MARK: Delete rules
@@ -137,7 +137,7 @@ extension NSManagedObjectContext {
     private func targets(of object: NSManagedObject, _ slot: Int, toNullify: Bool) -> [NSManagedObject] {
         if !object.runtime.slots[slot].isToMany { return object.toOne(slot).map { [$0] } ?? [] }
         let members = object.knownMembers(slot).members
-        if toNullify { realiseAll(members.filter { $0.isFault && $0.row == nil }) }
+        if toNullify { realiseAll(members.filter { $0.isFault && !$0.hasRow }) }
         return members
     }
 
@@ -145,7 +145,7 @@ extension NSManagedObjectContext {
     final func forget(_ object: NSManagedObject) {
         registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.inserted, .deleted, .registered, .updated])
-        object.home = registry.homeOutside(object.runtime)
+        object.home = registry.homeOutside(object.home)
     }
 
     private func undelete(_ object: NSManagedObject) {
@@ -157,6 +157,7 @@ extension NSManagedObjectContext {
     // MARK: Notifications
 
     private func postObjectsDidChange(_ event: ChangeEvent) {
+        guard ContextNotification.objectsDidChange.isWanted else { return }
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it: D1.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
@@ -171,6 +172,6 @@ extension NSManagedObjectContext {
         guard !userInfo.isEmpty else { return }
         userInfo["managedObjectContext"] = self
         NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+            name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
     }
 }

@@ -75,8 +75,12 @@ extension NSManagedObjectContext {
     /// The object of a key: the registered one, or a new fault without values.
     final func object(for key: RowKey, in store: SQLStore) -> NSManagedObject {
         let home = home(ofEntity: key.entity, in: store)
-        if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
-        let object = NSManagedObject.makeFault(home, key.primaryKey, type: home.runtime.objectClass)
+        return registry.object(in: home, primaryKey: key.primaryKey) ?? makeFault(home, key.primaryKey)
+    }
+
+    /// A new fault for a key that nobody has registered.
+    private func makeFault(_ home: ObjectHome, _ primaryKey: Int64) -> NSManagedObject {
+        let object = NSManagedObject.makeFault(home, primaryKey, type: home.runtime.objectClass)
         registry.register(object)
         if retainsRegisteredObjects { retained.append(object) }
         return object
@@ -87,13 +91,12 @@ extension NSManagedObjectContext {
         return registry.home(of: coordinator.runtime.entities[ordinal], in: store)
     }
 
-    /// The destination of a to-one, as an object that may be a fault.
+    /// The destination of a to-one, which is not registered yet, as an object that may be a fault.
     final func destination(
-        store index: Int32, entity: Int, entityNumber: Int64?, primaryKey: Int64
+        in store: SQLStore, entity: Int, entityNumber: Int64?, primaryKey: Int64
     ) -> NSManagedObject? {
-        guard let coordinator, let store = coordinator.store(at: index) else { return nil }
+        guard let coordinator, store.isAttached else { return nil }
         let base = coordinator.runtime.entities[entity]
-        if let known = registry.object(store: index, root: base.root, primaryKey: primaryKey) { return known }
         var ordinal = entity
         if let entityNumber {
             ordinal = store.engine.layout.ordinalByNumber[entityNumber] ?? entity
@@ -136,15 +139,15 @@ extension NSManagedObjectContext {
 
     /// Gives the fault its values.
     final func realise(_ object: NSManagedObject, key: String?) {
-        if object.row == nil {
+        if !object.hasRow {
             do {
-                try readRows(of: neighbours(of: object))
+                if object.batch == nil { try readRow(of: object) } else { try readRows(of: neighbours(of: object)) }
             } catch {
                 noteReadFailure(error, "\(object.objectID)")
                 return
             }
         }
-        if object.row == nil { return lose(object, key: key) }
+        if !object.hasRow { return lose(object, key: key) }
         object.becomeRealised()
     }
 
@@ -152,33 +155,37 @@ extension NSManagedObjectContext {
     final func realiseAll(_ objects: [NSManagedObject]) {
         let faults = objects.filter { $0.isFault }
         do {
-            try readRows(of: faults.filter { $0.row == nil })
+            try readRows(of: faults.filter { !$0.hasRow })
         } catch {
             noteReadFailure(error, "\(faults.count) faults")
             return
         }
         for object in faults where object.isFault {
-            if object.row == nil { lose(object, key: nil) } else { object.becomeRealised() }
+            if !object.hasRow { lose(object, key: nil) } else { object.becomeRealised() }
         }
     }
 
     /// Reads the rows of faults, from memory where they are there and young enough.
     final func readRows(of objects: [NSManagedObject]) throws {
         var groups: [[Int32]: [NSManagedObject]] = [:]
-        for object in objects where object.row == nil && object.primaryKey > 0 {
+        for object in objects where !object.hasRow && object.primaryKey > 0 {
             groups[[object.storeIndex, Int32(object.runtime.root)], default: []].append(object)
         }
         for (group, members) in groups {
             guard let store = store(at: group[0]) else { continue }
             if members.count == 1 {
-                members[0].row = try store.row(
-                    members[0].primaryKey, root: Int(group[1]), staleness: stalenessInterval)
+                try readRow(of: members[0])
                 continue
             }
             let rows = try store.rows(
                 members.map(\.primaryKey), root: Int(group[1]), staleness: stalenessInterval)
             for object in members { object.row = rows[object.primaryKey] }
         }
+    }
+
+    private func readRow(of object: NSManagedObject) throws {
+        guard let store = object.home.store, store.isAttached, object.primaryKey > 0 else { return }
+        object.row = try store.row(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
     }
 
     /// The fault and those that the same batch fetch made beside it.
@@ -221,8 +228,23 @@ extension NSManagedObjectContext {
         if id.isTemporaryID {
             return registry.object(store: 0, root: id.runtime.root, primaryKey: id.primaryKey)
         }
-        guard let store = coordinator?.store(withIdentifier: id.storeIdentifier) else { return nil }
-        return registry.object(store: store.index, root: id.runtime.root, primaryKey: id.primaryKey)
+        return home(of: id).flatMap { registry.object(in: $0, primaryKey: id.primaryKey) }
+    }
+
+    /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
+    private func home(of id: NSManagedObjectID) -> ObjectHome? {
+        // IDs of one entity and store come one after another.
+        if let last = lastHome, last.runtime === id.runtime, let store = last.store,
+            store.reference === id.storeReference, store.isAttached
+        {
+            return last
+        }
+        guard !id.isTemporaryID, let store = coordinator?.store(withIdentifier: id.storeIdentifier),
+            let runtime = coordinator?.runtime.entity(named: id.runtime.name)
+        else { return nil }
+        let home = registry.home(of: runtime, in: store)
+        lastHome = home
+        return home
     }
 
     /// The object with that ID, as a fault where the context does not know it; reads nothing (A2).
@@ -232,11 +254,7 @@ extension NSManagedObjectContext {
         if let known = registeredObject(for: objectID) { return known }
         var id = objectID
         if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
-        if let store = coordinator?.store(withIdentifier: id.storeIdentifier), !id.isTemporaryID,
-            let runtime = coordinator?.runtime.entity(named: id.runtime.name)
-        {
-            return object(for: RowKey(entity: runtime.ordinal, primaryKey: id.primaryKey), in: store)
-        }
+        if let home = home(of: id) { return makeFault(home, id.primaryKey) }
         // An ID of no store of ours: an object that has nothing.
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
         let object = NSManagedObject.makeFault(
@@ -254,8 +272,8 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.missingObject(objectID)
         }
         guard object.isFault else { return object }
-        if object.row == nil { try readRows(of: [object]) }
-        guard object.row != nil else { throw CoreDataErrors.missingObject(objectID) }
+        if !object.hasRow { try readRows(of: [object]) }
+        guard object.hasRow else { throw CoreDataErrors.missingObject(objectID) }
         object.becomeRealised()
         return object
     }

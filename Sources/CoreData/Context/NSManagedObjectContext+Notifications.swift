@@ -1,30 +1,62 @@
 import Foundation
+import Synchronization
+
+/// A notification of contexts, and whether anybody has asked for its name.
+///
+/// To collect the objects and IDs of a save costs as much as the save itself, and a `NotificationCenter` does not tell
+/// whether it has observers. Nobody can observe a notification by name without having its name: until a program asks for
+/// it the first time, the notification is not posted.
+final class ContextNotification: Sendable {
+    static let willSave = ContextNotification("NSManagingContextWillSaveChangesNotification")
+    static let didSave = ContextNotification("NSManagingContextDidSaveChangesNotification")
+    static let objectsDidChange = ContextNotification("NSObjectsChangedInManagingContextNotification")
+    static let didSaveObjectIDs = ContextNotification("NSManagedObjectContextDidSaveObjectIDsNotification")
+    static let didMergeObjectIDs = ContextNotification("NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+
+    let name: NSNotification.Name
+    private let wanted = Atomic<Bool>(false)
+
+    private init(_ name: String) { self.name = NSNotification.Name(name) }
+
+    var isWanted: Bool { wanted.load(ordering: .relaxed) }
+
+    /// The name, for somebody who may observe it.
+    var wantedName: NSNotification.Name {
+        wanted.store(true, ordering: .relaxed)
+        return name
+    }
+}
 
 extension NSNotification.Name {
     /// A context is about to save; object: the context.
-    public static let NSManagedObjectContextWillSave = NSNotification.Name(
-        "NSManagingContextWillSaveChangesNotification")
+    public static var NSManagedObjectContextWillSave: NSNotification.Name { ContextNotification.willSave.wantedName }
     /// A context saved; user info: inserted, updated and deleted objects.
-    public static let NSManagedObjectContextDidSave = NSNotification.Name(
-        "NSManagingContextDidSaveChangesNotification")
+    ///
+    /// Differs from Apple: posted once the program has asked for this name; an observer of all names, or one that
+    /// spells the name itself, has to ask for it too. So it is with the other notifications of a context.
+    public static var NSManagedObjectContextDidSave: NSNotification.Name { ContextNotification.didSave.wantedName }
     /// Objects of a context changed; user info: inserted, updated, deleted, refreshed and invalidated objects.
-    public static let NSManagedObjectContextObjectsDidChange = NSNotification.Name(
-        "NSObjectsChangedInManagingContextNotification")
+    public static var NSManagedObjectContextObjectsDidChange: NSNotification.Name {
+        ContextNotification.objectsDidChange.wantedName
+    }
     /// A context saved; user info: IDs of inserted, updated and deleted objects.
-    public static let NSManagedObjectContextDidSaveObjectIDs = NSNotification.Name(
-        "NSManagedObjectContextDidSaveObjectIDsNotification")
+    public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name {
+        ContextNotification.didSaveObjectIDs.wantedName
+    }
     /// A context merged changes; user info: IDs.
-    public static let NSManagedObjectContextDidMergeChangesObjectIDs = NSNotification.Name(
-        "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+    public static var NSManagedObjectContextDidMergeChangesObjectIDs: NSNotification.Name {
+        ContextNotification.didMergeObjectIDs.wantedName
+    }
 }
 
 extension NSManagedObjectContext {
-    public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
-    public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-    public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
-    public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
-    public static let didMergeChangesObjectIDsNotification =
-        Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
+    public static var willSaveObjectsNotification: NSNotification.Name { .NSManagedObjectContextWillSave }
+    public static var didSaveObjectsNotification: NSNotification.Name { .NSManagedObjectContextDidSave }
+    public static var didChangeObjectsNotification: NSNotification.Name { .NSManagedObjectContextObjectsDidChange }
+    public static var didSaveObjectIDsNotification: NSNotification.Name { .NSManagedObjectContextDidSaveObjectIDs }
+    public static var didMergeChangesObjectIDsNotification: NSNotification.Name {
+        .NSManagedObjectContextDidMergeChangesObjectIDs
+    }
 
     /// The keys of a context's notifications.
     ///

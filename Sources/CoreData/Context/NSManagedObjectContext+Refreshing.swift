@@ -88,13 +88,13 @@ extension NSManagedObjectContext {
     public final func reset() {
         checkOwned("reset()")
         let objects = registry.objects
-        let ids = objects.map(\.objectID)
+        let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
         for object in objects {
             object.flags = [.inaccessible]
             object.values = nil
             object.relations = []
             object.giveUpRow()
-            object.home = registry.homeOutside(object.runtime)
+            object.home = registry.homeOutside(object.home)
         }
         registry.removeAll()
         clearLists()
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
         retained = []
         guard !ids.isEmpty else { return }
         NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self,
+            name: ContextNotification.objectsDidChange.name, object: self,
             userInfo: [NSInvalidatedAllObjectsKey: ids, "managedObjectContext": self])
     }
 
@@ -220,7 +220,7 @@ extension NSManagedObjectContext {
         var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
         for (key, value) in ids { userInfo[key] = value }
         NotificationCenter.default.post(
-            name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: userInfo)
+            name: ContextNotification.didMergeObjectIDs.name, object: self, userInfo: userInfo)
     }
 
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.

@@ -23,7 +23,9 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.coreData(
                 "This NSPersistentStoreCoordinator has no persistent stores. It cannot perform a save operation.")
         }
-        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+        if ContextNotification.willSave.isWanted {
+            NotificationCenter.default.post(name: ContextNotification.willSave.name, object: self)
+        }
         try settle()
         var outcome = SavedObjects()
         try write(to: coordinator, outcome: &outcome)
@@ -53,7 +55,7 @@ extension NSManagedObjectContext {
                 next = processPendingChanges(addingTo: &changed)
                 try checkReads()
             }
-            try validate(changed.filter { $0.hasChanges })
+            try validate(changed)
             // What a validator changed is validated again.
             changed = []
             _ = processPendingChanges(addingTo: &changed)
@@ -75,13 +77,23 @@ extension NSManagedObjectContext {
     }
 
     private func changedObjects() -> [NSManagedObject] {
-        insertedList.filter { $0.isInserted } + updatedList.filter { $0.isUpdated }
-            + deletedList.filter { $0.isDeleted }
+        let lists = [
+            current(insertedList) { $0.isInserted }, current(updatedList) { $0.isUpdated },
+            current(deletedList) { $0.isDeleted },
+        ].filter { !$0.isEmpty }
+        return lists.count == 1 ? lists[0] : Array(lists.joined())
+    }
+
+    /// Those of a list that still have the state: most often all, and then the list itself and no copy.
+    private func current(
+        _ list: [NSManagedObject], _ isCurrent: (NSManagedObject) -> Bool
+    ) -> [NSManagedObject] {
+        list.allSatisfy(isCurrent) ? list : list.filter(isCurrent)
     }
 
     private func validate(_ objects: [NSManagedObject]) throws {
         var errors: [any Error] = []
-        for object in objects where !object.flags.contains(.inaccessible) {
+        for object in objects where object.hasChanges && !object.flags.contains(.inaccessible) {
             do {
                 if object.isDeleted {
                     try object.validateForDelete()
@@ -106,9 +118,9 @@ extension NSManagedObjectContext {
     }
 
     private func write(to coordinator: NSPersistentStoreCoordinator, outcome: inout SavedObjects) throws {
-        let inserted = insertedList.filter { $0.isInserted && !$0.isDeleted }
-        let updated = updatedList.filter { $0.isUpdated && !$0.isDeleted }
-        let deleted = deletedList.filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
+        let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
+        let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         try assignStores(to: inserted, in: coordinator)
         let stores = coordinator.sqlStores
         var failures: [(SQLStore, any Error)] = []
@@ -166,18 +178,17 @@ extension NSManagedObjectContext {
 
     /// What was written is clean now; hooks and notifications tell of it.
     private func finish(_ saved: SavedObjects) {
-        let deletedIDs = Set(saved.deleted.map(\.objectID))
         for object in saved.inserted { object.flags.remove(.inserted) }
         for object in saved.updated { object.flags.remove(.updated) }
         for object in saved.deleted { object.flags.remove(.deleted) }
-        insertedList = insertedList.filter { keep($0, .inserted, .listedInserted) }
-        updatedList = updatedList.filter { keep($0, .updated, .listedUpdated) }
-        deletedList = deletedList.filter { keep($0, .deleted, .listedDeleted) }
+        insertedList.removeAll { !keep($0, .inserted, .listedInserted) }
+        updatedList.removeAll { !keep($0, .updated, .listedUpdated) }
+        deletedList.removeAll { !keep($0, .deleted, .listedDeleted) }
         for object in saved.inserted { object.didSave() }
         for object in saved.updated { object.didSave() }
         for object in saved.deleted { object.didSave() }
         for object in saved.deleted { detach(object) }
-        postDidSave(saved, deletedIDs: deletedIDs)
+        postDidSave(saved)
     }
 
     private func keep(_ object: NSManagedObject, _ state: ObjectFlags, _ listed: ObjectFlags) -> Bool {
@@ -188,26 +199,28 @@ extension NSManagedObjectContext {
 
     /// F5: a deleted object is in no context any more; its ID can still be read.
     final func detach(_ object: NSManagedObject) {
-        _ = object.objectID
         registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.registered, .updated, .inserted])
-        object.home = registry.homeOutside(object.runtime)
+        object.home = registry.homeOutside(object.home)
     }
 
-    private func postDidSave(_ saved: SavedObjects, deletedIDs: Set<NSManagedObjectID>) {
+    private func postDidSave(_ saved: SavedObjects) {
         let center = NotificationCenter.default
-        var objects: [AnyHashable: Any] = ["managedObjectContext": self]
-        objects[NSInsertedObjectsKey] = Set(saved.inserted)
-        objects[NSUpdatedObjectsKey] = Set(saved.updated)
-        objects[NSDeletedObjectsKey] = Set(saved.deleted)
-        center.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: objects)
-        let ids: [AnyHashable: Any] = [
-            NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
-            NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
-            NSDeletedObjectIDsKey: deletedIDs,
-            "managedObjectContext": self,
-        ]
-        center.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids)
+        if ContextNotification.didSave.isWanted {
+            let objects: [AnyHashable: Any] = [
+                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
+                NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
+            ]
+            center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
+        }
+        if ContextNotification.didSaveObjectIDs.isWanted {
+            let ids: [AnyHashable: Any] = [
+                NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
+                NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)), "managedObjectContext": self,
+            ]
+            center.post(name: ContextNotification.didSaveObjectIDs.name, object: self, userInfo: ids)
+        }
     }
 
     /// Gives new objects their permanent IDs before they are saved; they stay inserted (A3).
@@ -228,19 +241,22 @@ extension NSManagedObjectContext {
             for (object, key) in zip(members, range) { keys.append((object, store, key)) }
         }
         for (object, store, key) in keys {
-            becomePermanent(object, store: store, temporaryKey: object.primaryKey, key: key)
+            let temporaryKey = object.primaryKey
+            object.primaryKey = key
+            becomePermanent([object], in: store, temporaryKeys: [temporaryKey])
         }
     }
 
-    /// The object is known under its permanent key from now on.
-    final func becomePermanent(_ object: NSManagedObject, store: SQLStore, temporaryKey: Int64, key: Int64) {
-        registry.unregister(object, primaryKey: temporaryKey)
-        object.primaryKey = key
-        if object.home.store !== store { object.home = registry.home(of: object.runtime, in: store) }
-        registry.register(object)
-        guard object.cachedID != nil else { return }
-        // Somebody holds the temporary ID: it still leads here (A3).
-        object.cachedID = nil
-        registry.alias(temporaryKey, to: object.objectID)
+    /// The objects, which have got their keys, are known under them from now on; those without a temporary key were.
+    final func becomePermanent(_ objects: [NSManagedObject], in store: SQLStore, temporaryKeys: [Int64]) {
+        for object in objects where object.home.store !== store {
+            object.home = registry.home(of: object.runtime, in: store)
+        }
+        registry.rename(objects, temporaryKeys: temporaryKeys)
+        for (object, key) in zip(objects, temporaryKeys) where key < 0 && object.cachedID != nil {
+            // Somebody holds the temporary ID: it still leads here (A3).
+            object.cachedID = nil
+            registry.alias(key, to: object.objectID)
+        }
     }
 }

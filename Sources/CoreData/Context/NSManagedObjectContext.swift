@@ -40,6 +40,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
                 "A context that has objects cannot change its coordinator; reset it first.")
             coordinator = newValue
             registry.coordinator = newValue
+            lastHome = nil
         }
     }
     private(set) final var coordinator: NSPersistentStoreCoordinator?
@@ -89,6 +90,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isSaving = false
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
+    /// The home of the object that was asked for last by its ID.
+    final var lastHome: ObjectHome?
 
     /// Makes a context without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {

@@ -29,7 +29,7 @@ final class ObjectRegistry: @unchecked Sendable {
         let temporary = KeyTable()
         /// By store and entity. Homes hold the registry: that circle ends with the context.
         var homes: [Int: ObjectHome] = [:]
-        /// Where detached objects live, by entity.
+        /// Where detached objects live, by store and entity.
         var outside: [Int: ObjectHome] = [:]
         /// Where an object went whose temporary ID had been handed out.
         var aliases: [Int64: NSManagedObjectID] = [:]
@@ -70,12 +70,13 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Where objects go that leave the context.
-    func homeOutside(_ runtime: EntityRuntime) -> ObjectHome {
-        state.withLock { state in
-            if let known = state.outside[runtime.ordinal], known.runtime === runtime { return known }
-            let made = ObjectHome(outside: runtime)
-            state.outside[runtime.ordinal] = made
+    /// Where objects of a home go that leave the context.
+    func homeOutside(_ home: ObjectHome) -> ObjectHome {
+        let key = Self.key(home.storeIndex, home.runtime.ordinal)
+        return state.withLock { state in
+            if let known = state.outside[key], known.runtime === home.runtime { return known }
+            let made = ObjectHome(runtime: home.runtime, registry: nil, store: home.store, identities: nil)
+            state.outside[key] = made
             return made
         }
     }
@@ -120,6 +121,16 @@ final class ObjectRegistry: @unchecked Sendable {
 
     // MARK: Coming and going
 
+    /// Gives saved objects their permanent keys, which are registered from now on instead of the temporary ones.
+    func rename(_ objects: [NSManagedObject], temporaryKeys: [Int64]) {
+        state.withLock { state in
+            for (object, key) in zip(objects, temporaryKeys) where key < 0 {
+                state.temporary.remove(key)
+                object.home.identities?.set(object.primaryKey, Self.address(of: object))
+            }
+        }
+    }
+
     func register(_ object: NSManagedObject) {
         state.withLock { state in
             guard let table = object.primaryKey < 0 ? state.temporary : object.home.identities else { return }
@@ -159,6 +170,20 @@ final class ObjectRegistry: @unchecked Sendable {
             }
         }
         return found
+    }
+
+    /// The registered destination of a to-one of the home's objects.
+    func destination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> NSManagedObject? {
+        state.withLock { state in
+            let table: KeyTable
+            if let known = home.destinations[relation] {
+                table = known
+            } else {
+                table = state.table(store: home.storeIndex, root: root)
+                home.destinations[relation] = table
+            }
+            return Self.object(table.word(primaryKey))
+        }
     }
 
     /// Takes the object out, if it is the one registered under that key.

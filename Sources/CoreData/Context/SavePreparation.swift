@@ -39,9 +39,11 @@ final class SavePreparation {
 
     /// Saves; what it returns is empty when nothing had to be written.
     func run() throws -> ChangeSet {
-        try OrderAssignment(context: context).assign(inserted + updated + deleted) { self.touch($0) }
+        for objects in [inserted, updated, deleted] {
+            try OrderAssignment(context: context).assign(objects) { self.touch($0) }
+        }
         try context.checkReads()
-        try context.readRows(of: (updated + deleted).filter { $0.row == nil })
+        for objects in [updated, deleted] { try context.readRows(of: objects.filter { !$0.hasRow }) }
         let hasMetadata = store.hasUnsavedMetadata
         guard !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasMetadata else { return ChangeSet() }
         if store.isReadOnly { throw CoreDataErrors.readOnly(store) }
@@ -108,10 +110,10 @@ final class SavePreparation {
                         expectedVersion: 0, persisted: nil)
                 ])
             }
-            let row = try row(of: object, version: old.version &+ 1)
-            guard object.hasChangedMembers || differs(row, from: old, object.runtime.layout) else { continue }
+            let (row, columns) = try changedRow(of: object, from: old)
+            guard !columns.isEmpty || object.hasChangedMembers else { continue }
             written.append((object, row))
-            changes.updates.append(ChangeSet.Update(old: old, new: row))
+            changes.updates.append(ChangeSet.Update(old: old, new: row, columns: columns))
         }
         for object in deleted {
             // A row that somebody else deleted already is gone, as was asked.
@@ -124,59 +126,101 @@ final class SavePreparation {
         return changes
     }
 
-    private func differs(_ new: RowSnapshot, from old: RowSnapshot, _ layout: RowLayout) -> Bool {
-        for column in layout.columns.indices
-        where !new.isEqual(to: old, at: column, kind: layout.kinds[column]) {
-            return true
+    /// The row with what the object changed, and the columns that differ.
+    private func changedRow(
+        of object: NSManagedObject, from old: RowSnapshot
+    ) throws -> (row: RowSnapshot, columns: ColumnMask) {
+        let runtime = object.runtime
+        let kinds = runtime.layout.kinds
+        let touched = touchedColumns(of: object)
+        let builder = builder(for: runtime)
+        // Where no text or blob is replaced the old row is copied as it lies; else its bytes would stay behind.
+        if touched.allSatisfy({ kinds[$0] == .integer || kinds[$0] == .real }) {
+            builder.copy(old, kinds: kinds)
+        } else {
+            for column in kinds.indices where !touched.contains(column) {
+                builder.copy(column, kind: kinds[column], from: old)
+            }
         }
-        return false
+        for column in touched { try set(column, of: object, builder) }
+        let row = builder.finish(
+            primaryKey: object.primaryKey, version: old.version &+ 1, entity: runtime.ordinal)
+        var columns = ColumnMask()
+        for column in touched where !row.isEqual(to: old, at: column, kind: kinds[column]) { columns.insert(column) }
+        return (row, columns)
+    }
+
+    /// The columns that may have changed: of properties that were set, also as primitive values, and of orders and owners
+    /// that were assigned.
+    private func touchedColumns(of object: NSManagedObject) -> [Int] {
+        let runtime = object.runtime
+        var columns: [Int] = []
+        func add(_ column: Int) {
+            if column >= 0, !columns.contains(column) { columns.append(column) }
+        }
+        if let values = object.values {
+            for slot in values.live.indices where object.hasLiveValue(slot) { add(Int(object.home.columns[slot])) }
+            for slot in values.orders.keys { add(runtime.layout.orderColumnOfSlot[slot]) }
+            for column in values.owners.keys { add(column) }
+        }
+        for (relation, value) in object.relations.enumerated() {
+            let info = runtime.slots[runtime.relationSlots[relation]]
+            guard case .toOne(let target) = value, object.isChangedToOne(target, info) else { continue }
+            add(info.column)
+            add(info.entityColumn)
+            add(runtime.layout.orderColumnOfSlot[info.property.slot])
+        }
+        return columns
     }
 
     private func row(of object: NSManagedObject, version: Int32) throws -> RowSnapshot {
+        let builder = builder(for: object.runtime)
+        for column in object.runtime.layout.columns.indices { try set(column, of: object, builder) }
+        return builder.finish(primaryKey: object.primaryKey, version: version, entity: object.runtime.ordinal)
+    }
+
+    /// Gives a column the value that the object has for it now.
+    private func set(_ index: Int, of object: NSManagedObject, _ builder: RowBuilder) throws {
         let runtime = object.runtime
-        let layout = runtime.layout
-        let builder = builder(for: runtime)
-        for (index, column) in layout.columns.enumerated() {
-            switch column.role {
-            case .attribute(let slot):
-                if let row = object.row, !object.hasLiveValue(slot) {
-                    builder.copy(index, kind: column.kind, from: row)
-                } else {
-                    try ManagedObjectValues.encode(
-                        object.attributeValue(slot), slot: runtime.slots[slot], at: index, into: builder)
+        let column = runtime.layout.columns[index]
+        switch column.role {
+        case .attribute(let slot):
+            if let row = object.row, !object.hasLiveValue(slot) {
+                builder.copy(index, kind: column.kind, from: row)
+            } else {
+                try ManagedObjectValues.encode(
+                    object.attributeValue(slot), slot: runtime.slots[slot], at: index, into: builder)
+            }
+        case .destinationKey(let slot):
+            guard let target = target(object, slot) else {
+                return copyOrClear(object, index, column.kind, unlessRead: slot, builder)
+            }
+            try checkStore(target, of: object, slot)
+            builder.setInteger(target.primaryKey, at: index)
+        case .destinationEntity(let slot):
+            guard let target = target(object, slot) else {
+                return copyOrClear(object, index, column.kind, unlessRead: slot, builder)
+            }
+            builder.setInteger(store.entityNumber(of: target.runtime.ordinal), at: index)
+        case .order(let slot):
+            if let order = object.values?.orders[slot] {
+                builder.setInteger(order, at: index)
+            } else if object.toOne(slot) != nil, let row = object.row {
+                builder.copy(index, kind: column.kind, from: row)
+            } else {
+                builder.setNull(at: index)
+            }
+        case .ownerKey, .ownerOrder:
+            if let change = object.values?.owners[index] {
+                switch change {
+                case .none: builder.setNull(at: index)
+                case .owner(let owner): builder.setInteger(owner.primaryKey, at: index)
+                case .order(let order): builder.setInteger(order, at: index)
                 }
-            case .destinationKey(let slot):
-                guard let target = target(object, slot) else {
-                    copyOrClear(object, index, column.kind, unlessRead: slot, builder)
-                    continue
-                }
-                try checkStore(target, of: object, slot)
-                builder.setInteger(target.primaryKey, at: index)
-            case .destinationEntity(let slot):
-                guard let target = target(object, slot) else {
-                    copyOrClear(object, index, column.kind, unlessRead: slot, builder)
-                    continue
-                }
-                builder.setInteger(store.entityNumber(of: target.runtime.ordinal), at: index)
-            case .order(let slot):
-                if let order = object.values?.orders[slot] {
-                    builder.setInteger(order, at: index)
-                } else if object.toOne(slot) != nil, let row = object.row {
-                    builder.copy(index, kind: column.kind, from: row)
-                }
-            case .ownerKey, .ownerOrder:
-                if let change = object.values?.owners[index] {
-                    switch change {
-                    case .none: break
-                    case .owner(let owner): builder.setInteger(owner.primaryKey, at: index)
-                    case .order(let order): builder.setInteger(order, at: index)
-                    }
-                } else if let row = object.row {
-                    builder.copy(index, kind: column.kind, from: row)
-                }
+            } else if let row = object.row {
+                builder.copy(index, kind: column.kind, from: row)
             }
         }
-        return builder.finish(primaryKey: object.primaryKey, version: version, entity: runtime.ordinal)
     }
 
     /// The destination of a to-one that has been looked at.
@@ -200,7 +244,7 @@ final class SavePreparation {
         } else {
             isRead = false
         }
-        if !isRead { builder.copy(column, kind: kind, from: row) }
+        if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
     private func checkStore(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
@@ -318,11 +362,8 @@ final class SavePreparation {
     // MARK: After the save
 
     private func commit(_ outcome: SaveOutcome) {
+        context.becomePermanent(inserted, in: store, temporaryKeys: temporaryKeys)
         for (index, object) in inserted.enumerated() {
-            let key = object.primaryKey
-            if temporaryKeys[index] < 0 {
-                context.becomePermanent(object, store: store, temporaryKey: temporaryKeys[index], key: key)
-            }
             object.row = insertedRows[index]
             object.becomeClean()
         }
@@ -352,23 +393,23 @@ extension NSManagedObject {
 
     /// The row holds everything now: forgets what differed from it, keeps transient values and relationships.
     final func becomeClean() {
-        if let values {
-            var keepsTransient = false
-            for (index, slot) in runtime.slots.enumerated() where slot.attribute != nil {
-                if slot.property.isTransient, values.live[index] != nil {
-                    keepsTransient = true
-                } else if slot.type != .transformable {
+        if let values, runtime.keepsValues {
+            var keepsSome = false
+            for (index, slot) in runtime.slots.enumerated() where values.live[index] != nil {
+                if slot.property.isTransient || slot.type == .transformable {
+                    keepsSome = true
+                } else {
                     values.live[index] = nil
-                } else if values.live[index] != nil {
-                    keepsTransient = true
                 }
             }
             values.changed.removeAll()
             values.orders = [:]
             values.owners = [:]
             values.event.removeAll()
-            values.eventOld = [:]
-            if !keepsTransient { self.values = nil }
+            values.eventOld = []
+            if !keepsSome { self.values = nil }
+        } else {
+            values = nil
         }
         for (index, relation) in relations.enumerated() {
             guard case .toMany(let members) = relation else { continue }

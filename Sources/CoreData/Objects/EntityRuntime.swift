@@ -27,6 +27,9 @@ final class EntityRuntime: @unchecked Sendable {
         /// The ordinals of the destination entity and all below it.
         let destinationSubtree: [Int]
         let destinationName: String
+        let destinationRoot: Int
+        /// The column with the entity number of a to-one's destination; -1 where there is none.
+        let entityColumn: Int
 
         init(_ property: CompiledProperty, relation: Int, layout: RowLayout, in model: CompiledModel) {
             self.property = property
@@ -40,6 +43,8 @@ final class EntityRuntime: @unchecked Sendable {
             let destination = property.relationship.map { model.entities[$0.destination] }
             destinationSubtree = destination?.subtree ?? []
             destinationName = destination?.name ?? ""
+            destinationRoot = destination?.root ?? -1
+            entityColumn = layout.entityColumnOfSlot[property.slot]
         }
     }
 
@@ -61,6 +66,8 @@ final class EntityRuntime: @unchecked Sendable {
     var ordinal: Int { compiled.ordinal }
     var root: Int { compiled.root }
     let rootName: String
+    /// Whether objects have values that a save does not put into the row: transient ones, transformed objects.
+    let keepsValues: Bool
     var name: String { compiled.name }
     var layout: RowLayout { compiled.rowLayout }
 
@@ -82,6 +89,7 @@ final class EntityRuntime: @unchecked Sendable {
             return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
+        keepsValues = slots.contains { $0.attribute != nil && ($0.property.isTransient || $0.type == .transformable) }
         let columns = UnsafeMutablePointer<Int32>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { columns[index] = Int32(truncatingIfNeeded: slot.column) }
         self.columns = UnsafePointer(columns)

@@ -24,19 +24,25 @@ extension NSManagedObject {
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         var result: [String: Any] = [:]
         guard let values else { return result }
-        for (slot, old) in values.eventOld {
-            let info = runtime.slots[slot]
-            switch old {
-            case let value as Value: result[info.name] = ManagedObjectValues.any(value, slot: info) ?? NSNull()
-            case let members as [NSManagedObject]:
-                result[info.name] =
-                    info.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
-            case is UnreadRelationship: result[info.name] = committedAny(slot) ?? NSNull()
-            case let object as NSManagedObject: result[info.name] = object
-            default: result[info.name] = NSNull()
-            }
+        values.event.forEach { slot in
+            let noted = values.eventOld.first { $0.slot == slot }
+            result[runtime.slots[slot].name] = anyBeforeEvent(slot, noted?.content ?? .unread) ?? NSNull()
         }
         return result
+    }
+
+    private final func anyBeforeEvent(_ slot: Int, _ content: ValueBeforeEvent.Content) -> Any? {
+        let info = runtime.slots[slot]
+        switch content {
+        case .attribute(let value): return ManagedObjectValues.any(value, slot: info)
+        case .toOne(let object): return object
+        case .toMany(let members):
+            return info.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
+        case .unread where isStored: return committedAny(slot)
+        // A new object's committed values are the defaults.
+        case .unread where info.attribute != nil: return ManagedObjectValues.any(committedAttribute(slot), slot: info)
+        case .unread: return info.isToMany ? anyBeforeEvent(slot, .toMany([])) : nil
+        }
     }
 
     /// The values as last read or saved; nil is `NSNull`, a new object has none (D4).
@@ -82,7 +88,7 @@ extension NSManagedObject {
     }
 
     final func isChangedToOne(_ object: NSManagedObject?, _ info: EntityRuntime.Slot) -> Bool {
-        guard let row, info.column >= 0 else { return object != nil }
+        guard let row = rowView, info.column >= 0 else { return object != nil }
         guard let object else { return !row.isNull(info.column) }
         return row.isNull(info.column) || row.integer(info.column) != object.primaryKey
     }

@@ -23,14 +23,19 @@ extension NSManagedObject {
 
     /// The destination that the row names.
     final func committedToOne(_ info: EntityRuntime.Slot) -> NSManagedObject? {
-        guard let row, info.column >= 0, !row.isNull(info.column), let context = managedObjectContext,
-            let relationship = info.relationship
-        else { return nil }
-        let entityColumn = runtime.layout.entityColumnOfSlot[info.property.slot]
+        guard let row = rowView, info.column >= 0, !row.isNull(info.column), let registry = home.registry else {
+            return nil
+        }
+        let key = row.integer(info.column)
+        let root = info.destinationRoot
+        if let known = registry.destination(of: home, info.relation, root: root, primaryKey: key) { return known }
+        guard let context = registry.context, let store = home.store, let relationship = info.relationship else {
+            return nil
+        }
+        let entityColumn = info.entityColumn
         let number = entityColumn >= 0 && !row.isNull(entityColumn) ? row.integer(entityColumn) : nil
         return context.destination(
-            store: storeIndex, entity: relationship.destination, entityNumber: number,
-            primaryKey: row.integer(info.column))
+            in: store, entity: relationship.destination, entityNumber: number, primaryKey: key)
     }
 
     final func setToOne(_ object: NSManagedObject?, _ slot: Int) {

@@ -45,21 +45,23 @@ extension NSManagedObject {
         return made
     }
 
-    /// Remembers the value before this event's first change of it.
+    /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.
     final func noteOldValue(_ slot: Int) {
-        guard registry != nil, !flags.contains(.ignoresChanges) else { return }
+        guard !flags.contains(.ignoresChanges), home.registry != nil else { return }
         let values = liveValues()
         guard !values.event.contains(slot) else { return }
         values.event.insert(slot)
+        guard values.changed.contains(slot) || values.live[slot] != nil else { return }
+        values.eventOld.append(ValueBeforeEvent(slot: slot, content: contentNow(slot)))
+    }
+
+    private final func contentNow(_ slot: Int) -> ValueBeforeEvent.Content {
         let info = runtime.slots[slot]
-        if info.relationship == nil {
-            values.eventOld[slot] = attributeValue(slot)
-        } else {
-            switch relations.isEmpty ? .unread : relations[info.relation] {
-            case .toOne(let object): values.eventOld[slot] = object as Any
-            case .toMany(let members) where members.isKnown: values.eventOld[slot] = members.members
-            case .unread, .toMany: values.eventOld[slot] = UnreadRelationship()
-            }
+        if info.relationship == nil { return .attribute(attributeValue(slot)) }
+        switch relations.isEmpty ? .unread : relations[info.relation] {
+        case .toOne(let object): return .toOne(object)
+        case .toMany(let members) where members.isKnown: return .toMany(members.members)
+        case .unread, .toMany: return .unread
         }
     }
 
@@ -67,8 +69,7 @@ extension NSManagedObject {
     final func markChanged(_ slot: Int) {
         guard !flags.contains(.ignoresChanges) else { return }
         liveValues().changed.insert(slot)
-        guard let context = managedObjectContext else { return }
-        context.noteChange(of: self)
+        home.registry?.context?.noteChange(of: self)
     }
 
     // MARK: Any
@@ -99,9 +100,6 @@ extension NSManagedObject {
         }
     }
 }
-
-/// In place of the old members of a relationship that nobody had read.
-struct UnreadRelationship {}
 
 /// The one place where the engine's values meet Foundation's.
 enum ManagedObjectValues {

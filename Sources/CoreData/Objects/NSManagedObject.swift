@@ -153,8 +153,7 @@ open class NSManagedObject: NSObject {
     /// The object's ID: temporary until the first save or `obtainPermanentIDs(for:)`.
     public final var objectID: NSManagedObjectID {
         if let cachedID { return cachedID }
-        let store = primaryKey < 0 ? nil : managedObjectContext?.store(at: storeIndex)
-        let id = NSManagedObjectID(runtime: runtime, primaryKey: primaryKey, store: store)
+        let id = NSManagedObjectID(runtime: runtime, primaryKey: primaryKey, store: home.store)
         cachedID = id
         return id
     }

@@ -11,20 +11,21 @@ import Synchronization
 ///     let id = item.objectID
 ///     background.perform { let item = background.object(with: id) as! Item }
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Safe because all is set once; the store is a weak reference, which Swift loads atomically.
+    // Safe because all is set once; the reference to the store is weak, and Swift loads that atomically.
 
     let runtime: EntityRuntime
     /// Positive for a row; negative and unique in the process for an object that was never saved.
     let primaryKey: Int64
-    let storeIdentifier: String
+    /// `nil` for a temporary ID.
+    let storeReference: StoreReference?
+    var storeIdentifier: String { storeReference?.identifier ?? "" }
     /// The store that holds the object; `nil` for a temporary ID and after the store was removed.
-    public private(set) weak var persistentStore: NSPersistentStore?
+    public var persistentStore: NSPersistentStore? { storeReference?.store }
 
-    init(runtime: EntityRuntime, primaryKey: Int64, store: NSPersistentStore?) {
+    init(runtime: EntityRuntime, primaryKey: Int64, store: SQLStore?) {
         self.runtime = runtime
         self.primaryKey = primaryKey
-        persistentStore = store
-        storeIdentifier = primaryKey < 0 ? "" : store?.identifier ?? ""
+        storeReference = primaryKey < 0 ? nil : store?.reference
         super.init()
     }
 
@@ -81,6 +82,19 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         guard reference.hasPrefix("t" + process) else { return nil }
         return Int64(reference.dropFirst(1 + process.count)).map { -$0 }
     }
+}
+
+/// What the IDs of a store's objects share: its identifier, and the store as long as it lives.
+///
+/// One weak reference for all of them: to make one costs more than to make the ID.
+final class StoreReference: @unchecked Sendable {
+    // Safe because `store` is written once, by the store's initialiser.
+    let identifier: String
+    private(set) weak var store: SQLStore?
+
+    init(_ identifier: String) { self.identifier = identifier }
+
+    func take(_ store: SQLStore) { self.store = store }
 }
 
 extension NSManagedObjectID: NSFetchRequestResult {}

@@ -15,9 +15,9 @@ final class ObjectHome: @unchecked Sendable {
     // Safe because all is set once; the registry's lock guards the words in `identities`.
 
     let runtime: EntityRuntime
-    /// `nil` outside a context.
+    /// `nil` outside a context, also after the object has left one.
     let registry: ObjectRegistry?
-    /// `nil` before an object is saved or assigned to a store, and outside a context.
+    /// `nil` before an object is saved or assigned to a store.
     let store: SQLStore?
     let identities: KeyTable?
     /// 0 without a store.
@@ -27,6 +27,8 @@ final class ObjectHome: @unchecked Sendable {
     let rowCache: RowCache?
     let root: Int
     let runtimeIdentifier: UInt32
+    /// The identities of the destinations of each relationship, once they were needed; the registry's lock guards them.
+    var destinations: [KeyTable?]
     /// The column of each slot, -1 where nothing is stored; the runtime owns them.
     let columns: UnsafePointer<Int32>
 
@@ -40,6 +42,7 @@ final class ObjectHome: @unchecked Sendable {
         root = runtime.root
         runtimeIdentifier = runtime.identifier
         columns = runtime.columns
+        destinations = Array(repeating: nil, count: runtime.relationSlots.count)
     }
 
     /// The home of objects outside any context.

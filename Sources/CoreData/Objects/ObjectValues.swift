@@ -60,14 +60,28 @@ final class ObjectValues {
     var changed = SlotSet()
     /// What was set since changes were last processed.
     var event = SlotSet()
-    /// The values before this event of what is in `event`; relationships as their members were.
-    var eventOld: [Int: Any] = [:]
+    /// The values before this event of those in `event` that differed from the committed ones already.
+    var eventOld: [ValueBeforeEvent] = []
     /// Order values given to this object's to-one relationships whose inverse is ordered, by slot.
     var orders: [Int: Int64] = [:]
     /// Keys and orders of owners whose one-way to-many relationships have this object, by column.
     var owners: [Int: OwnerChange] = [:]
 
     init(slotCount: Int) { live = [Value?](repeating: nil, count: slotCount) }
+}
+
+/// A property's value as it was when the current event began.
+struct ValueBeforeEvent {
+    enum Content {
+        case attribute(Value)
+        case toOne(NSManagedObject?)
+        case toMany([NSManagedObject])
+        /// A relationship that nobody had read: it was as it is committed.
+        case unread
+    }
+
+    var slot: Int
+    var content: Content
 }
 
 /// What only some objects have; each field on its own would cost every object a word.

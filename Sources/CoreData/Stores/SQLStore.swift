@@ -4,6 +4,7 @@ import CoreDataSQL
 import CoreDataSQLite
 import CoreDataStore
 import Foundation
+import Synchronization
 
 /// A store in an SQLite database, in a file or in memory: the engine, and the rows that contexts share.
 ///
@@ -12,7 +13,12 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     // Safe because everything of its own is set once and guards itself.
 
     let engine: StoreEngine
-    var cache: RowCache { engine.rowCache }
+    let cache: RowCache
+    /// What the IDs of the store's objects hold.
+    let reference: StoreReference
+    /// Whether the store is still a coordinator's.
+    var isAttached: Bool { !isClosed.load(ordering: .relaxed) }
+    private let isClosed = Atomic<Bool>(false)
     /// Tells the store from its coordinator's others; never reused.
     let index: Int32
     private let storeType: String
@@ -26,6 +32,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator, configuration: String?, url: URL?, options: [AnyHashable: Any]?
     ) {
         self.engine = engine
+        cache = engine.rowCache
+        reference = StoreReference(engine.identifier)
         self.index = index
         storeType = type
         historyReason =
@@ -34,6 +42,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         super.init(
             coordinator: coordinator, configurationName: configuration, url: url, options: options,
             identifier: engine.identifier, metadata: metadata, isReadOnly: engine.isReadOnly)
+        reference.take(self)
     }
 
     /// Opens the store, or makes it where there is none.
@@ -101,7 +110,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     func cachedRow(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> RowSnapshot? {
-        cache.row(root: root, primaryKey: primaryKey, after: staleness < 0 ? -.infinity : Self.now - staleness)
+        staleness < 0
+            ? cache.row(root: root, primaryKey: primaryKey)
+            : cache.row(root: root, primaryKey: primaryKey, after: Self.now - staleness)
     }
 
     private static var now: Double { Date().timeIntervalSinceReferenceDate }
@@ -127,8 +138,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {
         var found = try engine.destinationRows(entity: entity, slot: slot, owners: owners)
-        let time = Self.now
-        for index in found.indices { cache.adopt(&found[index].rows, at: time) }
+        for index in found.indices { cache.adopt(&found[index].rows, at: Self.now) }
         return found
     }
 
@@ -137,9 +147,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         inserted: [RowSnapshot], updated: [RowSnapshot], deleted: [RowSnapshot], outcome: SaveOutcome,
         in context: NSManagedObjectContext
     ) {
-        let time = Self.now
-        cache.replace(inserted, at: time)
-        cache.replace(updated, at: time)
+        cache.replace(inserted, at: Self.now)
+        cache.replace(updated, at: Self.now)
         cache.remove(deleted.map(\.key))
         cache.remove(outcome.derivedRows)
         for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
@@ -184,6 +193,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     func close() {
+        isClosed.store(true, ordering: .relaxed)
         cache.removeAll()
         engine.database.close()
         state.withLock { $0.coordinator = nil }

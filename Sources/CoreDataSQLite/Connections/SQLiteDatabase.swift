@@ -54,6 +54,18 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try read(body) { try $0.readTransaction(body) }
+    }
+
+    @discardableResult
+    package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try read(body) { try $0.withoutTransaction(endsStatements: true, body) }
+    }
+
+    /// Runs `body` on the connection that the thread has, else as `run` does on a reader.
+    private func read<R>(
+        _ body: (any SQLConnection) throws -> R, _ run: (SQLiteConnection) throws -> R
+    ) throws -> R {
         if options.usesOneConnection {
             let isOutermost = try enterWriter(nesting: true)
             defer { leaveWriter(fromWrite: false) }
@@ -62,7 +74,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         if let connection = try connectionInHand() { return try body(connection) }
         let connection = try borrowReader()
         defer { giveBack(connection) }
-        return try connection.readTransaction(body)
+        return try run(connection)
     }
 
     @discardableResult

@@ -77,7 +77,9 @@ extension StoreEngine {
 
     /// The row with that key in the table of a root entity, `nil` where there is none.
     package func row(_ primaryKey: Int64, root: Int) throws -> RowSnapshot? {
-        try rows(forKeys: [primaryKey], root: root).first
+        try withReader(ofRoot: root) { reader in
+            try database.readStatement { try reader.read(primaryKey, $0) }
+        }
     }
 
     func withReader<R>(ofRoot root: Int, _ body: (RowReader) throws -> R) throws -> R {
@@ -104,7 +106,7 @@ extension StoreEngine {
     }
 
     private func forEachResult(of text: SQLText, _ body: (any SQLStatement) throws -> Void) throws {
-        try database.read { connection in
+        try database.readStatement { connection in
             let statement = try connection.statement(text.sql)
             defer { statement.reset() }
             try statement.bind(text.bindings, at: 0)

@@ -38,6 +38,14 @@ final class RowReader {
         }
     }
 
+    /// The row with the key, `nil` where there is none.
+    func read(_ key: Int64, _ connection: any SQLConnection) throws -> RowSnapshot? {
+        let statement = try connection.statement(text(SizeClass(for: 1)))
+        defer { statement.reset() }
+        try statement.bind(key, at: 0)
+        return try statement.step() ? decoder.row(statement) : nil
+    }
+
     private func text(_ sizeClass: SizeClass) -> String {
         if let text = texts[sizeClass.index] { return text }
         let columns = shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }

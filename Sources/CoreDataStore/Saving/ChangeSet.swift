@@ -13,10 +13,13 @@ package struct ChangeSet: Sendable {
     package struct Update: Sendable {
         package var old: RowSnapshot
         package var new: RowSnapshot
+        /// The columns that differ, where whoever made the update knows them.
+        var columns: ColumnMask?
 
-        package init(old: RowSnapshot, new: RowSnapshot) {
+        package init(old: RowSnapshot, new: RowSnapshot, columns: ColumnMask? = nil) {
             self.old = old
             self.new = new
+            self.columns = columns
         }
     }
 

@@ -73,6 +73,7 @@ struct SavePlanner {
     }
 
     private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> ColumnMask {
+        if let known = update.columns, table.hasEveryColumn { return known }
         var mask = ColumnMask()
         guard !update.old.isIdentical(to: update.new) else { return mask }
         for column in table.columns

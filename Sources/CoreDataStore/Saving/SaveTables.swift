@@ -15,6 +15,8 @@ final class SaveTables: Sendable {
         /// The row's columns that the store has, and the table's for them.
         let columns: [Int]
         let columnNames: [String]
+        /// Whether the store has every column of the row.
+        let hasEveryColumn: Bool
         let nameOfColumn: [String?]
         let externalColumns: [Int]
         let constraints: [Constraint]
@@ -33,6 +35,7 @@ final class SaveTables: Sendable {
             nameOfColumn = stored.columnNames
             columns = stored.columnNames.indices.filter { stored.columnNames[$0] != nil }
             columnNames = stored.columnNames.compactMap { $0 }
+            hasEveryColumn = columns.count == stored.columnNames.count
             externalColumns = entity.externalDataColumns.filter { stored.columnNames[$0] != nil }
             self.constraints = constraints
             insertion =
@@ -140,13 +143,15 @@ final class SaveTables: Sendable {
 }
 
 /// A set of a row's columns; no allocation for the first 64.
-struct ColumnMask: Hashable, Sendable {
+package struct ColumnMask: Hashable, Sendable {
     private var low: UInt64 = 0
     private var high: [UInt64] = []
 
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    package init() {}
 
-    mutating func insert(_ column: Int) {
+    package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+
+    package mutating func insert(_ column: Int) {
         if column < 64 {
             low |= 1 << UInt64(column)
             return

@@ -21,10 +21,21 @@ import Testing
         #expect(second[0].isIdentical(to: first[1]))
         #expect(cache.count == 3)
         #expect(try #require(cache.row(root: 0, primaryKey: 1)).isIdentical(to: first[0]))
-        #expect(cache.row(root: 0, primaryKey: 2)?.readTime == 20)
-        #expect(cache.row(root: 0, primaryKey: 1)?.readTime == 10)
+    }
+
+    /// Whoever never asks for an age does not pay for it.
+    @Test func timesAreKeptOnceSomebodyAsks() {
+        var rows = [row(1), row(2)]
+        cache.adopt(&rows, at: 5)
+        #expect(cache.row(root: 0, primaryKey: 1, after: 1) == nil)
+        cache.adopt(&rows, at: 10)
+        var newer = [row(2)]
+        cache.adopt(&newer, at: 20)
         #expect(cache.row(root: 0, primaryKey: 1, after: 9.5) != nil)
         #expect(cache.row(root: 0, primaryKey: 1, after: 10) == nil)
+        #expect(cache.row(root: 0, primaryKey: 2, after: 19) != nil)
+        cache.replace([row(1, version: 2)], at: 30)
+        #expect(cache.row(root: 0, primaryKey: 1, after: 29)?.version == 2)
     }
 
     @Test func aNewerRowReplacesAndAnOlderDoesNot() throws {
@@ -37,7 +48,6 @@ import Testing
         cache.adopt(&older, at: 3)
         #expect(older[0].version == 2)
         #expect(cache.row(root: 0, primaryKey: 1)?.version == 3)
-        #expect(cache.row(root: 0, primaryKey: 1)?.readTime == 2)
     }
 
     @Test func entitiesOfOneRootShareKeysAndRootsDoNot() {
