@@ -228,10 +228,10 @@ extension NSManagedObjectContext {
     /// Reads the relationships on the path, one statement per step (M10).
     private func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let key = path.first, !objects.isEmpty else { return }
-        let faults = objects.filter { $0.isFault && $0.row == nil }
+        let faults = objects.filter { $0.isFault && !$0.hasRow }
         try readRows(of: faults)
         var destinations: [NSManagedObject] = []
-        let groups = Dictionary(grouping: objects) { [Int($0.storeIndex), $0.runtime.ordinal] }
+        let groups = Dictionary(grouping: objects) { ObjectIdentifier($0.home) }
         for members in groups.values {
             guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),
                 let relationship = runtime.slots[slot].relationship
@@ -247,11 +247,14 @@ extension NSManagedObjectContext {
     }
 
     private func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
-        var seen: Set<ObjectReference> = []
-        let targets = objects.compactMap { object in
-            object.row == nil && object.values == nil ? nil : object.toOne(slot)
-        }.filter { seen.insert(ObjectReference($0)).inserted }
-        try readRows(of: targets.filter { $0.isFault && $0.row == nil })
+        var targets: [NSManagedObject] = []
+        for object in objects where object.hasRow || object.values != nil {
+            guard let target = object.toOne(slot), !target.flags.contains(.collected) else { continue }
+            target.flags.insert(.collected)
+            targets.append(target)
+        }
+        for target in targets { target.flags.remove(.collected) }
+        try readRows(of: targets.filter { $0.isFault && !$0.hasRow })
         return targets
     }
 

@@ -111,15 +111,6 @@ extension NSManagedObject {
         if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidLose(self, inverse) }
     }
 
-    final func moveMember(from index: Int, to target: Int, _ slot: Int) {
-        checkQueue(nil, slot: slot)
-        fireIfNeeded(slot: slot)
-        let members = knownMembers(slot)
-        noteOldValue(slot)
-        members.move(from: index, to: target)
-        markChanged(slot)
-    }
-
     final func setToMany(_ objects: [NSManagedObject], _ slot: Int) {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)

@@ -31,18 +31,21 @@ import Foundation
 /// Differs from Apple: `init(entity:insertInto:)` is `required`, so a subclass that overrides it says `required`
 /// instead of `override`.
 open class NSManagedObject: NSObject {
+    // An object belongs to its context's queue, and no accessor of these fields calls back: to have every access checked
+    // for overlaps would cost as much as reading a property.
+
     /// Entity, context and store.
-    final var home: ObjectHome
+    @exclusivity(unchecked) final var home: ObjectHome
     /// Stands for the row and holds it, 0 without one; see ``row``.
-    private final var rowWord: UInt = 0
-    final var values: ObjectValues?
+    @exclusivity(unchecked) private final var rowWord: UInt = 0
+    @exclusivity(unchecked) final var values: ObjectValues?
     /// By relationship position; empty until a relationship is looked at.
-    final var relations: [RelationValue] = []
+    @exclusivity(unchecked) final var relations: [RelationValue] = []
     /// The key under which the object is registered: negative before the first save.
-    final var primaryKey: Int64 = 0
-    final var flags: ObjectFlags = []
+    @exclusivity(unchecked) final var primaryKey: Int64 = 0
+    @exclusivity(unchecked) final var flags: ObjectFlags = []
     /// What few objects need.
-    private final var extras: ObjectExtras?
+    @exclusivity(unchecked) private final var extras: ObjectExtras?
 
     /// Makes an object of an entity and inserts it into a context, or leaves it outside for `nil`.
     ///

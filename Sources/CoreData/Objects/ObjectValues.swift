@@ -54,12 +54,14 @@ struct SlotSet {
 
 /// What differs from an object's row: made when the first value is set, gone when the object is clean again.
 final class ObjectValues {
+    // As with the fields of an object, nobody else looks at one while it changes.
+
     /// Attributes by slot; `nil` where the row, or for a new object the default, still holds.
-    var live: [Value?]
+    @exclusivity(unchecked) var live: [Value?]
     /// What was set since the last save.
-    var changed = SlotSet()
+    @exclusivity(unchecked) var changed = SlotSet()
     /// What was set since changes were last processed.
-    var event = SlotSet()
+    @exclusivity(unchecked) var event = SlotSet()
     /// The values before this event of those in `event` that differed from the committed ones already.
     var eventOld: [ValueBeforeEvent] = []
     /// Order values given to this object's to-one relationships whose inverse is ordered, by slot.
@@ -99,6 +101,8 @@ struct ObjectFlags: OptionSet {
     static let inserted = ObjectFlags(rawValue: 1 << 1)
     static let updated = ObjectFlags(rawValue: 1 << 2)
     static let deleted = ObjectFlags(rawValue: 1 << 3)
+    /// In the list that is being made.
+    static let collected = ObjectFlags(rawValue: 1 << 14)
     /// In the context's list of that name, whether or not it still has the state.
     static let listedInserted = ObjectFlags(rawValue: 1 << 4)
     static let listedUpdated = ObjectFlags(rawValue: 1 << 5)

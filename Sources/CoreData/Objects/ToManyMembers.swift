@@ -73,15 +73,14 @@ final class ToManyMembers {
         if isKnown {
             guard !contains(object) else { return false }
             append(object)
-        } else {
-            guard !added.contains(reference) else { return false }
-            if !removed.contains(reference) { noted.append(object) }
         }
-        if removed.remove(reference) == nil {
-            added.insert(reference)
-        } else if isKnown, isOrdered {
-            isReordered = true
+        // One look-up for what is by far the most common: an addition to members that nobody has read.
+        if !removed.isEmpty, removed.remove(reference) != nil {
+            if isKnown, isOrdered { isReordered = true }
+            return true
         }
+        guard added.insert(reference).inserted else { return false }
+        if !isKnown { noted.append(object) }
         return true
     }
 
@@ -115,14 +114,6 @@ final class ToManyMembers {
         reindex(from: index)
         if removed.remove(reference) == nil { added.insert(reference) }
         if index < members.count - 1 { isReordered = true }
-    }
-
-    func move(from index: Int, to target: Int) {
-        guard index != target else { return }
-        let object = members.remove(at: index)
-        members.insert(object, at: target)
-        reindex(from: min(index, target))
-        isReordered = true
     }
 
     /// Replaces all members; those that go and come are noted as changes.

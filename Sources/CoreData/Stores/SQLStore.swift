@@ -92,9 +92,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     /// Rows of a fetch; those that are known at this version are the same rows as in other contexts.
     func fetchRows(_ plan: FetchPlan) throws -> RowList {
         if CoreDataLog.sqlDebugLevel > 3 { SQLLog.log(try engine.explain(plan).plan) }
-        let rows = try engine.rows(plan)
-        cache.adopt(rows, at: Self.now)
-        return rows
+        return try engine.rows(plan)
     }
 
     /// One row, from memory if it is there and not older than `staleness` seconds (negative: any age).

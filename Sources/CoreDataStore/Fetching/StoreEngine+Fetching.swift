@@ -9,14 +9,34 @@ extension StoreEngine {
         FetchPlanner(model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate)
     }
 
-    /// The rows that the plan selects, whole and in its order: one statement.
+    /// The rows that the plan selects, whole and in its order: one statement. Those that contexts hold at this version
+    /// are the instances that they hold.
     ///
     /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
     package func rows(_ plan: FetchPlan) throws -> RowList {
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
         let rows = RowList()
-        try forEachResult(of: statement.text) { rows.append(try decoder.row($0)) }
+        // In portions: rows are looked up among those in memory while they are still in the processor's cache.
+        var known = 0
+        func adopt() {
+            rowCache.adopt(rows, from: known, at: Date().timeIntervalSinceReferenceDate)
+            known = rows.count
+        }
+        do {
+            try forEachResult(of: statement.text) { result in
+                rows.append(try decoder.row(result))
+                if rows.count - known == 256 { adopt() }
+            }
+        } catch {
+            // Nobody will hold what has been read so far.
+            for index in 0..<known {
+                let (root, key) = (model.entities[rows[index].entity].root, rows[index].primaryKey)
+                rowCache.giveUp(rows.take(index), root: root, primaryKey: key)
+            }
+            throw error
+        }
+        adopt()
         return rows
     }
 

@@ -57,11 +57,11 @@ package final class RowCache: Sendable {
     /// Takes rows that were read at `time`; those that are here at the same version become the instances that
     /// are here, the others are kept if they are newer.
     ///
-    /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
-    package func adopt(_ rows: RowList, at time: @autoclosure () -> Double) {
+    /// Only those from `start` on are looked at. A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
+    package func adopt(_ rows: RowList, from start: Int = 0, at time: @autoclosure () -> Double) {
         state.withLock { state in
             let now = state.times.isEmpty ? 0 : time()
-            for index in rows.indices {
+            for index in start..<rows.count {
                 let word = rows.word(index)
                 let row = RowView(word: word)
                 let root = roots[row.entity]
