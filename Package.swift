@@ -75,8 +75,9 @@ let package = Package(
 
         // Build tools: each plugin runs its own tool, so that nobody builds more than what they use.
         .executableTarget(name: "coredata-modelc", dependencies: ["CoreDataCodeGeneration", "CoreDataModel"]),
-        .executableTarget(name: "coredata-managed", dependencies: ["CoreDataManagedProperties"]),
-        .executableTarget(name: "coredata-port", dependencies: ["CoreDataPorting"]),
+        .executableTarget(
+            name: "coredata-managed", dependencies: ["CoreDataManagedProperties", "CoreDataPrimitives"]),
+        .executableTarget(name: "coredata-port", dependencies: ["CoreDataPorting", "CoreDataPrimitives"]),
         .plugin(
             name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["coredata-modelc"]),
         .plugin(name: "NSManagedPlugin", capability: .buildTool(), dependencies: ["coredata-managed"]),

@@ -148,7 +148,12 @@ enum KeyPathProbe {
     }()
 
     private static func makeProbe(_ type: NSManagedObject.Type) -> NSManagedObject? {
-        runtime.map { NSManagedObject.makeFault($0, type: type) }
+        runtime.map { runtime in
+            let probe = NSManagedObject.makeFault(ObjectHome(outside: runtime), 0, type: type)
+            // There is nothing to read.
+            probe.flags = []
+            return probe
+        }
     }
 }
 
