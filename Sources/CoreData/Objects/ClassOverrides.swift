@@ -16,12 +16,9 @@ enum ClassOverrides {
         isOverridden(undefinedKeyEntry, in: type)
     }
 
-    static func overridesValue(_ type: NSManagedObject.Type) -> Bool { isOverridden(valueEntry, in: type) }
-
     /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
     private static let validateValueEntry = entry(of: ValidateValueProbe.self)
     private static let undefinedKeyEntry = entry(of: UndefinedKeyProbe.self)
-    private static let valueEntry = entry(of: ValueProbe.self)
 
     private static func isOverridden(_ entry: Int?, in type: NSManagedObject.Type) -> Bool {
         guard let entry else { return type != NSManagedObject.self }
@@ -63,9 +60,5 @@ enum ClassOverrides {
 
     private final class UndefinedKeyProbe: NSManagedObject {
         override func value(forUndefinedKey key: String) -> Any? { nil }
-    }
-
-    private final class ValueProbe: NSManagedObject {
-        override func value(forKey key: String) -> Any? { nil }
     }
 }
