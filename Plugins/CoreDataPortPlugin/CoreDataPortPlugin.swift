@@ -19,7 +19,7 @@ import PackagePlugin
     }
 
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
-        let folder = URL(fileURLWithPath: target.directory.string)
+        let folder = target.directoryURL
         let file = folder.appending(path: "coredata-port.json")
         guard let data = try? Data(contentsOf: file) else {
             throw Failure(
