@@ -25,8 +25,7 @@ test: dependencies
 
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies
-	@# In a release build SwiftPM optimises the plug-ins' tools too, swift-syntax among them: that takes longer than all else.
-	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION) -Xbuild-tools-swiftc -Onone
+	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
 
 build: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS)

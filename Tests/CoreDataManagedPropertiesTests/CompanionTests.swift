@@ -23,7 +23,7 @@ import Testing
                 """
                 extension App.Note {
                     @_silgen_name("$s3App4NoteC5titleSSSgvg")
-                    nonisolated public func _managed_App_Note_title() -> Swift.String? { self[ManagedKeys.Note_title] }
+                    nonisolated public dynamic func _managed_App_Note_title() -> Swift.String? { self[ManagedKeys.Note_title] }
                 }
                 """))
         #expect(text.contains("_setTitle(_ value: __owned Swift.String?) { self[ManagedKeys.Note_title] = value }"))

@@ -8,9 +8,9 @@ import SwiftSyntax
 /// leaves two symbols undefined, and this defines them, with the names the linker looks for:
 ///
 ///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvg")
-///     public func _managed_Notebook_Note_title() -> Swift.String? { self[Keys.Note_title] }
+///     public dynamic func _managed_Notebook_Note_title() -> Swift.String? { self[Keys.Note_title] }
 ///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvs")
-///     public func _managed_Notebook_Note_setTitle(_ value: __owned Swift.String?) { self[Keys.Note_title] = value }
+///     public dynamic func _managed_Notebook_Note_setTitle(_ value: __owned Swift.String?) { self[Keys.Note_title] = value }
 ///
 /// A method of the class has an accessor's calling convention: self in the context register. A setter consumes its
 /// value, hence `__owned`. Where the whole module is compiled at once the compiler checks that both agree.

@@ -184,11 +184,14 @@ struct CompanionWriter {
         symbols.append(symbol)
         guard let type = subject.type.declaration else { return }
         for (module, text) in subject.file.imports { imports[module, default: []].insert(text) }
+        // `@NSManaged` is dynamic. What another module sees must be so here too, or an optimised client of it crashes the
+        // compiler: it finds one symbol described in two ways.
+        let dynamic = subject.modifier.isEmpty ? "" : "dynamic "
         accessors.add(
             [
                 "extension \(spelling.text(type)) {",
                 "    @_silgen_name(\"\(symbol)\")",
-                "    nonisolated \(subject.modifier)func \(signature)",
+                "    nonisolated \(subject.modifier)\(dynamic)func \(signature)",
                 "}",
             ], conditions: subject.declaration.conditions)
     }
