@@ -11,7 +11,10 @@ RUN_FOLDER ?= .build/grocery-dude
 SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests) \
 	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift)
 
-.PHONY: run test test-apps build lint format bench docs ci dependencies
+# What `make sanitize` looks for, each with a build of its own.
+SANITIZERS ?= address thread
+
+.PHONY: run test test-apps build lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -41,7 +44,23 @@ format:
 bench: dependencies
 	@# Files that came or went in Sources are noticed only when the manifest is newer than the plan.
 	@touch Benchmarks/Package.swift
-	$(SWIFT) run --package-path Benchmarks -c release
+	$(SWIFT) run --package-path Benchmarks -c release benchmarks
+
+COUNT = SWIFT="$(SWIFT)" "$$($(SWIFT) build --package-path Benchmarks -c release --show-bin-path)/bench-count"
+
+## Counts instructions under valgrind and fails where one is more than 5 % above Benchmarks/baseline.json.
+bench-check: bench-count
+	$(COUNT) check Benchmarks/baseline.json
+
+## Writes what bench-check compares with, after a change that moves the counts for a reason.
+bench-baseline: bench-count
+	$(COUNT) baseline Benchmarks/baseline.json
+
+.PHONY: bench-count
+bench-count:
+	@Scripts/dependencies.sh valgrind
+	@touch Benchmarks/Package.swift
+	$(SWIFT) build --package-path Benchmarks -c release --product bench-count
 
 ## Writes the reference of module CoreData as a website to .build/docs.
 docs: dependencies

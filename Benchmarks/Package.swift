@@ -13,10 +13,21 @@ let package = Package(
         // What the same work costs with nothing between the program and SQLite.
         .target(name: "RawSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "Measuring"),
+        // The product's side and the C calls' side of each workload.
+        .target(
+            name: "Sides",
+            dependencies: ["Measuring", "RawSQLite", .product(name: "CoreData", package: "OpenCoreData")]),
+        // Tells valgrind what to count.
+        .target(name: "Callgrind"),
+        // Counts instructions; without GRDB, so that CI builds no more than the product.
+        .executableTarget(
+            name: "bench-count", dependencies: ["Callgrind", "Measuring", "RawSQLite", "Sides"],
+            // Valgrind before 3.20 gives up at the debug information that Swift writes; the names stay.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "--strip-debug"], .when(platforms: [.linux]))]),
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Measuring", "RawSQLite",
+                "Measuring", "RawSQLite", "Sides",
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),

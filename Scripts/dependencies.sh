@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL and zlib; installs them where apt-get can.
+# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL and zlib, and the programs that are
+# named as arguments (valgrind); installs them where apt-get can.
 set -euo pipefail
 
 if ! command -v swift >/dev/null 2>&1; then
@@ -21,6 +22,10 @@ missing=()
 has_header sqlite3.h || missing+=(libsqlite3-dev)
 has_header openssl/sha.h || missing+=(libssl-dev)
 has_header zlib.h || missing+=(zlib1g-dev)
+for program in "$@"; do
+    # Debian's package is named as the program.
+    command -v "$program" >/dev/null 2>&1 || missing+=("$program")
+done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 root=()

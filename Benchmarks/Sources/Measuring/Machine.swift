@@ -29,11 +29,28 @@ package struct Machine: Codable {
         return (Int(kilobytes) ?? 0) * 1024
     }
 
+    /// How many threads this process has; 0 where the system does not tell.
+    package static var threads: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+
     /// Seconds of processor time that all threads of this process have used.
     package static var processorTime: Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// The kind of processor and the widest vectors that valgrind knows of: libraries choose their code by them.
+    package static var instructionSet: String {
+        #if arch(x86_64)
+            let flags = Set((field("flags", of: "/proc/cpuinfo") ?? "").split(separator: " "))
+            return "x86_64" + (["avx2", "avx"].first { flags.contains($0[...]) }.map { " " + $0 } ?? "")
+        #elseif arch(arm64)
+            return "arm64"
+        #else
+            return "unknown"
+        #endif
     }
 
     private static func field(_ name: String, of path: String) -> String? {

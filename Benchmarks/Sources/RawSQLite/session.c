@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef __GLIBC__
+#include <gnu/libc-version.h>
 #include <malloc.h>
 #endif
 
@@ -75,3 +76,11 @@ int64_t raw_heap_in_use(void) {
 }
 
 const char *raw_sqlite_version(void) { return sqlite3_libversion(); }
+
+const char *raw_libc_version(void) {
+#ifdef __GLIBC__
+    return gnu_get_libc_version();
+#else
+    return "unknown";
+#endif
+}

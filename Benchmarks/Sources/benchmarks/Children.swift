@@ -1,6 +1,7 @@
 import Foundation
 import Measuring
 import RawSQLite
+import Sides
 
 /// The measurements, each in a process of its own: the program starts itself with `--child`.
 struct Children {

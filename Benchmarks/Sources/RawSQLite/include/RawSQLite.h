@@ -65,10 +65,19 @@ int raw_count(raw_session *session, raw_digest *digest);                        
 int raw_insert_each(raw_session *session, const raw_item *items, int64_t count);   // W9
 int raw_fetch_pairs(raw_session *session, raw_digest *digest);                     // W10
 int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest);  // W11
+int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest);       // W12
+
+// Opens a store and reads its metadata.
+int raw_open_store(const char *path, raw_session **session);
+
+// Reads every row of a query without keeping its statement: sums of the numbers and of the bytes of text, from the
+// fourth column on.
+int raw_sum(raw_session *session, const char *sql, raw_digest *digest);  // W14
 
 // Bytes in use that the process got from malloc, without SQLite's.
 int64_t raw_heap_in_use(void);
 
 const char *raw_sqlite_version(void);
+const char *raw_libc_version(void);
 
 #endif

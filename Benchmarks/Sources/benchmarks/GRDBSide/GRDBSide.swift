@@ -1,19 +1,24 @@
 import Foundation
 import GRDB
 import Measuring
+import Sides
 
 /// GRDB with hand-written records, which is what a Swift program off Apple's platforms would otherwise use.
 struct GRDBSide: Side {
     let name = SideName.grdb
 
-    static func open(_ store: URL) throws -> DatabaseQueue {
+    static var configuration: Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536")
         }
-        return try DatabaseQueue(path: store.path, configuration: configuration)
+        return configuration
+    }
+
+    static func open(_ store: URL) throws -> DatabaseQueue {
+        try DatabaseQueue(path: store.path, configuration: configuration)
     }
 
     func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
@@ -141,7 +146,7 @@ struct GRDBSide: Side {
     }
 
     /// Takes keys out of Z_PRIMARYKEY, as every writer of such a store must; the first of them.
-    private static func takeKeys(_ count: Int, _ database: Database) throws -> Int64 {
+    static func takeKeys(_ count: Int, _ database: Database) throws -> Int64 {
         let read = try database.cachedStatement(sql: "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 1")
         let highest = try Int64.fetchOne(read) ?? 0
         let write = try database.cachedStatement(sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = 1")
@@ -168,7 +173,7 @@ struct GRDBSide: Side {
     }
 
     /// Reads what every fetch of items reads: name, quantity, listed.
-    private static func digest(_ items: [ItemRecord]) -> Digest {
+    static func digest(_ items: [ItemRecord]) -> Digest {
         var digest = Digest()
         for item in items {
             digest.rows += 1

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Sides
 
 // Records as somebody who cares for speed writes them: columns by position, no Codable.
 
@@ -47,7 +48,7 @@ struct ItemRecord: FetchableRecord, PersistableRecord {
         photo = row[10]
     }
 
-    init(_ sample: Sample, key: Int64) {
+    init(_ sample: ItemValues, key: Int64) {
         self.key = key
         entity = 1
         version = 1

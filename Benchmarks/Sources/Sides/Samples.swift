@@ -1,36 +1,36 @@
 import RawSQLite
 
 /// The values of one item as Swift holds them.
-struct Sample {
-    let name: String
-    let quantity: Double
-    let collected: Bool
-    let listed: Bool
-    let home: Int
-    let shop: Int
-    let unit: Int
+package struct ItemValues {
+    package let name: String
+    package let quantity: Double
+    package let collected: Bool
+    package let listed: Bool
+    package let home: Int
+    package let shop: Int
+    package let unit: Int
 }
 
 /// What every side works with: the same items, the same order.
-enum Samples {
+package enum Samples {
     /// The items with keys from `first` on, of a store that is made for `rows` items.
-    static func rawItems(from first: Int, count: Int, rows: Int) -> [raw_item] {
+    package static func rawItems(from first: Int, count: Int, rows: Int) -> [raw_item] {
         (0..<count).map { raw_make_item(Int64(first + $0), Int64(rows)) }
     }
 
-    static func items(from first: Int, count: Int, rows: Int) -> [Sample] {
+    package static func items(from first: Int, count: Int, rows: Int) -> [ItemValues] {
         rawItems(from: first, count: count, rows: rows).map { item in
             let name = withUnsafeBytes(of: item.name) { bytes in
                 String(decoding: bytes.prefix(Int(item.name_length)), as: UTF8.self)
             }
-            return Sample(
+            return ItemValues(
                 name: name, quantity: item.quantity, collected: item.collected != 0, listed: item.listed != 0,
                 home: Int(item.home), shop: Int(item.shop), unit: Int(item.unit))
         }
     }
 
     /// 0 ..< count in a random order that is the same each time.
-    static func shuffledPositions(_ count: Int) -> [Int] {
+    package static func shuffledPositions(_ count: Int) -> [Int] {
         var generator = SeededGenerator(state: 20_011_231)
         return (0..<count).shuffled(using: &generator)
     }

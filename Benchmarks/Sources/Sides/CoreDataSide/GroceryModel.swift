@@ -29,7 +29,7 @@ enum GroceryModel {
     private static func entity(_ name: String) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
-        entity.managedObjectClassName = "benchmarks.\(name)"
+        entity.managedObjectClassName = "Sides.\(name)"
         return entity
     }
 

@@ -3,10 +3,12 @@ import Measuring
 import RawSQLite
 
 /// Plain calls of SQLite's C interface: prepared statements, nothing kept.
-struct RawSide: Side {
-    let name = SideName.raw
+package struct RawSide: Side {
+    package let name = SideName.raw
 
-    func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
+    package init() {}
+
+    package func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
         if workload == .open { return openingTrial(store) }
         let session = try RawSession(store)
         let run = try work(workload, session, rows: rows)
@@ -63,7 +65,7 @@ struct RawSide: Side {
     }
 
     /// Plain C calls keep nothing, so there is nothing to count.
-    func hold(_ kind: ObjectKind, store: URL, rows: Int) throws -> Holding? { nil }
+    package func hold(_ kind: ObjectKind, store: URL, rows: Int) throws -> Holding? { nil }
 }
 
 extension RawSession {

@@ -30,14 +30,7 @@ struct WritingTrials {
         return {
             try context.performAndWait {
                 for sample in samples {
-                    let item = Item(context: context)
-                    item.name = sample.name
-                    item.quantity = Float(sample.quantity)
-                    item.collected = sample.collected
-                    item.listed = sample.listed
-                    item.locationAtHome = places.homes[sample.home - 1]
-                    item.locationAtShop = places.shops[sample.shop - 1]
-                    item.unit = places.units[sample.unit - 1]
+                    places.insert(sample, into: context)
                     if savesEach { try context.save() }
                 }
                 if !savesEach { try context.save() }
@@ -74,7 +67,7 @@ struct WritingTrials {
 }
 
 /// The objects that new items refer to, by primary key from 1 on.
-private struct Places {
+struct Places {
     let homes: [LocationAtHome]
     let shops: [LocationAtShop]
     let units: [Unit]
@@ -83,6 +76,18 @@ private struct Places {
         homes = try Self.all("LocationAtHome", by: "storedIn", context)
         shops = try Self.all("LocationAtShop", by: "aisle", context)
         units = try Self.all("Unit", by: "name", context)
+    }
+
+    /// A new item with its three to-ones.
+    func insert(_ values: ItemValues, into context: NSManagedObjectContext) {
+        let item = Item(context: context)
+        item.name = values.name
+        item.quantity = Float(values.quantity)
+        item.collected = values.collected
+        item.listed = values.listed
+        item.locationAtHome = homes[values.home - 1]
+        item.locationAtShop = shops[values.shop - 1]
+        item.unit = units[values.unit - 1]
     }
 
     private static func all<Object: NSManagedObject>(

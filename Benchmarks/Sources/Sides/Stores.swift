@@ -3,20 +3,25 @@ import Measuring
 import RawSQLite
 
 /// The files that the workloads start from: made once for each number of rows, copied for each side.
-struct Stores {
-    let folder: URL
+package struct Stores {
+    package let folder: URL
     /// Makes an empty store with the product, so that all sides work on the same layout.
-    let makeEmpty: (URL) throws -> Void
+    package let makeEmpty: (URL) throws -> Void
+
+    package init(folder: URL, makeEmpty: @escaping (URL) throws -> Void) {
+        self.folder = folder
+        self.makeEmpty = makeEmpty
+    }
 
     /// Makes the file for that many rows, unless it is there.
-    func prepare(_ contents: StoreContents, rows: Int) throws {
+    package func prepare(_ contents: StoreContents, rows: Int) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let url = original(contents, rows: rows)
         guard !FileManager.default.fileExists(atPath: url.path) else { return }
         try make(contents, at: url, rows: rows)
     }
 
-    func original(_ contents: StoreContents, rows: Int) -> URL {
+    package func original(_ contents: StoreContents, rows: Int) -> URL {
         folder.appendingPathComponent("\(contents.rawValue)-\(rows).sqlite")
     }
 
@@ -38,7 +43,7 @@ struct Stores {
     }
 
     /// A copy for one side to work on.
-    func copy(_ contents: StoreContents, rows: Int, for name: String) throws -> URL {
+    package func copy(_ contents: StoreContents, rows: Int, for name: String) throws -> URL {
         let url = folder.appendingPathComponent("work-\(ProcessInfo.processInfo.processIdentifier)-\(name).sqlite")
         try remove(url)
         try FileManager.default.copyItem(at: original(contents, rows: rows), to: url)
@@ -46,14 +51,14 @@ struct Stores {
     }
 
     /// Removes a store with what SQLite keeps beside it.
-    func remove(_ url: URL) throws {
+    package func remove(_ url: URL) throws {
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: url.path + suffix) {
             try FileManager.default.removeItem(atPath: url.path + suffix)
         }
     }
 
     /// Sums over the items' table.
-    static func tableDigest(_ url: URL) throws -> String {
+    package static func tableDigest(_ url: URL) throws -> String {
         try RawSession(url).text(
             """
             SELECT COUNT(*), TOTAL(Z_PK), TOTAL(Z_ENT), TOTAL(Z_OPT), TOTAL(ZCOLLECTED), TOTAL(ZLISTED),

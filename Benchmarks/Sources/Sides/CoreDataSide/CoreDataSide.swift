@@ -5,11 +5,13 @@ import Measuring
 /// The product: a container with its default stack, a background context for each run.
 ///
 /// What is timed includes giving the objects back, since whoever fetches them pays for that as well.
-struct CoreDataSide: Side {
-    let name = SideName.ours
+package struct CoreDataSide: Side {
+    package let name = SideName.ours
     private let model = GroceryModel.make()
 
-    func open(_ store: URL) throws -> NSPersistentContainer {
+    package init() {}
+
+    package func open(_ store: URL) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Grocery", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: store)
         description.setValue("WAL" as NSString, forPragmaNamed: "journal_mode")
@@ -22,12 +24,12 @@ struct CoreDataSide: Side {
         return container
     }
 
-    static func close(_ container: NSPersistentContainer) throws {
+    package static func close(_ container: NSPersistentContainer) throws {
         let coordinator = container.persistentStoreCoordinator
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
+    package func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
         if workload == .open { return openingTrial(store) }
         let container = try open(store)
         switch workload {
@@ -58,7 +60,7 @@ struct CoreDataSide: Side {
             finish: {})
     }
 
-    func hold(_ kind: ObjectKind, store: URL, rows: Int) throws -> Holding? {
+    package func hold(_ kind: ObjectKind, store: URL, rows: Int) throws -> Holding? {
         let container = try open(store)
         let context = container.newBackgroundContext()
         var items: [Item] = []
