@@ -1,3 +1,5 @@
+import Foundation
+
 /// Words by primary key: pages of 16 neighbouring keys, found by an open-addressing directory.
 ///
 /// ```
@@ -14,28 +16,34 @@
 /// taken; removing a page moves those behind it back towards their homes, so there are no tombstones.
 ///
 /// A class of words and not a generic type: a generic one is not specialised across modules, which costs five times
-/// the look-up. Whoever keeps references in it retains and releases them. It guards nothing: its owner holds a lock.
-package final class KeyTable {
-    /// How many keys have a word.
-    package var count: Int { _count }
+/// the look-up. What ends in the page of the look-up before is inlined into the caller. Whoever keeps references in it retains and releases them. It guards nothing: its owner holds a lock.
+@usableFromInline
+package final class KeyTable: @unchecked Sendable {
+    // Safe because its owner's lock guards it.
 
-    private struct Entry {
-        var page: Int64
+    /// How many keys have a word.
+    @inlinable package var count: Int { _count }
+
+    @usableFromInline struct Entry {
+        @usableFromInline var page: Int64
         /// 16 words and the number of those that are not 0; `nil` where the place is free.
-        var words: UnsafeMutablePointer<UInt>?
+        @usableFromInline var words: UnsafeMutablePointer<UInt>?
     }
 
-    private static let pageBits: Int64 = 4
-    private static let pageSize = 16
+    @inlinable static var pageBits: Int64 { 4 }
+    private static var pageSize: Int { 16 }
 
     // The owner's lock keeps accesses apart, and nothing here calls back: to have each one checked would double the
     // price of a look-up.
-    @exclusivity(unchecked) private var _count = 0
+    @exclusivity(unchecked) @usableFromInline var _count = 0
     @exclusivity(unchecked) private var directory: UnsafeMutablePointer<Entry>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var pageCount = 0
     /// The page that was used last.
-    @exclusivity(unchecked) private var last = Entry(page: 0, words: nil)
+    @exclusivity(unchecked) @usableFromInline var last = Entry(page: 0, words: nil)
+
+    /// A page of zeroes for the next that is needed.
+    @exclusivity(unchecked) private var spare: UnsafeMutablePointer<UInt>?
 
     package init() {
         directory = Self.emptyDirectory(8)
@@ -45,6 +53,7 @@ package final class KeyTable {
     deinit { deallocate() }
 
     /// The key's word, 0 where it has none.
+    @inlinable
     package func word(_ key: Int64) -> UInt {
         guard let words = words(ofPage: key >> Self.pageBits) else { return 0 }
         return words[Int(key & 15)]
@@ -100,13 +109,14 @@ package final class KeyTable {
 
     // MARK: Pages
 
-    @inline(__always)
-    private func words(ofPage page: Int64) -> UnsafeMutablePointer<UInt>? {
+    @inlinable @inline(__always)
+    func words(ofPage page: Int64) -> UnsafeMutablePointer<UInt>? {
         if last.page == page, let words = last.words { return words }
         return findPage(page)
     }
 
-    private func findPage(_ page: Int64) -> UnsafeMutablePointer<UInt>? {
+    @usableFromInline
+    func findPage(_ page: Int64) -> UnsafeMutablePointer<UInt>? {
         var place = home(of: page)
         while let words = directory[place].words {
             if directory[place].page == page {
@@ -120,8 +130,8 @@ package final class KeyTable {
 
     private func addPage(_ page: Int64) -> UnsafeMutablePointer<UInt> {
         if (pageCount + 1) * 2 > mask + 1 { grow() }
-        let words = UnsafeMutablePointer<UInt>.allocate(capacity: Self.pageSize + 1)
-        words.initialize(repeating: 0, count: Self.pageSize + 1)
+        let words = spare ?? Self.newPage()
+        spare = nil
         last = Entry(page: page, words: words)
         insert(last)
         pageCount += 1
@@ -131,7 +141,10 @@ package final class KeyTable {
     private func removePage(_ page: Int64) {
         var hole = home(of: page)
         while directory[hole].page != page || directory[hole].words == nil { hole = (hole + 1) & mask }
-        directory[hole].words?.deallocate()
+        // Objects that come and go one by one would allocate a page for each.
+        if let words = directory[hole].words {
+            if spare == nil { spare = words } else { free(words) }
+        }
         last.words = nil
         pageCount -= 1
         var place = hole
@@ -146,6 +159,12 @@ package final class KeyTable {
             }
         }
         directory[hole].words = nil
+    }
+
+    /// The allocator's own alignment does; Swift's way of asking for it costs twice as much.
+    private static func newPage() -> UnsafeMutablePointer<UInt> {
+        guard let memory = calloc(pageSize + 1, MemoryLayout<UInt>.stride) else { fatalError("out of memory") }
+        return memory.bindMemory(to: UInt.self, capacity: pageSize + 1)
     }
 
     private func insert(_ entry: Entry) {
@@ -175,7 +194,9 @@ package final class KeyTable {
     }
 
     private func deallocate() {
-        for place in 0...mask { directory[place].words?.deallocate() }
+        for place in 0...mask { free(directory[place].words) }
+        free(spare)
+        spare = nil
         directory.deallocate()
     }
 }

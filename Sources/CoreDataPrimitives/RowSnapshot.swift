@@ -1,6 +1,7 @@
 import Foundation
 
 /// How one column of a row is kept in memory and bound to a statement.
+@usableFromInline
 package enum ColumnKind: UInt8, Sendable {
     /// A signed 64-bit integer: integers, booleans, primary keys, entity numbers, order values.
     case integer
@@ -13,13 +14,14 @@ package enum ColumnKind: UInt8, Sendable {
 }
 
 /// The facts of a row that are not columns.
+@usableFromInline
 struct RowHeader {
-    var primaryKey: Int64
+    @usableFromInline var primaryKey: Int64
     /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
-    var version: Int32
+    @usableFromInline var version: Int32
     /// The ordinal of the row's own entity in the model.
-    var entity: UInt16
-    var columnCount: UInt16
+    @usableFromInline var entity: UInt16
+    @usableFromInline var columnCount: UInt16
 }
 
 /// The values of one row at one version: immutable, shared between contexts, one allocation.
@@ -31,60 +33,57 @@ struct RowHeader {
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
 /// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
 /// Columns are those of the entity's ``RowLayout``, in its order.
+@usableFromInline
 package struct RowSnapshot: @unchecked Sendable {
     // Safe because only RowBuilder writes, before the row is published.
 
     /// The one allocation; a class of the standard library's because only that can be followed by elements.
-    final class Storage: ManagedBuffer<RowHeader, UInt64> {}
+    @usableFromInline final class Storage: ManagedBuffer<RowHeader, UInt64> {}
 
-    let storage: Storage
+    @usableFromInline let storage: Storage
 
-    init(storage: Storage) { self.storage = storage }
+    @inlinable init(storage: Storage) { self.storage = storage }
 
-    package var primaryKey: Int64 { storage.header.primaryKey }
-    package var version: Int32 { storage.header.version }
-    package var entity: Int { Int(storage.header.entity) }
-    package var key: RowKey { RowKey(entity: entity, primaryKey: primaryKey) }
-    package var columnCount: Int { Int(storage.header.columnCount) }
+    // By way of a view: to read the header as a property would have each access checked for overlaps.
+    @inlinable package var primaryKey: Int64 { withView { $0.primaryKey } }
+    @inlinable package var version: Int32 { withView { $0.version } }
+    @inlinable package var entity: Int { withView { $0.entity } }
+    @inlinable package var key: RowKey { RowKey(entity: entity, primaryKey: primaryKey) }
+    @inlinable package var columnCount: Int { withView { $0.columnCount } }
+
+    /// Calls `body` with a view of the row.
+    @inlinable @inline(__always)
+    package func withView<R>(_ body: (RowView) throws -> R) rethrows -> R {
+        try Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef {
+            try body(RowView(word: UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque())))
+        }
+    }
 
     /// Whether both are the same allocation, not only equal.
-    package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
+    @inlinable package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
 
-    package func isNull(_ column: Int) -> Bool {
-        storage.withUnsafeMutablePointers { header, words in
-            assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")
-            return words[column >> 6] & (1 << UInt64(column & 63)) != 0
-        }
+    @inlinable package func isNull(_ column: Int) -> Bool {
+        withView { $0.isNull(column) }
     }
 
     /// The column's word, whatever its kind; 0 when it is NULL.
-    package func word(_ column: Int) -> UInt64 {
-        storage.withUnsafeMutablePointers { header, words in
-            assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")
-            return words[Self.nullWords(Int(header.pointee.columnCount)) + column]
-        }
+    @inlinable package func word(_ column: Int) -> UInt64 {
+        withView { $0.word(column) }
     }
 
     /// The integer, 0 when NULL.
-    package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
+    @inlinable package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
 
     /// The double, 0 when NULL.
-    package func real(_ column: Int) -> Double { Double(bitPattern: word(column)) }
+    @inlinable package func real(_ column: Int) -> Double { Double(bitPattern: word(column)) }
 
     /// Calls `body` with the bytes of a text or blob column; empty when NULL.
-    package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        try storage.withUnsafeMutablePointers { header, words in
-            let count = Int(header.pointee.columnCount)
-            assert(column >= 0 && column < count, "column out of range")
-            let nullWords = Self.nullWords(count)
-            let word = words[nullWords + column]
-            let start = UnsafeRawPointer(words + nullWords + count) + Int(word >> 32)
-            return try body(UnsafeRawBufferPointer(start: start, count: Int(word & 0xFFFF_FFFF)))
-        }
+    @inlinable package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try withView { try body($0.bytes(column)) }
     }
 
     /// The text, empty when NULL.
-    package func text(_ column: Int) -> String {
+    @inlinable package func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -105,7 +104,7 @@ package struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
+    @inlinable static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
 }
 
 /// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
@@ -116,15 +115,16 @@ package struct RowSnapshot: @unchecked Sendable {
 ///     builder.setInteger(1, at: 0)
 ///     builder.setText("Milk", at: 1)
 ///     let row = builder.finish(primaryKey: 7, version: 1, entity: 3)   // the builder is empty again
+@usableFromInline
 package final class RowBuilder {
-    private let columnCount: Int
-    private let nullWords: Int
-    private let words: UnsafeMutablePointer<UInt64>
+    @usableFromInline let columnCount: Int
+    @usableFromInline let nullWords: Int
+    @usableFromInline let words: UnsafeMutablePointer<UInt64>
     // A builder is used by one thread and calls nobody back: to have every access checked would cost as much as
     // setting a column.
-    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
-    @exclusivity(unchecked) private var byteCount = 0
-    @exclusivity(unchecked) private var byteCapacity = 256
+    @exclusivity(unchecked) @usableFromInline var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) @usableFromInline var byteCount = 0
+    @exclusivity(unchecked) @usableFromInline var byteCapacity = 256
 
     package init(columnCount: Int) {
         self.columnCount = columnCount
@@ -139,25 +139,25 @@ package final class RowBuilder {
         bytes.deallocate()
     }
 
-    package func setNull(at column: Int) {
+    @inlinable package func setNull(at column: Int) {
         words[column >> 6] |= 1 << UInt64(column & 63)
         words[nullWords + column] = 0
     }
 
-    package func setInteger(_ value: Int64, at column: Int) {
+    @inlinable package func setInteger(_ value: Int64, at column: Int) {
         set(word: UInt64(bitPattern: value), at: column)
     }
 
-    package func setReal(_ value: Double, at column: Int) {
+    @inlinable package func setReal(_ value: Double, at column: Int) {
         set(word: value.bitPattern, at: column)
     }
 
-    package func setText(_ value: String, at column: Int) {
+    @inlinable package func setText(_ value: String, at column: Int) {
         var value = value
         value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), at: column) }
     }
 
-    package func setBytes(_ source: UnsafeRawBufferPointer, at column: Int) {
+    @inlinable package func setBytes(_ source: UnsafeRawBufferPointer, at column: Int) {
         let end = byteCount + source.count
         precondition(end < Int(Int32.max), "a row's text and blobs exceed 2 GiB")
         if end > byteCapacity { grow(to: end) }
@@ -170,7 +170,8 @@ package final class RowBuilder {
 
     /// Takes every column of another row of the same layout.
     package func copy(_ row: RowSnapshot, kinds: [ColumnKind]) {
-        row.storage.withUnsafeMutablePointerToElements { source in
+        row.withView { view in
+            let source = view.words
             words.update(from: source, count: nullWords + columnCount)
             var end = 0
             for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
@@ -185,12 +186,17 @@ package final class RowBuilder {
 
     /// Copies a column of another row of the same layout.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
+        row.withView { copy(column, kind: kind, from: $0) }
+    }
+
+    /// Copies a column of another row of the same layout, which somebody holds.
+    package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
         if row.isNull(column) {
             setNull(at: column)
         } else if kind == .integer || kind == .real {
             set(word: row.word(column), at: column)
         } else {
-            row.withBytes(column) { setBytes($0, at: column) }
+            setBytes(row.bytes(column), at: column)
         }
     }
 
@@ -213,7 +219,8 @@ package final class RowBuilder {
         return RowSnapshot(storage: storage)
     }
 
-    private func set(word: UInt64, at column: Int) {
+    @inlinable @inline(__always)
+    func set(word: UInt64, at column: Int) {
         assert(column >= 0 && column < columnCount, "column out of range")
         words[column >> 6] &= ~(1 << UInt64(column & 63))
         words[nullWords + column] = word
@@ -225,7 +232,7 @@ package final class RowBuilder {
         byteCount = 0
     }
 
-    private func grow(to needed: Int) {
+    @usableFromInline func grow(to needed: Int) {
         byteCapacity = max(needed, byteCapacity * 2)
         let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
         larger.copyMemory(from: bytes, byteCount: byteCount)

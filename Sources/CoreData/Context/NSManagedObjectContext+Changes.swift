@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
             insertedList.append(object)
         }
         event.inserted.append(object)
-        if retainsRegisteredObjects { retained.append(object) }
+        if keepsObjects { retained.append(object) }
         object.awakeFromInsert()
     }
 
@@ -86,16 +86,18 @@ extension NSManagedObjectContext {
         let finished = event
         event = ChangeEvent()
         postObjectsDidChange(finished)
-        for object in finished.inserted { endEvent(object) }
-        for object in finished.updated { endEvent(object) }
-        for object in finished.deleted { endEvent(object) }
+        finished.inserted.forEachHeld { endEvent($0) }
+        finished.updated.forEachHeld { endEvent($0) }
+        finished.deleted.forEachHeld { endEvent($0) }
     }
 
     private func endEvent(_ object: NSManagedObject) {
         object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
         guard let values = object.values else { return }
         values.event.removeAll()
-        if !values.eventOld.isEmpty { values.eventOld = [] }
+        guard !values.eventOld.isEmpty else { return }
+        for old in values.eventOld { if case .toMany(let members) = old.content { members.endJournal() } }
+        values.eventOld = []
     }
 
     // MARK: Delete rules
@@ -106,39 +108,36 @@ extension NSManagedObjectContext {
             let objects = unpropagated
             unpropagated = []
             readFailure = nil
-            realiseAll(objects.filter { $0.isFault })
-            for object in objects where object.flags.contains(.deleted) { applyDeleteRules(of: object) }
+            if !objects.allHeldSatisfy({ !$0.isFault }) { realiseAll(objects.filter { $0.isFault }) }
+            objects.forEachHeld { if $0.flags.contains(.deleted) { applyDeleteRules(of: $0) } }
             if readFailure != nil {
                 // Rules that could not be followed to the end are applied again, before anything is saved.
                 unpropagated = objects + unpropagated
                 return
             }
-            for object in objects where object.flags.isSuperset(of: [.deleted, .inserted]) { forget(object) }
+            objects.forEachHeld { if $0.flags.isSuperset(of: [.deleted, .inserted]) { forget($0) } }
         }
     }
 
     private func applyDeleteRules(of object: NSManagedObject) {
         guard !object.flags.contains(.inaccessible) else { return }
-        for slot in object.runtime.relationSlots {
-            guard let relationship = object.runtime.slots[slot].relationship else { continue }
-            switch relationship.deleteRule {
-            case .noAction, .deny: continue
-            case .nullify:
-                guard let inverse = relationship.inverseSlot else { continue }
-                for target in targets(of: object, slot, toNullify: true) where !target.flags.contains(.deleted) {
-                    target.inverseDidLose(object, inverse)
-                }
-            case .cascade:
-                for target in targets(of: object, slot, toNullify: false) { delete(target) }
+        for step in object.home.runtime.deleteSteps {
+            guard step.isToMany else {
+                if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }
+                continue
             }
+            let members = object.knownMembers(step.slot).members
+            if !step.cascades { realiseAll(members.filter { $0.isFault && !$0.hasRow }) }
+            for target in members { apply(step, of: object, to: target) }
         }
     }
 
-    private func targets(of object: NSManagedObject, _ slot: Int, toNullify: Bool) -> [NSManagedObject] {
-        if !object.runtime.slots[slot].isToMany { return object.toOne(slot).map { [$0] } ?? [] }
-        let members = object.knownMembers(slot).members
-        if toNullify { realiseAll(members.filter { $0.isFault && !$0.hasRow }) }
-        return members
+    private func apply(_ step: DeleteStep, of object: NSManagedObject, to target: NSManagedObject) {
+        if step.cascades {
+            delete(target)
+        } else if !target.flags.contains(.deleted) {
+            target.inverseDidLose(object, step.inverse)
+        }
     }
 
     /// Lets go of an object that was inserted and deleted without a save in between.

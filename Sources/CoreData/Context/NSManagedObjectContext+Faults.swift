@@ -26,6 +26,20 @@ extension NSManagedObjectContext {
                 + claiming.map(\.name).joined(separator: ", ") + "; use init(entity:insertInto:).")
     }
 
+    /// The entity that claims the class; objects of one class are made one after another.
+    final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
+        if let last = lastNew, last.type == ObjectIdentifier(type) { return last.home.entity }
+        let runtime = runtime(forClass: type)
+        lastNew = (ObjectIdentifier(type), registry.home(of: runtime, in: nil))
+        return runtime.entity
+    }
+
+    /// Where new objects of an entity live.
+    final func homeOfNew(_ entity: NSEntityDescription) -> ObjectHome {
+        if let last = lastNew, last.home.entity === entity { return last.home }
+        return registry.home(of: EntityRuntime.of(entity, in: self), in: nil)
+    }
+
     // MARK: Objects of rows and keys
 
     /// The object of a row: the registered one, or a new fault that has the row in hand.
@@ -36,21 +50,22 @@ extension NSManagedObjectContext {
     final func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
         let list = RowList()
         for row in rows { list.append(row) }
-        return objects(for: list, in: store)
+        var objects: [NSManagedObject] = []
+        append(objectsFor: list, in: store, to: &objects)
+        return objects
     }
 
-    /// The objects of many rows of one root entity: what does not change from row to row is asked once, and the
+    /// Appends the objects of many rows of one root entity: what does not change from row to row is asked once, and the
     /// registry is locked twice.
     ///
     /// The objects take the rows out of the list.
-    final func objects(for rows: RowList, in store: SQLStore) -> [NSManagedObject] {
-        guard !rows.isEmpty else { return [] }
+    final func append(objectsFor rows: RowList, in store: SQLStore, to objects: inout [NSManagedObject]) {
+        guard !rows.isEmpty else { return }
+        let start = objects.count
         var entity = RowView(word: rows.word(0)).entity
         var home = home(ofEntity: entity, in: store)
         var type = home.runtime.objectClass
         let known = registry.objects(of: rows, in: home)
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(rows.count)
         for index in rows.indices {
             if !known.isEmpty, let object = known[index] {
                 if object.flags.contains(.fault) { object.takeRow(rows.take(index)) }
@@ -67,9 +82,8 @@ extension NSManagedObjectContext {
             object.takeRow(rows.take(index))
             objects.append(object)
         }
-        registry.register(&objects)
-        if retainsRegisteredObjects { retained += objects }
-        return objects
+        registry.register(&objects, from: start)
+        if keepsObjects { retained += objects[start...] }
     }
 
     /// The object of a key: the registered one, or a new fault without values.
@@ -82,7 +96,7 @@ extension NSManagedObjectContext {
     private func makeFault(_ home: ObjectHome, _ primaryKey: Int64) -> NSManagedObject {
         let object = NSManagedObject.makeFault(home, primaryKey, type: home.runtime.objectClass)
         registry.register(object)
-        if retainsRegisteredObjects { retained.append(object) }
+        if keepsObjects { retained.append(object) }
         return object
     }
 
@@ -178,14 +192,14 @@ extension NSManagedObjectContext {
                 continue
             }
             let rows = try store.rows(
-                members.map(\.primaryKey), root: Int(group[1]), staleness: stalenessInterval)
+                members.map(\.primaryKey), root: Int(group[1]), staleness: staleness)
             for object in members { object.row = rows[object.primaryKey] }
         }
     }
 
     private func readRow(of object: NSManagedObject) throws {
         guard let store = object.home.store, store.isAttached, object.primaryKey > 0 else { return }
-        object.row = try store.row(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
+        object.row = try store.row(object.primaryKey, root: object.home.root, staleness: staleness)
     }
 
     /// The fault and those that the same batch fetch made beside it.
@@ -251,6 +265,10 @@ extension NSManagedObjectContext {
     ///
     /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if !objectID.isTemporaryID, let home = home(of: objectID) {
+            checkOwned("object(with:)")
+            return registry.object(in: home, primaryKey: objectID.primaryKey) ?? makeFault(home, objectID.primaryKey)
+        }
         if let known = registeredObject(for: objectID) { return known }
         var id = objectID
         if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }

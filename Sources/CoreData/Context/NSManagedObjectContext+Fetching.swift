@@ -56,7 +56,8 @@ extension NSManagedObjectContext {
         default:
             let objects = try objects(of: translation, stores: stores, readsRows: request.includesPropertyValues)
             try finish(objects, request, translation)
-            return objects
+            // An array of references is one, whatever their static type: to convert it would cast every element.
+            return unsafeBitCast(objects, to: [AnyObject].self)
         }
     }
 
@@ -67,9 +68,9 @@ extension NSManagedObjectContext {
         guard let wanted = (type as Any) as? AnyClass else { return }
         guard wanted != NSManagedObject.self else { return }
         var checked: AnyClass?
-        for result in results {
+        try results.forEachHeld { result in
             let actual: AnyClass = Swift.type(of: result)
-            if actual == checked { continue }
+            if actual == checked { return }
             guard result is T else {
                 throw CoreDataErrors.invalidRequest(
                     """
@@ -140,9 +141,12 @@ extension NSManagedObjectContext {
                     return object
                 }
             }
-            let rows = try store.fetchRows(plan)
-            if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
-            return objects(for: rows, in: store)
+            var found: [NSManagedObject] = []
+            try store.fetchRows(plan) { rows in
+                if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
+                append(objectsFor: rows, in: store, to: &found)
+            }
+            return found
         }
     }
 

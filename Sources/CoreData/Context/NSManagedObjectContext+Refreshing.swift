@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
         if let values = object.values {
             for slot in object.runtime.slots.indices
             where !values.changed.contains(slot) && !object.runtime.slots[slot].property.isTransient {
-                values.live[slot] = nil
+                values[slot] = nil
             }
         }
         for (index, relation) in object.relations.enumerated() {
@@ -215,7 +215,7 @@ extension NSManagedObjectContext {
             object.flags.subtract([.updated, .deleted])
         }
         processPendingChanges()
-        for object in deleted { detach(object) }
+        detach(deleted)
         guard !ids.isEmpty else { return }
         var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
         for (key, value) in ids { userInfo[key] = value }

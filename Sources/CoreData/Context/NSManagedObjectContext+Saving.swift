@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
             // What a hook sets on objects whose hook has run is saved too; only others' hooks are still to run.
             var next = changed
             while !next.isEmpty {
-                for object in next { object.willSave() }
+                next.forEachHeld { $0.willSave() }
                 next = processPendingChanges(addingTo: &changed)
                 try checkReads()
             }
@@ -88,12 +88,13 @@ extension NSManagedObjectContext {
     private func current(
         _ list: [NSManagedObject], _ isCurrent: (NSManagedObject) -> Bool
     ) -> [NSManagedObject] {
-        list.allSatisfy(isCurrent) ? list : list.filter(isCurrent)
+        list.allHeldSatisfy(isCurrent) ? list : list.filter(isCurrent)
     }
 
     private func validate(_ objects: [NSManagedObject]) throws {
         var errors: [any Error] = []
-        for object in objects where object.hasChanges && !object.flags.contains(.inaccessible) {
+        objects.forEachHeld { object in
+            guard object.hasChanges, !object.flags.contains(.inaccessible) else { return }
             do {
                 if object.isDeleted {
                     try object.validateForDelete()
@@ -153,24 +154,33 @@ extension NSManagedObjectContext {
     /// A12: every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
     private func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
         var candidates: [Int: [SQLStore]] = [:]
-        for object in objects where object.storeIndex == 0 {
-            let ordinal = object.runtime.ordinal
+        // Where objects of one entity go from one home to another, most often all of them.
+        var move: (from: ObjectHome, to: ObjectHome)?
+        try objects.forEachHeld { object in
+            guard object.storeIndex == 0 else { return }
+            if let move, object.home === move.from {
+                object.home = move.to
+                return
+            }
+            let runtime = object.runtime
             let stores =
-                candidates[ordinal]
-                ?? coordinator.stores(for: object.runtime, affected: nil).filter { !$0.isReadOnly }
-            candidates[ordinal] = stores
+                candidates[runtime.ordinal]
+                ?? coordinator.stores(for: runtime, affected: nil).filter { !$0.isReadOnly }
+            candidates[runtime.ordinal] = stores
             guard let first = stores.first else {
-                throw CoreDataErrors.noWritableStore(entity: object.runtime.name, in: coordinator)
+                throw CoreDataErrors.noWritableStore(entity: runtime.name, in: coordinator)
             }
             if stores.count == 1 {
-                object.home = registry.home(of: object.runtime, in: first)
-                continue
+                let home = registry.home(of: runtime, in: first)
+                move = (object.home, home)
+                object.home = home
+                return
             }
-            let relative = object.runtime.relationSlots.lazy
-                .filter { !object.runtime.slots[$0].isToMany }
+            let relative = runtime.relationSlots.lazy
+                .filter { !runtime.slots[$0].isToMany }
                 .compactMap { object.toOne($0)?.home.store }
                 .first { store in stores.contains { $0 === store } }
-            object.home = registry.home(of: object.runtime, in: relative ?? first)
+            object.home = registry.home(of: runtime, in: relative ?? first)
         }
     }
 
@@ -178,30 +188,44 @@ extension NSManagedObjectContext {
 
     /// What was written is clean now; hooks and notifications tell of it.
     private func finish(_ saved: SavedObjects) {
-        for object in saved.inserted { object.flags.remove(.inserted) }
-        for object in saved.updated { object.flags.remove(.updated) }
-        for object in saved.deleted { object.flags.remove(.deleted) }
-        insertedList.removeAll { !keep($0, .inserted, .listedInserted) }
-        updatedList.removeAll { !keep($0, .updated, .listedUpdated) }
-        deletedList.removeAll { !keep($0, .deleted, .listedDeleted) }
-        for object in saved.inserted { object.didSave() }
-        for object in saved.updated { object.didSave() }
-        for object in saved.deleted { object.didSave() }
-        for object in saved.deleted { detach(object) }
+        saved.inserted.forEachHeld { $0.flags.remove(.inserted) }
+        saved.updated.forEachHeld { $0.flags.remove(.updated) }
+        saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
+        insertedList = stillListed(insertedList, .inserted, .listedInserted)
+        updatedList = stillListed(updatedList, .updated, .listedUpdated)
+        deletedList = stillListed(deletedList, .deleted, .listedDeleted)
+        saved.inserted.forEachHeld { $0.didSave() }
+        saved.updated.forEachHeld { $0.didSave() }
+        saved.deleted.forEachHeld { $0.didSave() }
+        detach(saved.deleted)
         postDidSave(saved)
     }
 
-    private func keep(_ object: NSManagedObject, _ state: ObjectFlags, _ listed: ObjectFlags) -> Bool {
-        if object.flags.contains(state) { return true }
-        object.flags.remove(listed)
-        return false
+    /// Those of a list that have the state again or still, because a hook changed them.
+    private func stillListed(
+        _ list: [NSManagedObject], _ state: ObjectFlags, _ listed: ObjectFlags
+    ) -> [NSManagedObject] {
+        var kept: [NSManagedObject] = []
+        list.forEachHeld { object in
+            if object.flags.contains(state) { kept.append(object) } else { object.flags.remove(listed) }
+        }
+        return kept
     }
 
     /// F5: a deleted object is in no context any more; its ID can still be read.
-    final func detach(_ object: NSManagedObject) {
-        registry.unregister(object, primaryKey: object.primaryKey)
-        object.flags.subtract([.registered, .updated, .inserted])
-        object.home = registry.homeOutside(object.home)
+    final func detach(_ objects: [NSManagedObject]) {
+        registry.unregister(objects)
+        var move: (from: ObjectHome, to: ObjectHome)?
+        objects.forEachHeld { object in
+            object.flags.subtract([.registered, .updated, .inserted])
+            if let move, object.home === move.from {
+                object.home = move.to
+            } else {
+                let outside = registry.homeOutside(object.home)
+                move = (object.home, outside)
+                object.home = outside
+            }
+        }
     }
 
     private func postDidSave(_ saved: SavedObjects) {
@@ -249,14 +273,17 @@ extension NSManagedObjectContext {
 
     /// The objects, which have got their keys, are known under them from now on; those without a temporary key were.
     final func becomePermanent(_ objects: [NSManagedObject], in store: SQLStore, temporaryKeys: [Int64]) {
-        for object in objects where object.home.store !== store {
-            object.home = registry.home(of: object.runtime, in: store)
+        objects.forEachHeld { object in
+            if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }
         }
         registry.rename(objects, temporaryKeys: temporaryKeys)
-        for (object, key) in zip(objects, temporaryKeys) where key < 0 && object.cachedID != nil {
+        var index = 0
+        objects.forEachHeld { object in
+            defer { index += 1 }
+            guard temporaryKeys[index] < 0, object.hasExtras, object.cachedID != nil else { return }
             // Somebody holds the temporary ID: it still leads here (A3).
             object.cachedID = nil
-            registry.alias(key, to: object.objectID)
+            registry.alias(temporaryKeys[index], to: object.objectID)
         }
     }
 }

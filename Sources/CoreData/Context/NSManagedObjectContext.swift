@@ -41,6 +41,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             coordinator = newValue
             registry.coordinator = newValue
             lastHome = nil
+            lastNew = nil
         }
     }
     private(set) final var coordinator: NSPersistentStoreCoordinator?
@@ -55,11 +56,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether delete rules are applied when changes are processed; else when they are saved (F2).
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether registered objects are kept alive; else only changed ones are (B9).
-    open var retainsRegisteredObjects = false {
-        didSet { retained = retainsRegisteredObjects ? registry.objects : [] }
+    open var retainsRegisteredObjects: Bool {
+        get { keepsObjects }
+        set {
+            keepsObjects = newValue
+            retained = newValue ? registry.objects : []
+        }
     }
+    @exclusivity(unchecked) private(set) final var keepsObjects = false
     /// How many seconds a row in memory may be old when a fault fires; negative: any age (B6).
-    open var stalenessInterval: TimeInterval = -1
+    open var stalenessInterval: TimeInterval {
+        get { staleness }
+        set { staleness = newValue }
+    }
+    @exclusivity(unchecked) private(set) final var staleness: TimeInterval = -1
     /// Whether an object whose row is gone becomes deleted instead of an error (B4).
     open var shouldDeleteInaccessibleFaults = true
     /// Whether saves of other contexts of the coordinator are merged into this one (L3).
@@ -77,14 +87,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    // What has changed since the last save. Lists may hold objects that left the state again; flags decide.
-    final var insertedList: [NSManagedObject] = []
-    final var updatedList: [NSManagedObject] = []
-    final var deletedList: [NSManagedObject] = []
+    // What has changed since the last save. Lists may hold objects that left the state again; flags decide. They belong to
+    // the context's queue, and nothing is called while one changes: to have each access checked for overlaps would cost as
+    // much as setting a property.
+    @exclusivity(unchecked) final var insertedList: [NSManagedObject] = []
+    @exclusivity(unchecked) final var updatedList: [NSManagedObject] = []
+    @exclusivity(unchecked) final var deletedList: [NSManagedObject] = []
     /// What has changed since changes were last processed.
-    final var event = ChangeEvent()
-    final var unpropagated: [NSManagedObject] = []
-    final var isProcessing = false
+    @exclusivity(unchecked) final var event = ChangeEvent()
+    @exclusivity(unchecked) final var unpropagated: [NSManagedObject] = []
+    @exclusivity(unchecked) final var isProcessing = false
     /// What could not be read since the current save or event began.
     final var readFailure: (any Error)?
     final var isSaving = false
@@ -92,6 +104,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var merging: (any NSObjectProtocol)?
     /// The home of the object that was asked for last by its ID.
     final var lastHome: ObjectHome?
+    /// By entity; made by the first save of one.
+    final var rowForms: [RowForm?] = []
+    /// The class that was last inserted by `init(context:)`, and where its new objects live.
+    final var lastNew: (type: ObjectIdentifier, home: ObjectHome)?
 
     /// Makes a context without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {

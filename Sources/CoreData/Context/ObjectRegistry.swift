@@ -17,6 +17,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The context, while it lives.
     private(set) unowned(unsafe) var context: NSManagedObjectContext?
+    /// Whether the context lives; to look at it for that would retain it.
+    @exclusivity(unchecked) private(set) var isContextAlive = true
     /// The context's coordinator, which the last object may need after the context has gone.
     var coordinator: NSPersistentStoreCoordinator? {
         didSet { state.withLock { $0.homes = [:] } }
@@ -49,6 +51,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func contextWillGo() {
         context = nil
+        isContextAlive = false
         state.withLock {
             $0.homes = [:]
             $0.outside = [:]
@@ -124,37 +127,51 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Gives saved objects their permanent keys, which are registered from now on instead of the temporary ones.
     func rename(_ objects: [NSManagedObject], temporaryKeys: [Int64]) {
         state.withLock { state in
-            for (object, key) in zip(objects, temporaryKeys) where key < 0 {
-                state.temporary.remove(key)
-                object.home.identities?.set(object.primaryKey, Self.address(of: object))
+            let temporary = state.temporary
+            var index = 0
+            objects.forEachHeld { object in
+                let key = temporaryKeys[index]
+                index += 1
+                guard key < 0 else { return }
+                temporary.remove(key)
+                object.home.uncountedIdentities?._withUnsafeGuaranteedRef {
+                    _ = $0.set(object.primaryKey, Self.address(of: object))
+                }
             }
         }
     }
 
     func register(_ object: NSManagedObject) {
         state.withLock { state in
-            guard let table = object.primaryKey < 0 ? state.temporary : object.home.identities else { return }
-            table.set(object.primaryKey, Self.address(of: object))
+            guard let table = object.primaryKey < 0 ? .passUnretained(state.temporary) : object.home.uncountedIdentities
+            else { return }
+            table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, Self.address(of: object)) }
         }
         object.flags.insert(.registered)
     }
 
-    /// Registers those objects that are not, under one lock. Where another object has the identity already, because
+    /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity already, because
     /// a row came twice or an initialiser fetched, that one takes the new one's place in the list.
-    func register(_ objects: inout [NSManagedObject]) {
+    func register(_ objects: inout [NSManagedObject], from start: Int) {
         // What is replaced is let go of outside the lock: its deinitialiser may need it.
         var replaced: [NSManagedObject] = []
         state.withLock { _ in
-            for index in objects.indices {
-                let object = objects[index]
-                guard !object.flags.contains(.registered), let table = object.home.identities else { continue }
-                if let known = Self.object(table.word(object.primaryKey)) {
-                    replaced.append(object)
-                    objects[index] = known
+            var others: [(index: Int, object: NSManagedObject)] = []
+            var index = start
+            objects.forEachHeld(from: start) { object in
+                defer { index += 1 }
+                guard !object.flags.contains(.registered), let table = object.home.uncountedIdentities else { return }
+                let word = table._withUnsafeGuaranteedRef { $0.word(object.primaryKey) }
+                if word != 0, let known = Self.object(word) {
+                    others.append((index, known))
                 } else {
-                    table.set(object.primaryKey, Self.address(of: object))
+                    table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, Self.address(of: object)) }
                     object.flags.insert(.registered)
                 }
+            }
+            for other in others {
+                replaced.append(objects[other.index])
+                objects[other.index] = other.object
             }
         }
     }
@@ -190,8 +207,21 @@ final class ObjectRegistry: @unchecked Sendable {
     func unregister(_ object: NSManagedObject, primaryKey: Int64) {
         let address = Self.address(of: object)
         state.withLock { state in
-            guard let table = primaryKey < 0 ? state.temporary : object.home.identities else { return }
-            if table.word(primaryKey) == address { table.remove(primaryKey) }
+            guard let table = primaryKey < 0 ? .passUnretained(state.temporary) : object.home.uncountedIdentities
+            else { return }
+            table._withUnsafeGuaranteedRef { if $0.word(primaryKey) == address { $0.remove(primaryKey) } }
+        }
+    }
+
+    /// As above, for many objects under one lock.
+    func unregister(_ objects: [NSManagedObject]) {
+        state.withLock { state in
+            let temporary = state.temporary
+            objects.forEachHeld { object in
+                let key = object.primaryKey
+                guard let table = key < 0 ? temporary : object.home.identities else { return }
+                if table.word(key) == Self.address(of: object) { table.remove(key) }
+            }
         }
     }
 

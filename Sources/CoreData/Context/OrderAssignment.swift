@@ -18,9 +18,9 @@ struct OrderAssignment {
 
     static func value(at position: Int) -> Int64 { 2048 + 1024 * Int64(position) }
 
-    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) throws {
-        for object in objects {
-            guard !object.relations.isEmpty else { continue }
+    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) {
+        objects.forEachHeld { object in
+            guard object.home.hasToMany, !object.relations.isEmpty else { return }
             for slot in object.runtime.relationSlots {
                 let info = object.runtime.slots[slot]
                 guard info.isToMany, !info.property.isTransient, let relationship = info.relationship,
@@ -67,11 +67,12 @@ struct OrderAssignment {
             !model.entities[relationship.destination].slots[inverse].isToMany
         else { return }
         let known = owner.knownMembers(slot)
+        let added = known.added
         context.realiseAll(known.members.filter { $0.isFault })
         let present = known.members.map { member -> Int64? in
             let column = member.runtime.layout.orderColumnOfSlot[inverse]
             guard column >= 0, let row = member.row, !row.isNull(column),
-                !known.added.contains(ObjectReference(member))
+                !added.contains(ObjectReference(member))
             else { return nil }
             return row.integer(column)
         }

@@ -15,10 +15,10 @@ final class SavePreparation {
     let inserted: [NSManagedObject]
     private(set) var updated: [NSManagedObject]
     let deleted: [NSManagedObject]
-    private var builders: [Int: RowBuilder] = [:]
-    /// The rows as they shall be, in the order of `inserted` and of `written`.
-    private var insertedRows: [RowSnapshot] = []
-    private var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+    // One thread prepares a save, and nothing calls back while these change.
+    @exclusivity(unchecked) private var lastForm: RowForm?
+    /// The objects of the updates, in their order.
+    @exclusivity(unchecked) private var written: [NSManagedObject] = []
     private var temporaryKeys: [Int64] = []
 
     private struct Identity: Hashable {
@@ -40,26 +40,28 @@ final class SavePreparation {
     /// Saves; what it returns is empty when nothing had to be written.
     func run() throws -> ChangeSet {
         for objects in [inserted, updated, deleted] {
-            try OrderAssignment(context: context).assign(objects) { self.touch($0) }
+            OrderAssignment(context: context).assign(objects) { self.touch($0) }
         }
         try context.checkReads()
-        for objects in [updated, deleted] { try context.readRows(of: objects.filter { !$0.hasRow }) }
+        for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasRow }) {
+            try context.readRows(of: objects.filter { !$0.hasRow })
+        }
         let hasMetadata = store.hasUnsavedMetadata
         guard !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasMetadata else { return ChangeSet() }
         if store.isReadOnly { throw CoreDataErrors.readOnly(store) }
-        var counts: [Int: Int] = [:]
-        for object in inserted where object.primaryKey < 0 { counts[object.runtime.root, default: 0] += 1 }
         temporaryKeys = inserted.map(\.primaryKey)
         var changes = ChangeSet()
         do {
-            let outcome = try store.engine.save(keys: counts) { keys in
+            let outcome = try store.engine.save(keys: neededKeys()) { keys in
                 takeKeys(keys)
                 changes = try changeSet()
                 return changes
             }
-            commit(outcome)
+            commit(changes, outcome)
             return changes
         } catch {
+            // One of them may have half a row in it.
+            context.rowForms = []
             let new = Dictionary(
                 inserted.map { (Identity(root: $0.runtime.root, primaryKey: $0.primaryKey), $0) },
                 uniquingKeysWith: { first, _ in first })
@@ -79,13 +81,34 @@ final class SavePreparation {
         }
     }
 
+    /// How many keys each root entity's new objects need.
+    private func neededKeys() -> [Int: Int] {
+        var counts: [Int: Int] = [:]
+        // Objects of one entity come in runs: a run looks the root up once.
+        var run = (root: -1, count: 0)
+        inserted.forEachHeld { object in
+            guard object.primaryKey < 0 else { return }
+            if object.home.root != run.root {
+                if run.count > 0 { counts[run.root, default: 0] += run.count }
+                run = (object.home.root, 0)
+            }
+            run.count += 1
+        }
+        if run.count > 0 { counts[run.root, default: 0] += run.count }
+        return counts
+    }
+
     private func takeKeys(_ ranges: [Int: ClosedRange<Int64>]) {
         var next = ranges.mapValues(\.lowerBound)
-        for object in inserted where object.primaryKey < 0 {
-            let root = object.runtime.root
-            guard let key = next[root] else { continue }
-            object.primaryKey = key
-            next[root] = key + 1
+        var run: (root: Int, key: Int64) = (-1, 0)
+        inserted.forEachHeld { object in
+            guard object.primaryKey < 0 else { return }
+            if object.home.root != run.root {
+                next[run.root] = run.key
+                run = (object.home.root, next[object.home.root] ?? 0)
+            }
+            object.primaryKey = run.key
+            run.key += 1
         }
     }
 
@@ -94,15 +117,12 @@ final class SavePreparation {
     private func changeSet() throws -> ChangeSet {
         var changes = ChangeSet()
         changes.insertions.reserveCapacity(inserted.count)
-        insertedRows = []
-        insertedRows.reserveCapacity(inserted.count)
         written = []
-        for object in inserted {
-            let row = try row(of: object, version: 1)
-            insertedRows.append(row)
-            changes.insertions.append(ChangeSet.Insertion(row: row))
+        try inserted.forEachHeld {
+            changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: 1)))
         }
-        for object in updated {
+        changes.updates.reserveCapacity(updated.count)
+        try updated.forEachHeld { object in
             guard let old = object.row else {
                 throw SaveFailure.conflicts([
                     SaveFailure.Conflict(
@@ -111,14 +131,17 @@ final class SavePreparation {
                 ])
             }
             let (row, columns) = try changedRow(of: object, from: old)
-            guard !columns.isEmpty || object.hasChangedMembers else { continue }
-            written.append((object, row))
+            guard !columns.isEmpty || object.hasChangedMembers else { return }
+            written.append(object)
             changes.updates.append(ChangeSet.Update(old: old, new: row, columns: columns))
         }
-        for object in deleted {
+        changes.deletions.reserveCapacity(deleted.count)
+        deleted.forEachHeld { object in
             // A row that somebody else deleted already is gone, as was asked.
-            guard let row = object.row else { continue }
-            changes.deletions.append(ChangeSet.Deletion(key: row.key, version: row.version))
+            guard let row = object.rowView else { return }
+            changes.deletions.append(
+                ChangeSet.Deletion(
+                    key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version))
         }
         changes.links = links()
         try context.checkReads()
@@ -130,95 +153,102 @@ final class SavePreparation {
     private func changedRow(
         of object: NSManagedObject, from old: RowSnapshot
     ) throws -> (row: RowSnapshot, columns: ColumnMask) {
-        let runtime = object.runtime
-        let kinds = runtime.layout.kinds
+        let form = form(for: object)
         let touched = touchedColumns(of: object)
-        let builder = builder(for: runtime)
         // Where no text or blob is replaced the old row is copied as it lies; else its bytes would stay behind.
-        if touched.allSatisfy({ kinds[$0] == .integer || kinds[$0] == .real }) {
-            builder.copy(old, kinds: kinds)
+        if form.areFixed(touched) {
+            form.builder.copy(old, kinds: form.kinds)
         } else {
-            for column in kinds.indices where !touched.contains(column) {
-                builder.copy(column, kind: kinds[column], from: old)
+            for column in form.kinds.indices where !touched.contains(column) {
+                form.builder.copy(column, kind: form.kinds[column], from: old)
             }
         }
-        for column in touched { try set(column, of: object, builder) }
-        let row = builder.finish(
-            primaryKey: object.primaryKey, version: old.version &+ 1, entity: runtime.ordinal)
+        for column in touched { try set(column, of: object, form) }
+        let row = form.builder.finish(
+            primaryKey: object.primaryKey, version: old.version &+ 1, entity: form.runtime.ordinal)
         var columns = ColumnMask()
-        for column in touched where !row.isEqual(to: old, at: column, kind: kinds[column]) { columns.insert(column) }
+        for column in touched where !row.isEqual(to: old, at: column, kind: form.kinds[column]) {
+            columns.insert(column)
+        }
         return (row, columns)
     }
 
     /// The columns that may have changed: of properties that were set, also as primitive values, and of orders and owners
     /// that were assigned.
-    private func touchedColumns(of object: NSManagedObject) -> [Int] {
-        let runtime = object.runtime
-        var columns: [Int] = []
-        func add(_ column: Int) {
-            if column >= 0, !columns.contains(column) { columns.append(column) }
-        }
+    private func touchedColumns(of object: NSManagedObject) -> ColumnMask {
+        var columns = ColumnMask()
         if let values = object.values {
-            for slot in values.live.indices where object.hasLiveValue(slot) { add(Int(object.home.columns[slot])) }
-            for slot in values.orders.keys { add(runtime.layout.orderColumnOfSlot[slot]) }
-            for column in values.owners.keys { add(column) }
+            let facts = object.home.facts
+            for slot in values.live where facts[slot].column >= 0 {
+                if !facts[slot].isTransformable || values.changed.contains(slot) {
+                    columns.insert(Int(facts[slot].column))
+                }
+            }
+            if values.hasRare {
+                for slot in values.orders.keys { columns.insertStored(object.runtime.layout.orderColumnOfSlot[slot]) }
+                for column in values.owners.keys { columns.insert(column) }
+            }
         }
+        guard !object.relations.isEmpty else { return columns }
+        let runtime = object.runtime
         for (relation, value) in object.relations.enumerated() {
+            guard case .toOne(let target) = value else { continue }
             let info = runtime.slots[runtime.relationSlots[relation]]
-            guard case .toOne(let target) = value, object.isChangedToOne(target, info) else { continue }
-            add(info.column)
-            add(info.entityColumn)
-            add(runtime.layout.orderColumnOfSlot[info.property.slot])
+            guard object.isChangedToOne(target, info) else { continue }
+            columns.insertStored(info.column)
+            columns.insertStored(info.entityColumn)
+            columns.insertStored(runtime.layout.orderColumnOfSlot[info.property.slot])
         }
         return columns
     }
 
     private func row(of object: NSManagedObject, version: Int32) throws -> RowSnapshot {
-        let builder = builder(for: object.runtime)
-        for column in object.runtime.layout.columns.indices { try set(column, of: object, builder) }
-        return builder.finish(primaryKey: object.primaryKey, version: version, entity: object.runtime.ordinal)
+        let form = form(for: object)
+        for column in form.columns.indices { try set(column, of: object, form) }
+        return form.builder.finish(
+            primaryKey: object.primaryKey, version: version, entity: form.runtime.ordinal)
     }
 
     /// Gives a column the value that the object has for it now.
-    private func set(_ index: Int, of object: NSManagedObject, _ builder: RowBuilder) throws {
-        let runtime = object.runtime
-        let column = runtime.layout.columns[index]
-        switch column.role {
+    private func set(_ index: Int, of object: NSManagedObject, _ form: RowForm) throws {
+        let kind = form.kinds[index]
+        let builder = form.builder
+        switch form.columns[index].role {
         case .attribute(let slot):
-            if let row = object.row, !object.hasLiveValue(slot) {
-                builder.copy(index, kind: column.kind, from: row)
+            if let row = object.rowView, !object.hasLiveValue(slot) {
+                builder.copy(index, kind: kind, from: row)
             } else {
                 try ManagedObjectValues.encode(
-                    object.attributeValue(slot), slot: runtime.slots[slot], at: index, into: builder)
+                    object.attributeValue(slot), slot: form.runtime.slots[slot], kind, at: index, into: builder)
             }
         case .destinationKey(let slot):
             guard let target = target(object, slot) else {
-                return copyOrClear(object, index, column.kind, unlessRead: slot, builder)
+                return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             try checkStore(target, of: object, slot)
             builder.setInteger(target.primaryKey, at: index)
         case .destinationEntity(let slot):
             guard let target = target(object, slot) else {
-                return copyOrClear(object, index, column.kind, unlessRead: slot, builder)
+                return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             builder.setInteger(store.entityNumber(of: target.runtime.ordinal), at: index)
         case .order(let slot):
-            if let order = object.values?.orders[slot] {
+            if let values = object.values, values.hasRare, let order = values.orders[slot] {
                 builder.setInteger(order, at: index)
-            } else if object.toOne(slot) != nil, let row = object.row {
-                builder.copy(index, kind: column.kind, from: row)
+            } else if object.toOne(slot) != nil, let row = object.rowView {
+                builder.copy(index, kind: kind, from: row)
             } else {
                 builder.setNull(at: index)
             }
         case .ownerKey, .ownerOrder:
-            if let change = object.values?.owners[index] {
+            if let values = object.values, values.hasRare, let change = values.owners[index] {
                 switch change {
                 case .none: builder.setNull(at: index)
                 case .owner(let owner): builder.setInteger(owner.primaryKey, at: index)
                 case .order(let order): builder.setInteger(order, at: index)
                 }
-            } else if let row = object.row {
-                builder.copy(index, kind: column.kind, from: row)
+            } else if let row = object.rowView {
+                builder.copy(index, kind: kind, from: row)
             }
         }
     }
@@ -226,7 +256,7 @@ final class SavePreparation {
     /// The destination of a to-one that has been looked at.
     private func target(_ object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         guard !object.relations.isEmpty,
-            case .toOne(let target) = object.relations[object.runtime.slots[slot].relation]
+            case .toOne(let target) = object.relations[Int(object.home.facts[slot].relation)]
         else { return nil }
         return target
     }
@@ -235,11 +265,11 @@ final class SavePreparation {
     private func copyOrClear(
         _ object: NSManagedObject, _ column: Int, _ kind: ColumnKind, unlessRead slot: Int, _ builder: RowBuilder
     ) {
-        guard let row = object.row else { return }
+        guard let row = object.rowView else { return }
         let isRead: Bool
         if object.relations.isEmpty {
             isRead = false
-        } else if case .toOne = object.relations[object.runtime.slots[slot].relation] {
+        } else if case .toOne = object.relations[Int(object.home.facts[slot].relation)] {
             isRead = true
         } else {
             isRead = false
@@ -256,11 +286,12 @@ final class SavePreparation {
         }
     }
 
-    private func builder(for runtime: EntityRuntime) -> RowBuilder {
-        if let known = builders[runtime.ordinal] { return known }
-        let made = RowBuilder(columnCount: runtime.layout.columns.count)
-        builders[runtime.ordinal] = made
-        return made
+    private func form(for object: NSManagedObject) -> RowForm {
+        if let lastForm, lastForm.runtime === object.home.runtime { return lastForm }
+        let runtime = object.home.runtime
+        let form = context.rowForm(of: runtime)
+        lastForm = form
+        return form
     }
 
     // MARK: Many-to-many
@@ -276,7 +307,7 @@ final class SavePreparation {
     private func links() -> [ChangeSet.Link] {
         var pairs: [Pair: ChangeSet.Link] = [:]
         var order: [Pair] = []
-        func note(_ link: ChangeSet.Link, inverse: (entity: Int, slot: Int)?) {
+        func note(_ link: ChangeSet.Link, _ inverse: (entity: Int, slot: Int)?) {
             var link = link
             // One of the two sides stands for both: the one that is declared first.
             if let inverse, (inverse.entity, inverse.slot) < (link.entity, link.slot) {
@@ -295,46 +326,44 @@ final class SavePreparation {
                 order.append(pair)
             }
         }
-        for object in inserted + updated {
-            forEachManyToMany(of: object) { slot, members, inverse in
-                guard members.hasChanges else { return }
-                let declaring = object.runtime.slots[slot].property.declaringEntity
-                for member in members.removed {
-                    note(
-                        ChangeSet.Link(
-                            .remove, entity: declaring, slot: slot, owner: object.primaryKey,
-                            destination: member.object.primaryKey), inverse: inverse)
-                }
-                if members.isOrdered {
-                    for (position, member) in members.members.enumerated() where !member.isDeleted {
-                        note(
-                            ChangeSet.Link(
-                                .insert, entity: declaring, slot: slot, owner: object.primaryKey,
-                                destination: member.primaryKey, order: OrderAssignment.value(at: position)),
-                            inverse: inverse)
-                    }
-                } else {
-                    for member in members.added where !member.object.isDeleted {
-                        note(
-                            ChangeSet.Link(
-                                .insert, entity: declaring, slot: slot, owner: object.primaryKey,
-                                destination: member.object.primaryKey), inverse: inverse)
-                    }
-                }
-            }
+        for object in [inserted, updated].joined() where object.home.hasManyToMany {
+            noteLinks(of: object, note)
         }
-        for object in deleted where object.row != nil {
+        for object in deleted where object.hasRow && object.home.hasManyToMany {
             forEachManyToMany(of: object) { slot, members, inverse in
                 let declaring = object.runtime.slots[slot].property.declaringEntity
                 for member in object.knownMembers(slot).committedMembers {
                     note(
                         ChangeSet.Link(
                             .remove, entity: declaring, slot: slot, owner: object.primaryKey,
-                            destination: member.primaryKey), inverse: inverse)
+                            destination: member.primaryKey), inverse)
                 }
             }
         }
         return order.compactMap { pairs[$0] }
+    }
+
+    private func noteLinks(
+        of object: NSManagedObject, _ note: (ChangeSet.Link, (entity: Int, slot: Int)?) -> Void
+    ) {
+        forEachManyToMany(of: object) { slot, members, inverse in
+            guard members.hasChanges else { return }
+            let declaring = object.runtime.slots[slot].property.declaringEntity
+            func link(_ kind: ChangeSet.Link.Kind, _ member: NSManagedObject, order: Int64? = nil) {
+                note(
+                    ChangeSet.Link(
+                        kind, entity: declaring, slot: slot, owner: object.primaryKey,
+                        destination: member.primaryKey, order: order), inverse)
+            }
+            for member in members.removed { link(.remove, member.object) }
+            if members.isOrdered {
+                for (position, member) in members.members.enumerated() where !member.isDeleted {
+                    link(.insert, member, order: OrderAssignment.value(at: position))
+                }
+            } else {
+                for member in members.added where !member.object.isDeleted { link(.insert, member.object) }
+            }
+        }
     }
 
     private func forEachManyToMany(
@@ -361,26 +390,63 @@ final class SavePreparation {
 
     // MARK: After the save
 
-    private func commit(_ outcome: SaveOutcome) {
+    private func commit(_ changes: ChangeSet, _ outcome: SaveOutcome) {
         context.becomePermanent(inserted, in: store, temporaryKeys: temporaryKeys)
-        for (index, object) in inserted.enumerated() {
-            object.row = insertedRows[index]
+        var index = 0
+        inserted.forEachHeld { object in
+            object.takeRow(changes.insertions[index].row.retainedWord())
             object.becomeClean()
+            index += 1
         }
-        for (object, row) in written { object.row = row }
-        for object in updated { object.becomeClean() }
-        store.didSave(
-            inserted: insertedRows, updated: written.map(\.row),
-            deleted: deleted.compactMap(\.row), outcome: outcome, in: context)
-        for object in deleted { object.becomeClean() }
+        index = 0
+        written.forEachHeld { object in
+            object.takeRow(changes.updates[index].new.retainedWord())
+            index += 1
+        }
+        updated.forEachHeld { $0.becomeClean() }
+        store.didSave(changes, outcome: outcome, in: context)
+        deleted.forEachHeld { $0.becomeClean() }
+    }
+}
+
+/// What making rows of one entity needs, in one place; a context keeps it from save to save.
+final class RowForm {
+    let runtime: EntityRuntime
+    let columns: [RowLayout.Column]
+    let kinds: [ColumnKind]
+    let builder: RowBuilder
+
+    init(_ runtime: EntityRuntime) {
+        self.runtime = runtime
+        columns = runtime.layout.columns
+        kinds = runtime.layout.kinds
+        builder = RowBuilder(columnCount: columns.count)
+    }
+
+    /// Whether every column of the mask is as wide as its word.
+    func areFixed(_ mask: ColumnMask) -> Bool {
+        for column in mask where kinds[column] == .text || kinds[column] == .blob { return false }
+        return true
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate func rowForm(of runtime: EntityRuntime) -> RowForm {
+        if runtime.ordinal < rowForms.count, let known = rowForms[runtime.ordinal], known.runtime === runtime {
+            return known
+        }
+        while rowForms.count <= runtime.ordinal { rowForms.append(nil) }
+        let made = RowForm(runtime)
+        rowForms[runtime.ordinal] = made
+        return made
     }
 }
 
 extension NSManagedObject {
     /// Whether the attribute was set; a transformable's object is also kept after it was only read.
     final func hasLiveValue(_ slot: Int) -> Bool {
-        guard let values, values.live[slot] != nil else { return false }
-        return runtime.slots[slot].type != .transformable || values.changed.contains(slot)
+        guard let values, values.live.contains(slot) else { return false }
+        return !home.facts[slot].isTransformable || values.changed.contains(slot)
     }
 
     /// Whether members of a stored to-many came, went or moved.
@@ -395,24 +461,23 @@ extension NSManagedObject {
     final func becomeClean() {
         if let values, runtime.keepsValues {
             var keepsSome = false
-            for (index, slot) in runtime.slots.enumerated() where values.live[index] != nil {
+            for (index, slot) in runtime.slots.enumerated() where values[index] != nil {
                 if slot.property.isTransient || slot.type == .transformable {
                     keepsSome = true
                 } else {
-                    values.live[index] = nil
+                    values[index] = nil
                 }
             }
             values.changed.removeAll()
-            values.orders = [:]
-            values.owners = [:]
+            values.forgetRare()
             values.event.removeAll()
-            values.eventOld = []
             if !keepsSome { self.values = nil }
         } else {
             values = nil
         }
-        for (index, relation) in relations.enumerated() {
-            guard case .toMany(let members) = relation else { continue }
+        guard home.hasToMany else { return }
+        for index in relations.indices {
+            guard case .toMany(let members) = relations[index] else { continue }
             members.commit()
             if !members.isKnown { relations[index] = .unread }
         }

@@ -100,7 +100,7 @@ enum KeyPathProbe {
         if isCollection { return runtime.slot(forKey: "targets") }
         if type is NSOrderedSet.Type { return runtime.slot(forKey: "orderedTargets") }
         let slot = runtime.slot(forKey: "value") ?? 0
-        object.liveValues().live[slot] = mark(of: recording.mark, for: type) ?? .null
+        object.liveValues()[slot] = mark(of: recording.mark, for: type) ?? .null
         return slot
     }
 

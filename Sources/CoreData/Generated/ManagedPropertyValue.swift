@@ -10,9 +10,9 @@ extension NSManagedObject {
     fileprivate final func readInteger(_ slot: Int) -> Int64? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if let live = values?.live[slot] { return Self.integer(live) }
+        if let live = values?[slot] { return Self.integer(live) }
         if let row = rowView {
-            let column = Int(home.columns[slot])
+            let column = Int(home.facts[slot].column)
             if column < 0 { return nil }
             let word = row.integer(column)
             // The word of NULL is 0; only then is it worth asking.
@@ -33,9 +33,9 @@ extension NSManagedObject {
     fileprivate final func readDouble(_ slot: Int) -> Double? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if let live = values?.live[slot] { return Self.double(live) }
+        if let live = values?[slot] { return Self.double(live) }
         if let row = rowView {
-            let column = Int(home.columns[slot])
+            let column = Int(home.facts[slot].column)
             if column < 0 { return nil }
             let value = row.real(column)
             return value == 0 && row.isNull(column) ? nil : value
@@ -54,12 +54,12 @@ extension NSManagedObject {
     fileprivate final func readString(_ slot: Int) -> String? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if let live = values?.live[slot] {
+        if let live = values?[slot] {
             if case .string(let text) = live { return text }
             return nil
         }
         if let row = rowView {
-            let column = Int(home.columns[slot])
+            let column = Int(home.facts[slot].column)
             return column < 0 ? nil : row.text(column)
         }
         if case .string(let text) = committedAttribute(slot) { return text }

@@ -26,6 +26,7 @@ public final class PropertyKey<Value>: Sendable {
     /// Where objects of that object's entity keep the property.
     ///
     /// - Precondition: the entity has it.
+    @usableFromInline
     final func slot(in object: NSManagedObject) -> Int {
         let cached = cache.load(ordering: .relaxed)
         if cached >> 32 == UInt64(object.home.runtimeIdentifier) { return Int(cached & 0xFFFF_FFFF) }
@@ -47,6 +48,9 @@ public protocol ManagedPropertyValue {
 
 extension NSManagedObject {
     /// The property's value, as an accessor reads and writes it.
+    ///
+    /// Inlined, so that an accessor calls its type's way of reading directly and not as a generic function.
+    @inlinable
     public final subscript<Value: ManagedPropertyValue>(key: PropertyKey<Value>) -> Value {
         get { Value._read(self, key.slot(in: self)) }
         set { Value._write(newValue, self, key.slot(in: self)) }

@@ -24,6 +24,8 @@ final class EntityRuntime: @unchecked Sendable {
         let attribute: CompiledAttribute?
         let relationship: CompiledRelationship?
         let isToMany: Bool
+        /// Whether the inverse is there and to-many.
+        let isInverseToMany: Bool
         /// The ordinals of the destination entity and all below it.
         let destinationSubtree: [Int]
         let destinationName: String
@@ -43,6 +45,7 @@ final class EntityRuntime: @unchecked Sendable {
             self.relationship = relationship
             isToMany = relationship?.isToMany ?? false
             let destination = relationship.map { model.entities[$0.destination] }
+            isInverseToMany = relationship.flatMap { model.inverse(of: $0) }?.relationship?.isToMany ?? false
             destinationSubtree = destination?.subtree ?? []
             destinationName = destination?.name ?? ""
             destinationRoot = destination?.root ?? -1
@@ -55,10 +58,12 @@ final class EntityRuntime: @unchecked Sendable {
     unowned(unsafe) let entity: NSEntityDescription
     let model: NSManagedObjectModel
     let slots: [Slot]
-    /// The column of each slot, -1 where nothing is stored.
-    let columns: UnsafePointer<Int32>
+    /// Of each slot what the hot paths ask.
+    let facts: UnsafePointer<SlotFacts>
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
+    /// What deleting an object does to those that it refers to.
+    let deleteSteps: [DeleteStep]
     let validation: EntityValidation
     private let classCache = Mutex<NSManagedObject.Type?>(nil)
     /// Tells runtimes apart in the cache of a property key.
@@ -91,15 +96,16 @@ final class EntityRuntime: @unchecked Sendable {
             return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
+        deleteSteps = relationSlots.compactMap { [slots] in DeleteStep($0, slots[$0]) }
         keepsValues = slots.contains { $0.attribute != nil && ($0.property.isTransient || $0.type == .transformable) }
-        let columns = UnsafeMutablePointer<Int32>.allocate(capacity: max(slots.count, 1))
-        for (index, slot) in slots.enumerated() { columns[index] = Int32(truncatingIfNeeded: slot.column) }
-        self.columns = UnsafePointer(columns)
+        let facts = UnsafeMutablePointer<SlotFacts>.allocate(capacity: max(slots.count, 1))
+        for (index, slot) in slots.enumerated() { (facts + index).initialize(to: SlotFacts(slot)) }
+        self.facts = UnsafePointer(facts)
         validation = EntityValidation(entity: entity, slots: slots)
         identifier = Self.nextIdentifier.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
-    deinit { columns.deallocate() }
+    deinit { facts.deallocate() }
 
     func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
 
@@ -119,6 +125,58 @@ final class EntityRuntime: @unchecked Sendable {
         }
         classCache.withLock { $0 = found }
         return found
+    }
+}
+
+/// A relationship whose delete rule does something.
+struct DeleteStep: Sendable {
+    let slot: Int
+    let isToMany: Bool
+    /// Whether the destinations are deleted too; else they lose the object.
+    let cascades: Bool
+    let inverse: Int
+
+    init?(_ index: Int, _ slot: EntityRuntime.Slot) {
+        guard let relationship = slot.relationship else { return nil }
+        switch relationship.deleteRule {
+        case .noAction, .deny: return nil
+        case .nullify where relationship.inverseSlot == nil: return nil
+        case .nullify, .cascade: break
+        }
+        self.slot = index
+        isToMany = slot.isToMany
+        cascades = relationship.deleteRule == .cascade
+        inverse = relationship.inverseSlot ?? -1
+    }
+}
+
+/// What the hot paths ask of a property, without a reference to count; see ``EntityRuntime/Slot``.
+struct SlotFacts {
+    /// The column in the entity's row, -1 where nothing is stored.
+    let column: Int32
+    /// The position among the entity's relationships, -1 for attributes.
+    let relation: Int32
+    /// The slot of the inverse in the destination, -1 without one.
+    let inverse: Int32
+    /// The ordinal of the destination's root entity, and of the destination itself.
+    let destinationRoot: Int32
+    let destination: Int32
+    let isAttribute: Bool
+    let isToMany: Bool
+    /// Whether the inverse is there and to-many.
+    let isInverseToMany: Bool
+    let isTransformable: Bool
+
+    init(_ slot: EntityRuntime.Slot) {
+        column = Int32(truncatingIfNeeded: slot.column)
+        relation = Int32(truncatingIfNeeded: slot.relation)
+        inverse = Int32(truncatingIfNeeded: slot.relationship?.inverseSlot ?? -1)
+        destinationRoot = Int32(truncatingIfNeeded: slot.destinationRoot)
+        destination = Int32(truncatingIfNeeded: slot.relationship?.destination ?? -1)
+        isAttribute = slot.attribute != nil
+        isToMany = slot.isToMany
+        isInverseToMany = slot.isInverseToMany
+        isTransformable = slot.attribute?.type == .transformable
     }
 }
 

@@ -46,7 +46,9 @@ final class MutableRelationshipSet: NSMutableSet {
         if isPrimitive { members.remove(member) } else { self.object.removeMember(member, slot) }
     }
 
-    override func removeAllObjects() { members.members.forEach { remove($0) } }
+    override func removeAllObjects() {
+        if isPrimitive { members.replaceAll(with: []) } else { object.setToMany([], slot) }
+    }
 
     override func addObjects(from array: [Any]) { array.forEach { add($0) } }
 
@@ -136,7 +138,9 @@ final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
 
     override func addObjects(from array: [Any]) { array.forEach { add($0) } }
 
-    override func removeAllObjects() { members.members.forEach { remove($0) } }
+    override func removeAllObjects() {
+        if isPrimitive { members.replaceAll(with: []) } else { object.setToMany([], slot) }
+    }
 
     override func moveObjects(at indexes: IndexSet, to idx: Int) {
         var order = members.members

@@ -12,9 +12,9 @@ extension NSManagedObject {
     /// Differs from Apple: a property that was set to the value it had is left out.
     public final func changedValues() -> [String: Any] {
         var result: [String: Any] = [:]
-        values?.changed.forEach { slot in
+        for slot in values?.changed ?? SlotSet() {
             let info = runtime.slots[slot]
-            guard !info.property.isTransient, isChanged(slot) else { return }
+            guard !info.property.isTransient, isChanged(slot) else { continue }
             result[info.name] = currentAny(slot) ?? NSNull()
         }
         return result
@@ -24,7 +24,7 @@ extension NSManagedObject {
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         var result: [String: Any] = [:]
         guard let values else { return result }
-        values.event.forEach { slot in
+        for slot in values.event {
             let noted = values.eventOld.first { $0.slot == slot }
             result[runtime.slots[slot].name] = anyBeforeEvent(slot, noted?.content ?? .unread) ?? NSNull()
         }
@@ -37,11 +37,14 @@ extension NSManagedObject {
         case .attribute(let value): return ManagedObjectValues.any(value, slot: info)
         case .toOne(let object): return object
         case .toMany(let members):
-            return info.relationship?.isOrdered == true ? NSOrderedSet(array: members) : NSSet(array: members)
+            let before = members.membersBeforeEvent
+            return members.isOrdered ? NSOrderedSet(array: before) : NSSet(array: before)
         case .unread where isStored: return committedAny(slot)
         // A new object's committed values are the defaults.
         case .unread where info.attribute != nil: return ManagedObjectValues.any(committedAttribute(slot), slot: info)
-        case .unread: return info.isToMany ? anyBeforeEvent(slot, .toMany([])) : nil
+        case .unread where info.isToMany:
+            return info.relationship?.isOrdered == true ? NSOrderedSet() : NSSet()
+        case .unread: return nil
         }
     }
 
@@ -64,11 +67,9 @@ extension NSManagedObject {
     /// Whether a value that the store keeps differs from the stored one; setting the same value does not count (C6).
     public final var hasPersistentChangedValues: Bool {
         if flags.contains(.inserted) || flags.contains(.deleted) { return true }
-        var found = false
-        values?.changed.forEach { slot in
-            if !found, !runtime.slots[slot].property.isTransient, isChanged(slot) { found = true }
+        return (values?.changed ?? SlotSet()).contains { slot in
+            !runtime.slots[slot].property.isTransient && isChanged(slot)
         }
-        return found
     }
 
     /// Whether the property's value differs from the committed one.
@@ -76,7 +77,7 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         guard isStored else { return true }
         if info.attribute != nil {
-            guard let live = values?.live[slot] else { return false }
+            guard let live = values?[slot] else { return false }
             guard row != nil else { return true }
             return live != committedAttributeWithoutCaching(slot)
         }

@@ -28,7 +28,12 @@ final class FaultBatch {
 extension NSManagedObject {
     @inline(__always)
     final func fireIfNeeded(slot: Int) {
-        if flags.contains(.fault) { fire(key: runtime.slots[slot].name) }
+        if flags.contains(.fault) { fire(slot: slot) }
+    }
+
+    private final func fire(slot: Int) {
+        if hasRow, home.isContextAlive { return becomeRealised() }
+        fire(key: runtime.slots[slot].name)
     }
 
     @inline(__always)
@@ -53,7 +58,7 @@ extension NSManagedObject {
     /// Shows the row that is there.
     final func becomeRealised() {
         flags.remove(.fault)
-        batch = nil
+        if hasExtras { batch = nil }
         withoutNotingChanges { awakeFromFetch() }
     }
 

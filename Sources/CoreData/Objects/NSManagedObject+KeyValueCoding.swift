@@ -135,7 +135,7 @@ extension NSManagedObject {
         guard let slot = runtime.slot(forKey: key) else { return setValue(value, forUndefinedKey: key) }
         let info = runtime.slots[slot]
         if info.attribute != nil {
-            liveValues().live[slot] = ManagedObjectValues.value(from: value, slot: info, entity: runtime)
+            liveValues()[slot] = ManagedObjectValues.value(from: value, slot: info, entity: runtime)
         } else if info.relationship != nil, !info.isToMany {
             assignToOne(KeyValueCoding.member(value, slot: info, entity: runtime), slot)
         } else if info.relationship != nil {

@@ -9,14 +9,14 @@ extension NSManagedObject {
 
     /// The destination, as an object that may be a fault.
     final func toOne(_ slot: Int) -> NSManagedObject? {
-        let info = runtime.slots[slot]
+        let relation = Int(home.facts[slot].relation)
         if relations.isEmpty { makeRelations() }
-        switch relations[info.relation] {
+        switch relations[relation] {
         case .toOne(let object): return object
         case .toMany: return nil
         case .unread:
-            let object = committedToOne(info)
-            relations[info.relation] = .toOne(object)
+            let object = hasRow ? committedToOne(runtime.slots[slot]) : nil
+            relations[relation] = .toOne(object)
             return object
         }
     }
@@ -46,29 +46,29 @@ extension NSManagedObject {
         noteOldValue(slot)
         assignToOne(object, slot)
         markChanged(slot)
-        guard old !== object, let inverse = runtime.slots[slot].relationship?.inverseSlot, registry != nil else {
-            return
-        }
+        let inverse = Int(home.facts[slot].inverse)
+        guard old !== object, inverse >= 0, home.isInContext else { return }
         old?.inverseDidLose(self, inverse)
         object?.inverseDidGain(self, inverse)
     }
 
     final func assignToOne(_ object: NSManagedObject?, _ slot: Int) {
         if relations.isEmpty { makeRelations() }
-        relations[runtime.slots[slot].relation] = .toOne(object)
+        relations[Int(home.facts[slot].relation)] = .toOne(object)
     }
 
     // MARK: To-many
 
     /// The relationship's members, read or not.
     final func members(_ slot: Int) -> ToManyMembers {
-        let info = runtime.slots[slot]
+        let relation = Int(home.facts[slot].relation)
         if relations.isEmpty { makeRelations() }
-        if case .toMany(let members) = relations[info.relation] { return members }
+        if case .toMany(let members) = relations[relation] { return members }
+        let info = runtime.slots[slot]
         let mayBeStored = isStored && !info.property.isTransient
         let members = ToManyMembers(
             isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored)
-        relations[info.relation] = .toMany(members)
+        relations[relation] = .toMany(members)
         return members
     }
 
@@ -132,11 +132,12 @@ extension NSManagedObject {
 
     /// This object's relationship gains an object because that object's inverse was set to this one.
     final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
-        let info = runtime.slots[slot]
-        if info.isToMany {
+        let facts = home.facts + slot
+        if facts.pointee.isToMany {
             let members = members(slot)
             noteOldValue(slot)
-            if members.add(object) { markChanged(slot) }
+            let isNew = facts.pointee.isInverseToMany ? members.add(object) : members.gain(object)
+            if isNew { markChanged(slot) }
             return
         }
         fireIfNeeded(slot: slot)
@@ -146,16 +147,17 @@ extension NSManagedObject {
         assignToOne(object, slot)
         markChanged(slot)
         // E2, E3: whoever had this object before loses it.
-        if let previous, let inverse = info.relationship?.inverseSlot { previous.inverseDidLose(self, inverse) }
+        if let previous, facts.pointee.inverse >= 0 { previous.inverseDidLose(self, Int(facts.pointee.inverse)) }
     }
 
     /// This object's relationship loses an object because that object's inverse no longer is this one.
     final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
-        let info = runtime.slots[slot]
-        if info.isToMany {
+        let facts = home.facts + slot
+        if facts.pointee.isToMany {
             let members = members(slot)
             noteOldValue(slot)
-            if members.remove(object) { markChanged(slot) }
+            let wasMember = facts.pointee.isInverseToMany ? members.remove(object) : members.lose(object)
+            if wasMember { markChanged(slot) }
             return
         }
         fireIfNeeded(slot: slot)
@@ -167,6 +169,10 @@ extension NSManagedObject {
 
     /// Stops the program where the object cannot be the relationship's (C7).
     private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
+        // What is right by far most often is seen without counting a reference.
+        if object.home.registryAddress == home.registryAddress, object.home.ordinal == home.facts[slot].destination {
+            return
+        }
         guard let relationship = runtime.slots[slot].relationship else { return }
         if object.registry !== registry, let registry, let other = object.registry {
             preconditionFailure(
@@ -189,7 +195,7 @@ extension NSManagedObject {
     }
 
     final func makeRelations() {
-        relations = [RelationValue](repeating: .unread, count: runtime.relationSlots.count)
+        relations = [RelationValue](repeating: .unread, count: home.relationCount)
     }
 
     // MARK: Asking without reading

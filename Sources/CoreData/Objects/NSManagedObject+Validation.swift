@@ -16,6 +16,8 @@ struct EntityValidation {
     /// The to-many relationships with counts, or that must not be empty.
     let counted: [Int]
     let denying: [Int]
+    /// Whether there is nothing to check.
+    let isEmpty: Bool
 
     init(entity: NSEntityDescription, slots: [EntityRuntime.Slot]) {
         var mandatory: [Int] = []
@@ -51,6 +53,7 @@ struct EntityValidation {
         self.rules = rules
         self.counted = counted
         self.denying = denying
+        isEmpty = mandatory.isEmpty && rules.isEmpty && counted.isEmpty && denying.isEmpty
     }
 }
 
@@ -63,10 +66,12 @@ extension NSManagedObject {
 
     /// The checks of the model, then those of an overridden `validateValue(_:forKey:)`; all problems in one error.
     final func validate(_ operation: ValidatedOperation) throws {
+        let overrides = ClassOverrides.overridesValidateValue(type(of: self))
+        if !overrides, home.runtime.validation.isEmpty { return }
         var errors: [any Error] = []
         if operation == .delete {
             validateDenying(&errors)
-        } else if ClassOverrides.overridesValidateValue(type(of: self)) {
+        } else if overrides {
             validateByKey(&errors)
             validateCounts(&errors)
         } else {
@@ -90,7 +95,7 @@ extension NSManagedObject {
     private final func isNil(_ slot: Int) -> Bool {
         let info = runtime.slots[slot]
         if info.attribute != nil {
-            if let live = values?.live[slot] { return live.isNull }
+            if let live = values?[slot] { return live.isNull }
             if let row { return info.column < 0 || row.isNull(info.column) }
             return committedAttribute(slot).isNull
         }

@@ -7,7 +7,7 @@ import Foundation
 extension NSManagedObject {
     /// The attribute's value now; the fault must have been fired.
     final func attributeValue(_ slot: Int) -> Value {
-        if let live = values?.live[slot] { return live }
+        if let live = values?[slot] { return live }
         return committedAttribute(slot)
     }
 
@@ -20,7 +20,7 @@ extension NSManagedObject {
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
                 let object = Transformation.value(from: data, attribute: info)
-                liveValues().live[slot] = object
+                liveValues()[slot] = object
                 return object
             }
             return value
@@ -33,25 +33,40 @@ extension NSManagedObject {
     final func setAttribute(_ value: Value, _ slot: Int) {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        noteOldValue(slot)
-        liveValues().live[slot] = value
-        markChanged(slot)
+        withLiveValues { values in
+            noteOldValue(slot, values)
+            values.set(value, slot)
+            markChanged(slot, values)
+        }
     }
 
     final func liveValues() -> ObjectValues {
         if let values { return values }
-        let made = ObjectValues(slotCount: runtime.slots.count)
+        let made = ObjectValues(slotCount: home.slotCount)
         values = made
         return made
     }
 
+    /// Calls `body` with the values, which stay while it runs, without counting a reference.
+    @inline(__always)
+    private final func withLiveValues(_ body: (ObjectValues) -> Void) {
+        Unmanaged.passUnretained(liveValues())._withUnsafeGuaranteedRef(body)
+    }
+
     /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.
     final func noteOldValue(_ slot: Int) {
-        guard !flags.contains(.ignoresChanges), home.registry != nil else { return }
-        let values = liveValues()
-        guard !values.event.contains(slot) else { return }
+        guard !flags.contains(.ignoresChanges), home.isInContext else { return }
+        withLiveValues { noteOldValue(slot, $0) }
+    }
+
+    @inline(__always)
+    private final func noteOldValue(_ slot: Int, _ values: ObjectValues) {
+        guard !flags.contains(.ignoresChanges), home.isInContext, !values.event.contains(slot) else { return }
         values.event.insert(slot)
-        guard values.changed.contains(slot) || values.live[slot] != nil else { return }
+        if values.changed.contains(slot) || values.live.contains(slot) { keepOldValue(slot, values) }
+    }
+
+    private final func keepOldValue(_ slot: Int, _ values: ObjectValues) {
         values.eventOld.append(ValueBeforeEvent(slot: slot, content: contentNow(slot)))
     }
 
@@ -60,7 +75,9 @@ extension NSManagedObject {
         if info.relationship == nil { return .attribute(attributeValue(slot)) }
         switch relations.isEmpty ? .unread : relations[info.relation] {
         case .toOne(let object): return .toOne(object)
-        case .toMany(let members) where members.isKnown: return .toMany(members.members)
+        case .toMany(let members) where members.isKnown:
+            members.beginJournal()
+            return .toMany(members)
         case .unread, .toMany: return .unread
         }
     }
@@ -68,7 +85,14 @@ extension NSManagedObject {
     /// Marks the object as changed by that property; the context lists it.
     final func markChanged(_ slot: Int) {
         guard !flags.contains(.ignoresChanges) else { return }
-        liveValues().changed.insert(slot)
+        withLiveValues { markChanged(slot, $0) }
+    }
+
+    @inline(__always)
+    private final func markChanged(_ slot: Int, _ values: ObjectValues) {
+        guard !flags.contains(.ignoresChanges) else { return }
+        values.changed.insert(slot)
+        if flags.isListedAsChanged { return }
         home.registry?.context?.noteChange(of: self)
     }
 
@@ -127,12 +151,12 @@ enum ManagedObjectValues {
 
     /// Puts the value into a column of a row in the making.
     static func encode(
-        _ value: Value, slot: EntityRuntime.Slot, at column: Int, into builder: RowBuilder
+        _ value: Value, slot: EntityRuntime.Slot, _ kind: ColumnKind, at column: Int, into builder: RowBuilder
     ) throws {
         switch value {
         case .null: builder.setNull(at: column)
         case .integer(let value):
-            if slot.type.columnKind == .real {
+            if kind == .real {
                 builder.setReal(Double(value), at: column)
             } else {
                 builder.setInteger(value, at: column)

@@ -56,12 +56,11 @@ open class NSManagedObject: NSObject {
             super.init()
             return
         }
-        let runtime = EntityRuntime.of(entity, in: context)
-        home = context?.registry.home(of: runtime, in: nil) ?? ObjectHome(outside: runtime)
+        home = context?.homeOfNew(entity) ?? ObjectHome(outside: EntityRuntime.of(entity, in: nil))
         super.init()
         precondition(
-            !runtime.compiled.isAbstract,
-            "Cannot create an object of abstract entity '\(runtime.name)'; use one of its subentities.")
+            !home.isAbstract,
+            "Cannot create an object of abstract entity '\(home.runtime.name)'; use one of its subentities.")
         primaryKey = NSManagedObjectID.newTemporaryKey()
         context?.insert(self)
     }
@@ -72,13 +71,14 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: exactly one entity of the context's model claims the class (A9).
     public convenience init(context moc: NSManagedObjectContext) {
-        let runtime = moc.runtime(forClass: Self.self)
-        self.init(entity: runtime.entity, insertInto: moc)
+        self.init(entity: moc.entity(forClass: Self.self), insertInto: moc)
     }
 
     deinit {
-        guard flags.contains(.registered), let registry = home.registry else { return RowSnapshot.release(rowWord) }
-        registry.unregister(self, primaryKey: primaryKey)
+        guard flags.contains(.registered), let registry = home.uncountedRegistry else {
+            return RowSnapshot.release(rowWord)
+        }
+        registry._withUnsafeGuaranteedRef { $0.unregister(self, primaryKey: primaryKey) }
         giveUpRow()
     }
 
@@ -114,11 +114,8 @@ open class NSManagedObject: NSObject {
         guard rowWord != 0 else { return }
         let word = rowWord
         rowWord = 0
-        if let cache = home.rowCache {
-            cache.giveUp(word, root: home.root, primaryKey: primaryKey)
-        } else {
-            RowSnapshot.release(word)
-        }
+        guard let cache = home.uncountedRowCache else { return RowSnapshot.release(word) }
+        cache._withUnsafeGuaranteedRef { $0.giveUp(word, root: home.root, primaryKey: primaryKey) }
     }
 
     final var cachedID: NSManagedObjectID? {
@@ -127,6 +124,8 @@ open class NSManagedObject: NSObject {
             if newValue != nil || extras != nil { madeExtras().id = newValue }
         }
     }
+
+    final var hasExtras: Bool { extras != nil }
 
     /// The faults that the same batch fetch made; they are realised together.
     final var batch: FaultBatch? {

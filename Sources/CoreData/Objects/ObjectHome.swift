@@ -17,31 +17,59 @@ final class ObjectHome: @unchecked Sendable {
     let runtime: EntityRuntime
     /// `nil` outside a context, also after the object has left one.
     let registry: ObjectRegistry?
+    /// Tells registries apart; `nil` outside a context.
+    let registryAddress: UnsafeRawPointer?
+    var isInContext: Bool { registryAddress != nil }
+    /// Whether the context has not been deallocated.
+    var isContextAlive: Bool { registry?.isContextAlive ?? false }
     /// `nil` before an object is saved or assigned to a store.
     let store: SQLStore?
     let identities: KeyTable?
+    /// As `identities`, `registry` and `rowCache`, to be called without counting a reference, which the home holds anyway.
+    let uncountedIdentities: Unmanaged<KeyTable>?
+    let uncountedRegistry: Unmanaged<ObjectRegistry>?
+    let uncountedRowCache: Unmanaged<RowCache>?
     /// 0 without a store.
     let storeIndex: Int32
     // What objects ask of those above most often: to go through them would count references, slowly where somebody
     // refers to them weakly.
     let rowCache: RowCache?
     let root: Int
+    let ordinal: Int32
     let runtimeIdentifier: UInt32
     /// The identities of the destinations of each relationship, once they were needed; the registry's lock guards them.
     var destinations: [KeyTable?]
-    /// The column of each slot, -1 where nothing is stored; the runtime owns them.
-    let columns: UnsafePointer<Int32>
+    /// Of each slot what the hot paths ask; the runtime owns it.
+    let facts: UnsafePointer<SlotFacts>
+    let slotCount: Int
+    let relationCount: Int
+    let isAbstract: Bool
+    let hasToMany: Bool
+    let hasManyToMany: Bool
+    /// The entity, which the runtime's model holds.
+    unowned(unsafe) let entity: NSEntityDescription
 
     init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
         self.runtime = runtime
         self.registry = registry
+        registryAddress = registry.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         self.store = store
         self.identities = identities
+        uncountedIdentities = identities.map { .passUnretained($0) }
+        uncountedRegistry = registry.map { .passUnretained($0) }
+        uncountedRowCache = store.map { .passUnretained($0.cache) }
         storeIndex = store?.index ?? 0
         rowCache = store?.cache
         root = runtime.root
+        ordinal = Int32(truncatingIfNeeded: runtime.ordinal)
         runtimeIdentifier = runtime.identifier
-        columns = runtime.columns
+        facts = runtime.facts
+        slotCount = runtime.slots.count
+        relationCount = runtime.relationSlots.count
+        isAbstract = runtime.compiled.isAbstract
+        hasToMany = runtime.slots.contains { $0.isToMany }
+        hasManyToMany = runtime.slots.contains { $0.isToMany && $0.isInverseToMany }
+        entity = runtime.entity
         destinations = Array(repeating: nil, count: runtime.relationSlots.count)
     }
 

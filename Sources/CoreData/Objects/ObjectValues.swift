@@ -1,53 +1,74 @@
 import CoreDataPrimitives
+import Foundation
 
 /// A set of slots; the first 64 without an allocation.
-struct SlotSet {
+struct SlotSet: Sequence {
     private var low: UInt64 = 0
-    private var high: [UInt64] = []
+    /// Those from 64 on, 64 in a word; of wide entities only.
+    private var high: HighSlots?
 
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
-
-    func contains(_ slot: Int) -> Bool {
-        if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
-        let index = slot >> 6 - 1
-        return index < high.count && high[index] & (1 << UInt64(slot & 63)) != 0
+    private final class HighSlots {
+        var words: [UInt64] = []
     }
 
+    var isEmpty: Bool { low == 0 && (high?.words.allSatisfy { $0 == 0 } ?? true) }
+
+    @inline(__always)
+    func contains(_ slot: Int) -> Bool {
+        slot < 64 ? low & (1 << UInt64(slot)) != 0 : containsHigh(slot)
+    }
+
+    @inline(__always)
     mutating func insert(_ slot: Int) {
-        if slot < 64 {
-            low |= 1 << UInt64(slot)
-            return
-        }
-        let index = slot >> 6 - 1
-        while high.count <= index { high.append(0) }
-        high[index] |= 1 << UInt64(slot & 63)
+        if slot < 64 { low |= 1 << UInt64(slot) } else { setHigh(slot, true) }
     }
 
     mutating func remove(_ slot: Int) {
-        if slot < 64 {
-            low &= ~(1 << UInt64(slot))
-        } else if slot >> 6 - 1 < high.count {
-            high[slot >> 6 - 1] &= ~(1 << UInt64(slot & 63))
-        }
+        if slot < 64 { low &= ~(1 << UInt64(slot)) } else { setHigh(slot, false) }
     }
 
     mutating func removeAll() {
         low = 0
-        high = []
+        if high != nil { high = nil }
     }
 
-    mutating func formUnion(_ other: SlotSet) { other.forEach { insert($0) } }
-
-    func forEach(_ body: (Int) throws -> Void) rethrows {
-        try Self.forEachBit(low, from: 0, body)
-        for (index, word) in high.enumerated() { try Self.forEachBit(word, from: (index + 1) * 64, body) }
+    private func containsHigh(_ slot: Int) -> Bool {
+        guard let high, high.words.count > slot >> 6 - 1 else { return false }
+        return high.words[slot >> 6 - 1] & (1 << UInt64(slot & 63)) != 0
     }
 
-    private static func forEachBit(_ word: UInt64, from base: Int, _ body: (Int) throws -> Void) rethrows {
-        var rest = word
-        while rest != 0 {
-            try body(base + rest.trailingZeroBitCount)
-            rest &= rest - 1
+    private mutating func setHigh(_ slot: Int, _ isMember: Bool) {
+        let index = slot >> 6 - 1
+        let changed = HighSlots()
+        changed.words = high?.words ?? []
+        while changed.words.count <= index { changed.words.append(0) }
+        let bit: UInt64 = 1 << UInt64(slot & 63)
+        if isMember { changed.words[index] |= bit } else { changed.words[index] &= ~bit }
+        high = changed
+    }
+
+    func makeIterator() -> Iterator { Iterator(word: low, high: high?.words ?? []) }
+
+    /// Ascending.
+    struct Iterator: IteratorProtocol {
+        fileprivate var word: UInt64
+        fileprivate let high: [UInt64]
+        private var base = 0
+
+        fileprivate init(word: UInt64, high: [UInt64]) {
+            self.word = word
+            self.high = high
+        }
+
+        @inline(__always)
+        mutating func next() -> Int? {
+            while word == 0 {
+                guard base >> 6 < high.count else { return nil }
+                word = high[base >> 6]
+                base += 64
+            }
+            defer { word &= word - 1 }
+            return base + word.trailingZeroBitCount
         }
     }
 }
@@ -56,20 +77,89 @@ struct SlotSet {
 final class ObjectValues {
     // As with the fields of an object, nobody else looks at one while it changes.
 
-    /// Attributes by slot; `nil` where the row, or for a new object the default, still holds.
-    @exclusivity(unchecked) var live: [Value?]
+    /// The attributes that have a value here; for the others the row, or for a new object the default, still holds.
+    @exclusivity(unchecked) private(set) var live = SlotSet()
+    /// By slot; made where `live` says so. A plain array of optionals would have to be filled first.
+    private let storage: UnsafeMutablePointer<Value>
     /// What was set since the last save.
     @exclusivity(unchecked) var changed = SlotSet()
     /// What was set since changes were last processed.
     @exclusivity(unchecked) var event = SlotSet()
-    /// The values before this event of those in `event` that differed from the committed ones already.
-    var eventOld: [ValueBeforeEvent] = []
-    /// Order values given to this object's to-one relationships whose inverse is ordered, by slot.
-    var orders: [Int: Int64] = [:]
-    /// Keys and orders of owners whose one-way to-many relationships have this object, by column.
-    var owners: [Int: OwnerChange] = [:]
+    @exclusivity(unchecked) private var rare: Rare?
 
-    init(slotCount: Int) { live = [Value?](repeating: nil, count: slotCount) }
+    /// What few objects have.
+    private final class Rare {
+        var eventOld: [ValueBeforeEvent] = []
+        var orders: [Int: Int64] = [:]
+        var owners: [Int: OwnerChange] = [:]
+    }
+
+    init(slotCount: Int) {
+        // The allocator's own alignment does; Swift's way of asking for it costs twice as much.
+        guard let memory = malloc(Swift.max(slotCount, 1) * MemoryLayout<Value>.stride) else {
+            fatalError("out of memory")
+        }
+        storage = memory.bindMemory(to: Value.self, capacity: slotCount)
+    }
+
+    deinit {
+        for slot in live { (storage + slot).deinitialize(count: 1) }
+        free(storage)
+    }
+
+    subscript(slot: Int) -> Value? {
+        @inline(__always) get { live.contains(slot) ? storage[slot] : nil }
+        set {
+            if let newValue {
+                set(newValue, slot)
+            } else if live.contains(slot) {
+                (storage + slot).deinitialize(count: 1)
+                live.remove(slot)
+            }
+        }
+    }
+
+    @inline(__always)
+    func set(_ value: Value, _ slot: Int) {
+        if live.contains(slot) {
+            storage[slot] = value
+        } else {
+            (storage + slot).initialize(to: value)
+            live.insert(slot)
+        }
+    }
+
+    // MARK: What few objects have
+
+    /// Whether any of the following is not empty.
+    var hasRare: Bool { rare != nil }
+
+    /// The values before this event of those in `event` that differed from the committed ones already.
+    var eventOld: [ValueBeforeEvent] {
+        get { rare?.eventOld ?? [] }
+        set { madeRare().eventOld = newValue }
+    }
+    /// Order values given to this object's to-one relationships whose inverse is ordered, by slot.
+    var orders: [Int: Int64] {
+        get { rare?.orders ?? [:] }
+        set { madeRare().orders = newValue }
+    }
+    /// Keys and orders of owners whose one-way to-many relationships have this object, by column.
+    var owners: [Int: OwnerChange] {
+        get { rare?.owners ?? [:] }
+        set { madeRare().owners = newValue }
+    }
+
+    func forgetRare() {
+        if rare != nil { rare = nil }
+    }
+
+    private func madeRare() -> Rare {
+        if let rare { return rare }
+        let made = Rare()
+        rare = made
+        return made
+    }
 }
 
 /// A property's value as it was when the current event began.
@@ -77,7 +167,8 @@ struct ValueBeforeEvent {
     enum Content {
         case attribute(Value)
         case toOne(NSManagedObject?)
-        case toMany([NSManagedObject])
+        /// As the members' journal tells.
+        case toMany(ToManyMembers)
         /// A relationship that nobody had read: it was as it is committed.
         case unread
     }
@@ -95,6 +186,11 @@ final class ObjectExtras {
 /// Where an object stands; see ``NSManagedObject``.
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
+
+    /// Whether the context has the object in its lists of what changes, this event's too, already.
+    var isListedAsChanged: Bool {
+        !isDisjoint(with: [.inserted, .updated]) && !isDisjoint(with: [.eventInserted, .eventUpdated])
+    }
 
     /// Values have not been read, or have been let go.
     static let fault = ObjectFlags(rawValue: 1 << 0)

@@ -17,132 +17,247 @@ struct ObjectReference: Hashable {
 /// ```
 /// noted ──read──▶ known          add, remove: allowed in both
 /// ```
+/// Changes go to a list first, and from there into sets when somebody asks what was added or removed: of most
+/// relationships, which are kept by the column of a to-one, nobody does.
 final class ToManyMembers {
     let isOrdered: Bool
+    // As with the fields of an object, nobody else looks at one while it changes.
+
     /// Whether `members` is complete.
-    private(set) var isKnown: Bool
+    @exclusivity(unchecked) private(set) var isKnown: Bool
     /// In order where that matters; without order they come as they were read and added.
-    private(set) var members: [NSManagedObject] = []
-    private var positions: [ObjectIdentifier: Int] = [:]
-    private(set) var added: Set<ObjectReference> = []
-    private(set) var removed: Set<ObjectReference> = []
+    @exclusivity(unchecked) private(set) var members: [NSManagedObject] = []
+    /// Where each member stands: exactly without order, else at most `drift` places away.
+    @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int] = [:]
+    /// How many members came or went before others since positions were last counted.
+    @exclusivity(unchecked) private var drift = 0
+    /// Changes that are not in the sets yet.
+    @exclusivity(unchecked) private var log: [Change] = []
+    @exclusivity(unchecked) private var addedSet: Set<ObjectReference> = []
+    @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
-    private var noted: [NSManagedObject] = []
+    @exclusivity(unchecked) private var noted: [NSManagedObject] = []
     /// Positions changed without a member coming or going.
-    private(set) var isReordered = false
-    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || isReordered }
+    @exclusivity(unchecked) private(set) var isReordered = false
+    /// What was done to known members since the event began, once something has to remember how they were.
+    @exclusivity(unchecked) private var journal: [Step]?
+
+    private enum Change {
+        case add(NSManagedObject)
+        case remove(NSManagedObject)
+    }
+
+    private enum Step {
+        case insertion(at: Int)
+        case removal(NSManagedObject, at: Int)
+        /// The last member took the place of the one that went.
+        case exchange(NSManagedObject, at: Int)
+        case replacement([NSManagedObject])
+    }
 
     init(isOrdered: Bool, isKnown: Bool) {
         self.isOrdered = isOrdered
         self.isKnown = isKnown
     }
 
+    // MARK: Asking
+
     func contains(_ object: NSManagedObject) -> Bool { positions[ObjectIdentifier(object)] != nil }
 
-    func position(of object: NSManagedObject) -> Int? { positions[ObjectIdentifier(object)] }
+    func position(of object: NSManagedObject) -> Int? {
+        guard let near = positions[ObjectIdentifier(object)] else { return nil }
+        for distance in 0...drift {
+            if near + distance < members.count, members[near + distance] === object { return near + distance }
+            let before = near - distance
+            if before >= 0, before < members.count, members[before] === object { return before }
+        }
+        return nil
+    }
+
+    /// What is a member and is none in the store.
+    var added: Set<ObjectReference> {
+        sortOut()
+        return addedSet
+    }
+
+    /// What is no member and is one in the store.
+    var removed: Set<ObjectReference> {
+        sortOut()
+        return removedSet
+    }
+
+    var hasChanges: Bool {
+        sortOut(unlessOnlyAdditions: true)
+        return !log.isEmpty || !addedSet.isEmpty || !removedSet.isEmpty || isReordered
+    }
+
+    /// The members that the store has, for a known relationship; order is kept where nothing was moved.
+    var committedMembers: [NSManagedObject] {
+        let added = added
+        return members.filter { !added.contains(ObjectReference($0)) } + removed.map(\.object)
+    }
+
+    // MARK: Reading
 
     /// Takes what the store has, and applies what was noted.
     func know(_ stored: [NSManagedObject]) {
         guard !isKnown else { return }
+        sortOut()
         isKnown = true
         members = []
         members.reserveCapacity(stored.count + noted.count)
+        positions.reserveCapacity(stored.count + noted.count)
         var present: Set<ObjectReference> = []
         for object in stored {
             let reference = ObjectReference(object)
-            if removed.contains(reference) {
+            if removedSet.contains(reference) {
                 present.insert(reference)
             } else {
                 // Noted as an addition, but it is a member already: no change.
-                added.remove(reference)
+                addedSet.remove(reference)
                 append(object)
             }
         }
         // Noted removals of objects that are not members in the store are no change.
-        removed.formIntersection(present)
-        for object in noted where added.contains(ObjectReference(object)) && !contains(object) {
+        removedSet.formIntersection(present)
+        for object in noted where addedSet.contains(ObjectReference(object)) && !contains(object) {
             append(object)
         }
         noted = []
     }
 
+    // MARK: Changing
+
     /// Adds the object at the end; whether it was not a member (as far as is known).
     @discardableResult
     func add(_ object: NSManagedObject) -> Bool {
-        let reference = ObjectReference(object)
         if isKnown {
             guard !contains(object) else { return false }
+            journal?.append(.insertion(at: members.count))
             append(object)
+        } else {
+            sortOut()
+            guard !addedSet.contains(ObjectReference(object)) else { return false }
         }
-        // One look-up for what is by far the most common: an addition to members that nobody has read.
-        if !removed.isEmpty, removed.remove(reference) != nil {
-            if isKnown, isOrdered { isReordered = true }
-            return true
-        }
-        guard added.insert(reference).inserted else { return false }
-        if !isKnown { noted.append(object) }
+        log.append(.add(object))
         return true
     }
 
     /// Removes the object; whether it was a member (as far as is known).
     @discardableResult
     func remove(_ object: NSManagedObject) -> Bool {
-        let reference = ObjectReference(object)
         if isKnown {
-            guard let position = positions.removeValue(forKey: ObjectIdentifier(object)) else { return false }
-            if isOrdered || position == members.count - 1 {
-                members.remove(at: position)
-                reindex(from: position)
-            } else {
-                // Without order the last member takes the free place: no move of all that follow.
-                let last = members.removeLast()
-                members[position] = last
-                positions[ObjectIdentifier(last)] = position
-            }
+            guard let position = position(of: object) else { return false }
+            takeOut(at: position)
         } else {
-            guard !removed.contains(reference) else { return false }
+            sortOut()
+            guard !removedSet.contains(ObjectReference(object)) else { return false }
         }
-        if added.remove(reference) == nil { removed.insert(reference) }
+        log.append(.remove(object))
+        return true
+    }
+
+    /// The object's to-one was set to this owner, and was not before.
+    func gain(_ object: NSManagedObject) -> Bool {
+        if isKnown { return add(object) }
+        log.append(.add(object))
+        return true
+    }
+
+    /// The object's to-one was this owner, and is no longer.
+    func lose(_ object: NSManagedObject) -> Bool {
+        if isKnown { return remove(object) }
+        log.append(.remove(object))
         return true
     }
 
     /// Puts the object at a position of an ordered relationship whose members are known.
     func insert(_ object: NSManagedObject, at index: Int) {
         guard !contains(object) else { return }
-        let reference = ObjectReference(object)
+        if index < members.count {
+            isReordered = true
+            noteDrift()
+        }
+        journal?.append(.insertion(at: index))
         members.insert(object, at: index)
-        reindex(from: index)
-        if removed.remove(reference) == nil { added.insert(reference) }
-        if index < members.count - 1 { isReordered = true }
+        positions[ObjectIdentifier(object)] = index
+        log.append(.add(object))
     }
 
     /// Replaces all members; those that go and come are noted as changes.
     func replaceAll(with objects: [NSManagedObject]) {
-        let wanted = Set(objects.map(ObjectReference.init))
-        for member in members where !wanted.contains(ObjectReference(member)) { remove(member) }
-        for object in objects where !contains(object) { add(object) }
-        guard isOrdered else { return }
-        var unique: [NSManagedObject] = []
-        var seen: Set<ObjectReference> = []
-        for object in objects where seen.insert(ObjectReference(object)).inserted { unique.append(object) }
-        if !zip(members, unique).allSatisfy({ $0 === $1 }) {
-            members = unique
-            reindex(from: 0)
-            isReordered = true
-        }
+        var wanted: Set<ObjectReference> = []
+        wanted.reserveCapacity(objects.count)
+        let unique = objects.filter { wanted.insert(ObjectReference($0)).inserted }
+        journal?.append(.replacement(members))
+        for member in members where !wanted.contains(ObjectReference(member)) { log.append(.remove(member)) }
+        for object in unique where !contains(object) { log.append(.add(object)) }
+        let stayed = members.filter { wanted.contains(ObjectReference($0)) }
+        if isOrdered, !zip(stayed, unique).allSatisfy({ $0 === $1 }) { isReordered = true }
+        members = unique
+        positions.removeAll(keepingCapacity: true)
+        countPositions()
     }
 
     /// What is, is what the store has.
     func commit() {
-        added = []
-        removed = []
+        log = []
+        addedSet = []
+        removedSet = []
         noted = []
         isReordered = false
     }
 
-    /// The members that the store has, for a known relationship; order is kept where nothing was moved.
-    var committedMembers: [NSManagedObject] {
-        members.filter { !added.contains(ObjectReference($0)) } + removed.map(\.object)
+    // MARK: Before the event
+
+    /// Remembers from now on how the members are, without a copy of them.
+    func beginJournal() {
+        if journal == nil { journal = [] }
+    }
+
+    func endJournal() { journal = nil }
+
+    /// The members as they were when the journal began.
+    var membersBeforeEvent: [NSManagedObject] {
+        var result = members
+        for step in (journal ?? []).reversed() {
+            switch step {
+            case .insertion(let index): result.remove(at: index)
+            case .removal(let object, let index): result.insert(object, at: index)
+            case .exchange(let object, let index):
+                let moved = result[index]
+                result[index] = object
+                result.append(moved)
+            case .replacement(let before): result = before
+            }
+        }
+        return result
+    }
+
+    // MARK: Bookkeeping
+
+    /// Puts logged changes into the sets.
+    private func sortOut(unlessOnlyAdditions: Bool = false) {
+        guard !log.isEmpty else { return }
+        if unlessOnlyAdditions, removedSet.isEmpty {
+            let removes = log.contains { if case .remove = $0 { true } else { false } }
+            guard removes else { return }
+        }
+        for change in log {
+            switch change {
+            case .add(let object):
+                let reference = ObjectReference(object)
+                if removedSet.remove(reference) != nil {
+                    if isKnown, isOrdered { isReordered = true }
+                } else if addedSet.insert(reference).inserted, !isKnown {
+                    noted.append(object)
+                }
+            case .remove(let object):
+                let reference = ObjectReference(object)
+                if addedSet.remove(reference) == nil { removedSet.insert(reference) }
+            }
+        }
+        log = []
     }
 
     private func append(_ object: NSManagedObject) {
@@ -150,8 +265,35 @@ final class ToManyMembers {
         members.append(object)
     }
 
-    private func reindex(from start: Int) {
-        for index in start..<members.count { positions[ObjectIdentifier(members[index])] = index }
+    private func takeOut(at position: Int) {
+        let object = members[position]
+        positions[ObjectIdentifier(object)] = nil
+        if position == members.count - 1 {
+            journal?.append(.removal(object, at: position))
+            members.removeLast()
+        } else if isOrdered {
+            noteDrift()
+            journal?.append(.removal(object, at: position))
+            members.remove(at: position)
+        } else {
+            // Without order the last member takes the free place: no move of all that follow.
+            journal?.append(.exchange(object, at: position))
+            let last = members.removeLast()
+            members[position] = last
+            positions[ObjectIdentifier(last)] = position
+        }
+    }
+
+    /// To count positions anew with each member that comes or goes would be quadratic, to look for one far from
+    /// where it stands as well: it is done now and then.
+    private func noteDrift() {
+        if drift >= max(256, members.count >> 6) { countPositions() }
+        drift += 1
+    }
+
+    private func countPositions() {
+        for index in members.indices { positions[ObjectIdentifier(members[index])] = index }
+        drift = 0
     }
 }
 

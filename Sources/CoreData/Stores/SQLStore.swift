@@ -89,10 +89,10 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Rows
 
-    /// Rows of a fetch; those that are known at this version are the same rows as in other contexts.
-    func fetchRows(_ plan: FetchPlan) throws -> RowList {
+    /// Rows of a fetch, in portions; those that are known at this version are the same rows as in other contexts.
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         if CoreDataLog.sqlDebugLevel > 3 { SQLLog.log(try engine.explain(plan).plan) }
-        return try engine.rows(plan)
+        try engine.rows(plan, take)
     }
 
     /// One row, from memory if it is there and not older than `staleness` seconds (negative: any age).
@@ -102,9 +102,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             cache.remove([RowKey(entity: root, primaryKey: primaryKey)])
             return nil
         }
-        var rows = [row]
-        cache.adopt(&rows, at: Self.now)
-        return rows[0]
+        return cache.adopt(row, at: Self.now)
     }
 
     func cachedRow(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> RowSnapshot? {
@@ -142,13 +140,10 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     /// The rows in memory are what was saved.
     func didSave(
-        inserted: [RowSnapshot], updated: [RowSnapshot], deleted: [RowSnapshot], outcome: SaveOutcome,
-        in context: NSManagedObjectContext
+        _ changes: ChangeSet, outcome: SaveOutcome, in context: NSManagedObjectContext
     ) {
-        cache.replace(inserted, at: Self.now)
-        cache.replace(updated, at: Self.now)
-        cache.remove(deleted.map(\.key))
-        cache.remove(outcome.derivedRows)
+        cache.replace(with: changes, at: Self.now)
+        if !outcome.derivedRows.isEmpty { cache.remove(outcome.derivedRows) }
         for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
         state.withLock { $0.hasUnsavedMetadata = false }
     }

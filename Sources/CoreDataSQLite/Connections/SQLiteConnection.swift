@@ -15,10 +15,15 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     let state: ConnectionState
-    private var cache: StatementCache
-    private var transactions: [Transaction: SQLiteStatement] = [:]
+    // One thread at a time has the connection, and nothing is called while one of these changes.
+    @exclusivity(unchecked) private var cache: StatementCache
+    @exclusivity(unchecked) private var transactions: [Transaction: SQLiteStatement] = [:]
+    /// See ``burstTransaction(_:)``.
+    @exclusivity(unchecked) var burst = Burst()
+    /// Of a file with a write-ahead log; known once something has been read.
+    private(set) lazy var logIndex = WriteAheadLogIndex(of: handle)
 
-    private enum Transaction: String {
+    enum Transaction: String {
         case beginDeferred = "BEGIN"
         case beginImmediate = "BEGIN IMMEDIATE"
         case commit = "COMMIT"
@@ -40,6 +45,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     func close() {
+        endBurst()
         cache.removeAll()
         transactions.removeAll()
         // Statements that somebody still holds keep the memory alive, no more.
@@ -80,6 +86,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
     /// Runs `body` on one state of the database.
     func readTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        endBurst()
         try begin(.beginDeferred)
         defer { endReading() }
         return try body(self)
@@ -102,18 +109,19 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     func withoutTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
+        endBurst()
         defer { if endsStatements { resetStatements() } }
         return try body(self)
     }
 
-    private func begin(_ kind: Transaction) throws {
+    func begin(_ kind: Transaction) throws {
         state.isDoomed = false
         try transaction(kind)
         state.isInTransaction = true
     }
 
     /// A transaction that only read has nothing to lose: however it ends, it ends.
-    private func endReading() {
+    func endReading() {
         resetStatements()
         state.isInTransaction = false
         state.isDoomed = false
@@ -142,7 +150,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     /// Ends what a caller has left running: an open statement would hold on to its state of the database.
-    private func resetStatements() {
+    func resetStatements() {
         guard state.runningCount > 0 else { return }
         var next = sqlite3_next_stmt(handle, nil)
         while let statement = next {

@@ -17,22 +17,30 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     // Safe because `condition` guards every variable below; connections are lent to one thread at a time.
 
     package let options: SQLiteOptions
+    /// Whether one connection both reads and writes.
+    private let usesOneConnection: Bool
     package let capabilities: SQLCapabilities
 
     private let condition = NSCondition()
+    // Nothing is called while one of these changes: to have each access checked for overlaps too would cost a tenth of what
+    // reading a row does.
+
     /// The connections that were opened to read, and those of them that nobody uses.
-    private var readers: [SQLiteConnection] = []
-    private var idleReaders: [SQLiteConnection] = []
+    @exclusivity(unchecked) private var readers: [SQLiteConnection] = []
+    @exclusivity(unchecked) private var idleReaders: [SQLiteConnection] = []
     /// Places taken by connections that are being opened.
-    private var openingCount = 0
+    @exclusivity(unchecked) private var openingCount = 0
     private let writer: SQLiteConnection
-    private var isWriting = false
-    private var writingThread: pthread_t?
+    @exclusivity(unchecked) private var isWriting = false
+    @exclusivity(unchecked) private var writingThread: pthread_t?
     /// How deeply the writing thread has entered the only connection.
-    private var depth = 0
-    private var loans: [Loan] = []
-    private var observer: (any SQLObserver)?
-    private var isClosed = false
+    @exclusivity(unchecked) private var depth = 0
+    @exclusivity(unchecked) private var loans: [Loan] = []
+    @exclusivity(unchecked) private var observer: (any SQLObserver)?
+    @exclusivity(unchecked) private var isClosed = false
+    /// How many threads wait for a connection.
+    @exclusivity(unchecked) private var waitingCount = 0
+    @exclusivity(unchecked) private var isSweepScheduled = false
 
     /// A connection in the hands of a reading thread.
     private struct Loan {
@@ -45,7 +53,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     /// - Throws: ``SQLFailure`` that names the file, for one that is missing, no database, or may not be opened.
     package init(_ options: SQLiteOptions) throws {
         self.options = options
-        writer = try SQLiteConnection(options, role: options.usesOneConnection ? .both : .writer)
+        usesOneConnection = options.usesOneConnection
+        writer = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
         let limit = sqlite3_limit(writer.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
         capabilities = SQLCapabilities(maximumBindings: Int(limit))
     }
@@ -59,20 +68,24 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        try read(body) { try $0.withoutTransaction(endsStatements: true, body) }
+        try read(body) { connection in
+            // Sparing a transaction is worth something only where another statement follows soon.
+            if connection.isInBurst { return try connection.burstTransaction(body) }
+            return try connection.withoutTransaction(endsStatements: true, body)
+        }
     }
 
     /// Runs `body` on the connection that the thread has, else as `run` does on a reader.
     private func read<R>(
         _ body: (any SQLConnection) throws -> R, _ run: (SQLiteConnection) throws -> R
     ) throws -> R {
-        if options.usesOneConnection {
+        if usesOneConnection {
             let isOutermost = try enterWriter(nesting: true)
             defer { leaveWriter(fromWrite: false) }
             return try writer.withoutTransaction(endsStatements: isOutermost, body)
         }
-        if let connection = try connectionInHand() { return try body(connection) }
-        let connection = try borrowReader()
+        let (connection, isInHand) = try takeReader()
+        if isInHand { return try body(connection) }
         defer { giveBack(connection) }
         return try run(connection)
     }
@@ -126,7 +139,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         while loans.contains(where: { pthread_equal($0.thread, thread) == 0 }) || openingCount > 0
             || (isWriting && !isWriter(thread))
         {
-            condition.wait()
+            wait()
         }
         closeIdleConnections()
     }
@@ -159,7 +172,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         try checkOpen()
         let thread = pthread_self()
         if isWriting, isWriter(thread) {
-            guard nesting || (options.usesOneConnection && !isInWrite) else {
+            guard nesting || (usesOneConnection && !isInWrite) else {
                 throw SQLFailure.misuse("a write was begun inside a write")
             }
             depth += 1
@@ -167,10 +180,11 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             return false
         }
         while isWriting {
-            condition.wait()
+            wait()
             try checkOpen()
         }
         isWriting = true
+        endBursts()
         isInWrite = !nesting
         depth = 1
         writingThread = thread
@@ -179,7 +193,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     /// Whether a write is among the calls that the writing thread is in.
-    private var isInWrite = false
+    @exclusivity(unchecked) private var isInWrite = false
 
     private func leaveWriter(fromWrite: Bool) {
         condition.lock()
@@ -190,21 +204,28 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         isWriting = false
         writingThread = nil
         if isClosed { closeIdleConnections() }
-        condition.broadcast()
+        if waitingCount > 0 || isClosed { condition.broadcast() }
     }
 
     // MARK: Readers
 
-    private func connectionInHand() throws -> SQLiteConnection? {
+    /// The connection that the thread reads with already, or one that is lent to it from now on.
+    ///
+    /// Reading a single row takes the lock twice, here and in ``giveBack(_:)``.
+    private func takeReader() throws -> (connection: SQLiteConnection, isInHand: Bool) {
         condition.lock()
-        defer { condition.unlock() }
-        guard !loans.isEmpty else { return nil }
-        let thread = pthread_self()
-        return loans.first { pthread_equal($0.thread, thread) != 0 }?.connection
+        if !loans.isEmpty {
+            let thread = pthread_self()
+            if let loan = loans.first(where: { pthread_equal($0.thread, thread) != 0 }) {
+                condition.unlock()
+                return (loan.connection, true)
+            }
+        }
+        return (try borrowReader(), false)
     }
 
+    /// Begins with the lock held and ends without it.
     private func borrowReader() throws -> SQLiteConnection {
-        condition.lock()
         try waitForReader()
         if let connection = idleReaders.popLast() {
             lend(connection)
@@ -232,7 +253,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         do {
             try checkOpen()
             while idleReaders.isEmpty, readers.count + openingCount >= max(1, options.readerCount) {
-                condition.wait()
+                wait()
                 try checkOpen()
             }
         } catch {
@@ -242,6 +263,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func lend(_ connection: SQLiteConnection) {
+        connection.noteLoan(at: Ticks.now)
         connection.state.observer = observer
         loans.append(Loan(thread: pthread_self(), connection: connection))
     }
@@ -249,10 +271,43 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     private func giveBack(_ connection: SQLiteConnection) {
         condition.lock()
         defer { condition.unlock() }
-        loans.removeAll { $0.connection === connection }
+        if let index = loans.lastIndex(where: { $0.connection === connection }) { loans.remove(at: index) }
         idleReaders.append(connection)
+        if connection.hasOpenBurst {
+            if isWriting { connection.endBurst() } else if !isSweepScheduled { scheduleSweep() }
+        }
         if isClosed { closeIdleConnections() }
-        condition.broadcast()
+        if waitingCount > 0 || isClosed { condition.broadcast() }
+    }
+
+    /// Waits for what somebody will give back, with the lock held.
+    private func wait() {
+        waitingCount += 1
+        condition.wait()
+        waitingCount -= 1
+    }
+
+    // MARK: Bursts
+
+    /// Ends the transactions that idle readers have left open: a writer's log can begin anew only without them.
+    private func endBursts(notUsedSince ticks: Int64 = .max) {
+        for reader in idleReaders where reader.hasOpenBurst && reader.lastLoan <= ticks { reader.endBurst() }
+    }
+
+    /// Looks after open transactions a moment after the last reads.
+    private func scheduleSweep() {
+        isSweepScheduled = true
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Ticks.longestBurst)) {
+            [weak self] in self?.sweep()
+        }
+    }
+
+    private func sweep() {
+        condition.withLock {
+            isSweepScheduled = false
+            endBursts(notUsedSince: Ticks.now - Int64(Ticks.longestBurst))
+            if idleReaders.contains(where: { $0.hasOpenBurst }) { scheduleSweep() }
+        }
     }
 
     private func checkOpen() throws {

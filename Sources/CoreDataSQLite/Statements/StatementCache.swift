@@ -1,26 +1,43 @@
 /// Prepared statements by their text, the least recently used of which go first.
 struct StatementCache {
-    private struct Entry {
+    private final class Entry {
+        let sql: String
         var statement: SQLiteStatement
         var lastUse: Int
+
+        init(_ sql: String, _ statement: SQLiteStatement, lastUse: Int) {
+            self.sql = sql
+            self.statement = statement
+            self.lastUse = lastUse
+        }
     }
 
     private let capacity: Int
     private var entries: [String: Entry] = [:]
+    /// Those used last: a loop asks for the same few again and again, by the same instance of the text, which is seen to
+    /// be equal without looking at its characters. Hashing a text takes as long as reading a row's values.
+    private var recent: [Entry] = []
+    private static let recentCount = 6
     private var clock = 0
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
     /// The statement, if there is one that nobody holds.
     mutating func statement(_ sql: String) -> SQLiteStatement? {
-        guard let index = entries.index(forKey: sql) else { return nil }
+        guard let entry = entry(sql) else { return nil }
         // Whoever still has a reference may bind and step; it keeps the statement and the cache gets another.
-        guard isKnownUniquelyReferenced(&entries.values[index].statement) else { return nil }
+        guard isKnownUniquelyReferenced(&entry.statement) else { return nil }
         clock += 1
-        entries.values[index].lastUse = clock
-        let statement = entries.values[index].statement
-        statement.reset()
-        return statement
+        entry.lastUse = clock
+        entry.statement.reset()
+        return entry.statement
+    }
+
+    private mutating func entry(_ sql: String) -> Entry? {
+        for entry in recent where entry.sql == sql { return entry }
+        guard let entry = entries[sql] else { return nil }
+        remember(entry)
+        return entry
     }
 
     mutating func insert(_ statement: SQLiteStatement, for sql: String) {
@@ -28,10 +45,21 @@ struct StatementCache {
             let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })
         {
             entries.removeValue(forKey: oldest.key)
+            recent.removeAll { $0 === oldest.value }
         }
         clock += 1
-        entries[sql] = Entry(statement: statement, lastUse: clock)
+        let entry = Entry(sql, statement, lastUse: clock)
+        if let replaced = entries.updateValue(entry, forKey: sql) { recent.removeAll { $0 === replaced } }
+        remember(entry)
     }
 
-    mutating func removeAll() { entries.removeAll() }
+    mutating func removeAll() {
+        entries.removeAll()
+        recent.removeAll()
+    }
+
+    private mutating func remember(_ entry: Entry) {
+        if recent.count == Self.recentCount { recent.removeLast() }
+        recent.insert(entry, at: 0)
+    }
 }

@@ -26,7 +26,7 @@ package final class StoreEngine: Sendable {
     package let tracksHistory: Bool
     /// The rows that contexts hold, and statements and buffers for reading rows by key.
     package let rowCache: RowCache
-    let readers = RowReaders()
+    let readers: RowReaders
 
     /// Texts of the statements that save rows, made once.
     let saveTables: SaveTables
@@ -46,6 +46,7 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
+        readers = RowReaders(entityCount: model.entities.count)
         rowCache = RowCache(roots: model.entities.map(\.root))
     }
 }

@@ -14,30 +14,41 @@ extension StoreEngine {
     ///
     /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
     package func rows(_ plan: FetchPlan) throws -> RowList {
+        let all = RowList()
+        try rows(plan) { portion in
+            for index in portion.indices { all.append(word: portion.take(index)) }
+        }
+        return all
+    }
+
+    /// As above, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
+    /// processor's cache. What it leaves in the list is given up.
+    package func rows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
-        let rows = RowList()
-        // In portions: rows are looked up among those in memory while they are still in the processor's cache.
-        var known = 0
-        func adopt() {
-            rowCache.adopt(rows, from: known, at: Date().timeIntervalSinceReferenceDate)
-            known = rows.count
+        let portion = RowList()
+        func handOver() throws {
+            guard !portion.isEmpty else { return }
+            rowCache.adopt(portion, at: Date().timeIntervalSinceReferenceDate)
+            defer { giveUp(portion) }
+            try take(portion)
         }
-        do {
-            try forEachResult(of: statement.text) { result in
-                rows.append(try decoder.row(result))
-                if rows.count - known == 256 { adopt() }
-            }
-        } catch {
-            // Nobody will hold what has been read so far.
-            for index in 0..<known {
-                let (root, key) = (model.entities[rows[index].entity].root, rows[index].primaryKey)
-                rowCache.giveUp(rows.take(index), root: root, primaryKey: key)
-            }
-            throw error
+        try forEachResult(of: statement.text) { result in
+            portion.append(try decoder.row(result))
+            if portion.count == Self.portionSize { try handOver() }
         }
-        adopt()
-        return rows
+        try handOver()
+    }
+
+    private static let portionSize = 256
+
+    /// Lets go of rows that are in memory and that nobody has taken.
+    private func giveUp(_ rows: RowList) {
+        for index in rows.indices where rows.word(index) != 0 {
+            let (root, key) = (model.entities[rows[index].entity].root, rows[index].primaryKey)
+            rowCache.giveUp(rows.take(index), root: root, primaryKey: key)
+        }
+        rows.removeAll()
     }
 
     /// The keys of the rows that the plan selects, in its order, each with its row's own entity.

@@ -6,38 +6,58 @@ import Synchronization
 /// Rows come in by fetches and saves, a batch under one lock; they go when nobody but the cache holds them and
 /// the context lets go of them. There is one ``KeyTable`` per root entity; its words hold the rows.
 ///
-///     var rows = try engine.rows(plan)
+///     var rows = try engine.rows(forKeys: [7, 9], root: 0)
 ///     cache.adopt(&rows, at: now)          // rows that were known are the known instances again
 ///     cache.row(root: 0, primaryKey: 7)    // without a statement
 package final class RowCache: Sendable {
     private struct State {
-        /// The rows' words, a table for each root.
-        var tables: [KeyTable]
         /// The bit patterns of the times at which they were read, in seconds since 2001; only once somebody asked for
         /// rows of a certain age.
         var times: [KeyTable] = []
     }
 
     /// Guards everything: one lock a batch, not one a row.
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    /// The rows' words, a table for each root, held until the cache goes: to be asked without counting a reference each time.
+    private let tables: UncountedTables
     /// The root of each entity, by ordinal.
     private let roots: [Int]
 
     /// `roots[ordinal]` is the root of that entity.
     package init(roots: [Int]) {
         self.roots = roots
-        state = Mutex(State(tables: roots.map { _ in KeyTable() }))
+        tables = UncountedTables(tables: roots.map { _ in .passRetained(KeyTable()) })
     }
 
-    deinit { removeAll() }
+    deinit {
+        removeAll()
+        tables.tables.forEach { $0.release() }
+    }
 
-    package var count: Int { state.withLock { $0.tables.reduce(0) { $0 + $1.count } } }
+    private struct UncountedTables: @unchecked Sendable {
+        // Safe because the cache's lock guards the tables.
+        let tables: [Unmanaged<KeyTable>]
+    }
+
+    @inline(__always)
+    private func word(_ root: Int, _ key: Int64) -> UInt {
+        tables.tables[root]._withUnsafeGuaranteedRef { $0.word(key) }
+    }
+
+    @inline(__always)
+    private func set(_ root: Int, _ key: Int64, _ word: UInt) -> UInt {
+        tables.tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
+    }
+
+    package var count: Int {
+        state.withLock { _ in tables.tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
+    }
 
     // MARK: Reading
 
     /// The row, if it is here.
     package func row(root: Int, primaryKey: Int64) -> RowSnapshot? {
-        state.withLock { RowSnapshot(word: $0.tables[root].word(primaryKey)) }
+        state.withLock { _ in RowSnapshot(word: word(root, primaryKey)) }
     }
 
     /// The row, if it is known to have been read after that time (seconds since 2001-01-01 UTC).
@@ -48,7 +68,7 @@ package final class RowCache: Sendable {
             if state.times.isEmpty { state.times = roots.map { _ in KeyTable() } }
             let bits = state.times[root].word(primaryKey)
             guard bits != 0, Double(bitPattern: UInt64(bits)) > time else { return nil }
-            return RowSnapshot(word: state.tables[root].word(primaryKey))
+            return RowSnapshot(word: word(root, primaryKey))
         }
     }
 
@@ -57,17 +77,17 @@ package final class RowCache: Sendable {
     /// Takes rows that were read at `time`; those that are here at the same version become the instances that
     /// are here, the others are kept if they are newer.
     ///
-    /// Only those from `start` on are looked at. A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
-    package func adopt(_ rows: RowList, from start: Int = 0, at time: @autoclosure () -> Double) {
+    /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
+    package func adopt(_ rows: RowList, at time: @autoclosure () -> Double) {
         state.withLock { state in
             let now = state.times.isEmpty ? 0 : time()
-            for index in start..<rows.count {
-                let word = rows.word(index)
-                let row = RowView(word: word)
+            for index in rows.indices {
+                let rowWord = rows.word(index)
+                let row = RowView(word: rowWord)
                 let root = roots[row.entity]
-                let knownWord = state.tables[root].word(row.primaryKey)
+                let knownWord = word(root, row.primaryKey)
                 guard knownWord != 0 else {
-                    put(word, root, now, &state)
+                    put(rowWord, root, now, &state)
                     continue
                 }
                 let known = RowView(word: knownWord)
@@ -77,9 +97,25 @@ package final class RowCache: Sendable {
                     RowSnapshot.retain(knownWord)
                     RowSnapshot.release(rows.exchange(index, knownWord))
                 } else if row.version > known.version {
-                    put(word, root, now, &state)
+                    put(rowWord, root, now, &state)
                 }
             }
+        }
+    }
+
+    /// As above, for one row; the result is the instance that everybody has.
+    package func adopt(_ row: RowSnapshot, at time: @autoclosure () -> Double) -> RowSnapshot {
+        state.withLock { state in
+            let now = state.times.isEmpty ? 0 : time()
+            let (root, key) = (roots[row.entity], row.primaryKey)
+            let knownWord = word(root, key)
+            if knownWord != 0, RowView(word: knownWord).version >= row.version {
+                guard RowView(word: knownWord).version == row.version else { return row }
+                if !state.times.isEmpty { setTime(now, key, root, &state) }
+                return RowSnapshot(word: knownWord) ?? row
+            }
+            replace(row, now, &state)
+            return row
         }
     }
 
@@ -93,16 +129,20 @@ package final class RowCache: Sendable {
 
     // MARK: After a save
 
-    /// Puts rows here as they are now, whatever their version.
-    package func replace(_ rows: [RowSnapshot], at time: @autoclosure () -> Double) {
+    /// Puts new and changed rows here as they are now, whatever their version, and drops those that were deleted.
+    package func replace(with changes: ChangeSet, at time: @autoclosure () -> Double) {
         state.withLock { state in
             let now = state.times.isEmpty ? 0 : time()
-            for row in rows {
-                let word = row.retainedWord()
-                put(word, roots[row.entity], now, &state)
-                RowSnapshot.release(word)
-            }
+            for index in changes.insertions.indices { replace(changes.insertions[index].row, now, &state) }
+            for index in changes.updates.indices { replace(changes.updates[index].new, now, &state) }
+            for deletion in changes.deletions { take(deletion.key.primaryKey, roots[deletion.key.entity], &state) }
         }
+    }
+
+    private func replace(_ row: RowSnapshot, _ time: Double, _ state: inout State) {
+        let (root, key) = (roots[row.entity], row.primaryKey)
+        RowSnapshot.release(set(root, key, row.retainedWord()))
+        if !state.times.isEmpty { setTime(time, key, root, &state) }
     }
 
     package func remove(_ keys: [RowKey]) {
@@ -117,16 +157,18 @@ package final class RowCache: Sendable {
     package func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
         state.withLock { state in
             RowSnapshot.release(word)
-            let known = state.tables[root].word(primaryKey)
+            let known = self.word(root, primaryKey)
             if known != 0, RowSnapshot.isHeldOnly(by: known) { take(primaryKey, root, &state) }
         }
     }
 
     package func removeAll() {
         state.withLock { state in
-            for table in state.tables {
-                table.forEach { RowSnapshot.release($1) }
-                table.removeAll()
+            for table in tables.tables {
+                table._withUnsafeGuaranteedRef {
+                    $0.forEach { RowSnapshot.release($1) }
+                    $0.removeAll()
+                }
             }
             state.times.forEach { $0.removeAll() }
         }
@@ -137,12 +179,12 @@ package final class RowCache: Sendable {
     private func put(_ word: UInt, _ root: Int, _ time: Double, _ state: inout State) {
         let key = RowView(word: word).primaryKey
         RowSnapshot.retain(word)
-        RowSnapshot.release(state.tables[root].set(key, word))
+        RowSnapshot.release(set(root, key, word))
         if !state.times.isEmpty { setTime(time, key, root, &state) }
     }
 
     private func take(_ key: Int64, _ root: Int, _ state: inout State) {
-        RowSnapshot.release(state.tables[root].remove(key))
+        RowSnapshot.release(tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
         if !state.times.isEmpty { state.times[root].remove(key) }
     }
 

@@ -9,12 +9,20 @@ final class RowDecoder {
     /// What the rows of one entity need, in one place: a row costs no copy of an array.
     private final class EntityDecoder {
         let entity: RowShape.Entity
+        let number: Int64
+        let ordinal: Int
+        let kinds: [ColumnKind]
+        let hasExternalColumns: Bool
         let builder: RowBuilder
         /// The result's columns, counted from the statement's first.
         let columns: [Int]?
 
         init(_ entity: RowShape.Entity, first: Int) {
             self.entity = entity
+            number = entity.number
+            ordinal = entity.ordinal
+            kinds = entity.kinds
+            hasExternalColumns = !entity.externalColumns.isEmpty
             builder = RowBuilder(columnCount: entity.kinds.count)
             columns = entity.positions.map { positions in positions.map { $0 < 0 ? $0 : $0 + first } }
         }
@@ -23,8 +31,9 @@ final class RowDecoder {
     private let shape: RowShape
     private let externalData: ExternalData?
     private let first: Int
-    private var decoders: [EntityDecoder] = []
-    private var current: EntityDecoder?
+    // A decoder serves one thread, and nothing it calls comes back to it.
+    @exclusivity(unchecked) private var decoders: [EntityDecoder] = []
+    @exclusivity(unchecked) private var current: EntityDecoder?
 
     /// A decoder of the engine's rows, which may have bytes in the engine's files.
     ///
@@ -41,26 +50,25 @@ final class RowDecoder {
     ///   file that cannot be read.
     func row(_ statement: any SQLStatement) throws -> RowSnapshot {
         let primaryKey = statement.integer(first)
-        let decoder = try decoder(ofNumber: statement.integer(first + 1), primaryKey)
-        if let columns = decoder.columns {
-            statement.read(into: decoder.builder, kinds: decoder.entity.kinds, columns: columns)
-        } else {
-            statement.read(
-                into: decoder.builder, kinds: decoder.entity.kinds, from: first + RowShape.fixedColumns)
+        let number = statement.integer(first + 1)
+        if current?.number != number { current = try decoder(ofNumber: number, primaryKey) }
+        guard let current else { preconditionFailure("there is a decoder now") }
+        // The decoder stays while its row is read: nothing is counted for it.
+        return try Unmanaged.passUnretained(current)._withUnsafeGuaranteedRef { decoder in
+            if let columns = decoder.columns {
+                statement.read(into: decoder.builder, kinds: decoder.kinds, columns: columns)
+            } else {
+                statement.read(into: decoder.builder, kinds: decoder.kinds, from: first + RowShape.fixedColumns)
+            }
+            let version = Int32(truncatingIfNeeded: statement.integer(first + 2))
+            let row = decoder.builder.finish(primaryKey: primaryKey, version: version, entity: decoder.ordinal)
+            return decoder.hasExternalColumns ? try withExternalData(row, decoder) : row
         }
-        let version = Int32(truncatingIfNeeded: statement.integer(first + 2))
-        let row = decoder.builder.finish(
-            primaryKey: primaryKey, version: version, entity: decoder.entity.ordinal)
-        return decoder.entity.externalColumns.isEmpty ? row : try withExternalData(row, decoder)
     }
 
-    /// Rows of one entity come in runs, so the last one's decoder is tried first.
+    /// Rows of one entity come in runs, so this is seldom asked.
     private func decoder(ofNumber number: Int64, _ primaryKey: Int64) throws -> EntityDecoder {
-        if let current, current.entity.number == number { return current }
-        if let known = decoders.first(where: { $0.entity.number == number }) {
-            current = known
-            return known
-        }
+        if let known = decoders.first(where: { $0.number == number }) { return known }
         guard let entity = shape.entities.first(where: { $0.number == number }) else {
             throw SQLFailure(
                 kind: .corrupt, code: 0,
@@ -68,7 +76,6 @@ final class RowDecoder {
         }
         let decoder = EntityDecoder(entity, first: first)
         decoders.append(decoder)
-        current = decoder
         return decoder
     }
 

@@ -15,7 +15,7 @@ final class RowReader {
     private let table: String
     private let decoder: RowDecoder
     /// The statement's text for each of the size classes.
-    private var texts: [String?]
+    @exclusivity(unchecked) private var texts: [String?]
 
     init(_ shape: RowShape, table: String, _ engine: StoreEngine) {
         self.shape = shape
@@ -95,21 +95,24 @@ struct SizeClass {
 final class RowReaders: Sendable {
     private struct Idle: @unchecked Sendable {
         // Safe because a reader is either in this list, where nobody uses it, or lent to one thread.
-        var readers: [Int: [RowReader]] = [:]
+        var readers: [[RowReader]]
     }
 
-    private let idle = Mutex(Idle())
+    private let idle: Mutex<Idle>
+
+    /// `entityCount` is how many roots there can be.
+    init(entityCount: Int) { idle = Mutex(Idle(readers: Array(repeating: [], count: entityCount))) }
 
     /// Lends a reader of the root's table; `make` builds one when all are out.
     func withReader<R>(
         ofRoot root: Int, _ make: () throws -> RowReader, _ body: (RowReader) throws -> R
     ) throws -> R {
-        let found = idle.withLock { idle in Lent(reader: idle.readers[root]?.popLast()) }
+        let found = idle.withLock { idle in Lent(reader: idle.readers[root].popLast()) }
         let reader = try found.reader ?? make()
         let lent = Lent(reader: reader)
         defer {
             idle.withLock { idle in
-                if let reader = lent.reader { idle.readers[root, default: []].append(reader) }
+                if let reader = lent.reader { idle.readers[root].append(reader) }
             }
         }
         return try body(reader)

@@ -30,14 +30,18 @@ struct SaveExecutor {
         defer { statement.reset() }
         let table = step.table
         try statement.bind(table.number, at: 1)
-        for insertion in step.rows {
-            let row = insertion.row
-            try statement.bind(row.primaryKey, at: 0)
-            try statement.bind(Int64(row.version), at: 2)
-            let stored =
-                table.externalColumns.isEmpty
-                ? row : try externalData.encoded(row, table.externalColumns, kinds: table.kinds)
-            try statement.bind(stored, columns: table.columns, kinds: table.kinds, at: 3)
+        let (columns, kinds, rows) = (table.columns, table.kinds, step.rows)
+        let areInline = table.externalColumns.isEmpty
+        // By index: to take an element in hand would count its references.
+        for index in rows.indices {
+            try statement.bind(rows[index].row.primaryKey, at: 0)
+            try statement.bind(Int64(rows[index].row.version), at: 2)
+            if areInline {
+                try statement.bind(rows[index].row, columns: columns, kinds: kinds, at: 3)
+            } else {
+                let stored = try externalData.encoded(rows[index].row, table.externalColumns, kinds: kinds)
+                try statement.bind(stored, columns: columns, kinds: kinds, at: 3)
+            }
             try statement.run()
         }
     }
@@ -49,14 +53,18 @@ struct SaveExecutor {
         }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
-        for update in step.rows {
-            let stored =
-                step.externalColumns.isEmpty
-                ? update.new : try externalData.encoded(update.new, step.externalColumns, kinds: table.kinds)
-            try statement.bind(Int64(update.new.version), at: 0)
-            try statement.bind(stored, columns: step.columns, kinds: table.kinds, at: 1)
-            try statement.bind(update.old.primaryKey, at: step.columns.count + 1)
-            try statement.bind(Int64(update.old.version), at: step.columns.count + 2)
+        let (columns, kinds, rows) = (step.columns, table.kinds, step.rows)
+        let areInline = step.externalColumns.isEmpty
+        for index in rows.indices {
+            try statement.bind(Int64(rows[index].new.version), at: 0)
+            if areInline {
+                try statement.bind(rows[index].new, columns: columns, kinds: kinds, at: 1)
+            } else {
+                let stored = try externalData.encoded(rows[index].new, step.externalColumns, kinds: kinds)
+                try statement.bind(stored, columns: columns, kinds: kinds, at: 1)
+            }
+            try statement.bind(rows[index].old.primaryKey, at: columns.count + 1)
+            try statement.bind(Int64(rows[index].old.version), at: columns.count + 2)
             guard try statement.run() > 0 else { throw RowIsOutdated() }
         }
     }

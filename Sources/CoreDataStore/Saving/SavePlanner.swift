@@ -55,6 +55,7 @@ struct SavePlanner {
     }
 
     private func updates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
+        if let step = try uniformUpdates(updates) { return [step] }
         var table: SaveTables.Table?
         return try grouped(
             updates,
@@ -65,11 +66,30 @@ struct SavePlanner {
                     columns: table.map { Self.changedColumns(update, $0) } ?? ColumnMask())
             },
             { shape, rows in
-                let table = try tables.table(of: shape.entity)
-                return SavePlan.Updates(
-                    sql: tables.update(of: table, shape.columns), table: table, columns: shape.columns.columns,
-                    externalColumns: table.externalColumns.filter(shape.columns.contains), rows: rows)
+                step(shape, try tables.table(of: shape.entity), rows)
             })
+    }
+
+    /// The one step, where all rows are of one entity and have the same changed columns, as after most loops: found
+    /// without taking an update in hand, which would count its references.
+    private func uniformUpdates(_ updates: [ChangeSet.Update]) throws -> SavePlan.Updates? {
+        guard let entity = updates.first?.new.entity, let columns = updates.first?.columns else { return nil }
+        let table = try tables.table(of: entity)
+        guard table.hasEveryColumn else { return nil }
+        for index in updates.indices {
+            guard updates[index].new.entity == entity, updates[index].columns?.isSame(as: columns) ?? false else {
+                return nil
+            }
+        }
+        return step(UpdateShape(entity: entity, columns: columns), table, updates)
+    }
+
+    private func step(
+        _ shape: UpdateShape, _ table: SaveTables.Table, _ rows: [ChangeSet.Update]
+    ) -> SavePlan.Updates {
+        SavePlan.Updates(
+            sql: tables.update(of: table, shape.columns), table: table, columns: shape.columns.columns,
+            externalColumns: table.externalColumns.filter(shape.columns.contains), rows: rows)
     }
 
     private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> ColumnMask {
@@ -220,17 +240,22 @@ struct SavePlanner {
         while index < elements.count, try key(elements[index]) == keys[0] { index += 1 }
         if index == elements.count { return [try make(keys[0], elements)] }
         var groups = [Array(elements[..<index])]
-        var indexes = [keys[0]: 0]
+        // Only many keys are worth a table.
+        var indexes: [Key: Int] = [:]
         var last = 0
         for element in elements[index...] {
             let key = try key(element)
             // Equal keys come in runs.
             if keys[last] != key {
-                last = indexes[key] ?? keys.count
+                last = keys.count <= 8 ? keys.firstIndex(of: key) ?? keys.count : indexes[key] ?? keys.count
                 if last == keys.count {
-                    indexes[key] = last
                     keys.append(key)
                     groups.append([])
+                    if keys.count == 9 {
+                        for (index, key) in keys.enumerated() { indexes[key] = index }
+                    } else if keys.count > 9 {
+                        indexes[key] = last
+                    }
                 }
             }
             groups[last].append(element)

@@ -143,30 +143,74 @@ final class SaveTables: Sendable {
 }
 
 /// A set of a row's columns; no allocation for the first 64.
-package struct ColumnMask: Hashable, Sendable {
-    private var low: UInt64 = 0
-    private var high: [UInt64] = []
+@usableFromInline
+package struct ColumnMask: Hashable, Sequence, Sendable {
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: [UInt64] = []
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    @inlinable package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
+    @inlinable
     package mutating func insert(_ column: Int) {
-        if column < 64 {
-            low |= 1 << UInt64(column)
-            return
-        }
+        if column < 64 { low |= 1 << UInt64(column) } else { insertHigh(column) }
+    }
+
+    @usableFromInline
+    mutating func insertHigh(_ column: Int) {
         let index = column / 64 - 1
         while high.count <= index { high.append(0) }
         high[index] |= 1 << UInt64(column % 64)
     }
 
-    func contains(_ column: Int) -> Bool {
+    @inlinable
+    package func contains(_ column: Int) -> Bool {
         if column < 64 { return low & (1 << UInt64(column)) != 0 }
         let index = column / 64 - 1
         return index < high.count && high[index] & (1 << UInt64(column % 64)) != 0
     }
 
+    /// As `insert`, but -1 stands for a column that is not there.
+    @inlinable
+    package mutating func insertStored(_ column: Int) {
+        if column >= 0 { insert(column) }
+    }
+
+    @inlinable package func makeIterator() -> Iterator { Iterator(word: low, high: high) }
+
+    /// Every column, ascending.
+    @usableFromInline
+    package struct Iterator: IteratorProtocol {
+        @usableFromInline var word: UInt64
+        @usableFromInline let high: [UInt64]
+        @usableFromInline var base = 0
+
+        @inlinable
+        init(word: UInt64, high: [UInt64]) {
+            self.word = word
+            self.high = high
+        }
+
+        @inlinable
+        package mutating func next() -> Int? {
+            while word == 0 {
+                guard base >> 6 < high.count else { return nil }
+                word = high[base >> 6]
+                base += 64
+            }
+            let column = base + word.trailingZeroBitCount
+            word &= word - 1
+            return column
+        }
+    }
+
+    /// Whether both have the same columns; counts no references where there are fewer than 65.
+    @inlinable
+    func isSame(as other: ColumnMask) -> Bool {
+        low == other.low && (high.isEmpty && other.high.isEmpty || high == other.high)
+    }
+
     /// Ascending.
-    var columns: [Int] { (0..<(64 * (high.count + 1))).filter(contains) }
+    var columns: [Int] { Array(self) }
 }

@@ -34,7 +34,7 @@ import Testing
         #expect(cache.row(root: 0, primaryKey: 1, after: 9.5) != nil)
         #expect(cache.row(root: 0, primaryKey: 1, after: 10) == nil)
         #expect(cache.row(root: 0, primaryKey: 2, after: 19) != nil)
-        cache.replace([row(1, version: 2)], at: 30)
+        cache.replace(with: insertion(row(1, version: 2)), at: 30)
         #expect(cache.row(root: 0, primaryKey: 1, after: 29)?.version == 2)
     }
 
@@ -61,8 +61,8 @@ import Testing
     }
 
     @Test func aSaveReplacesWhateverTheVersion() {
-        cache.replace([row(1, version: 5)], at: 1)
-        cache.replace([row(1, version: 4)], at: 2)
+        cache.replace(with: insertion(row(1, version: 5)), at: 1)
+        cache.replace(with: insertion(row(1, version: 4)), at: 2)
         #expect(cache.row(root: 0, primaryKey: 1)?.version == 4)
         #expect(cache.row(root: 0, primaryKey: 9) == nil)
         cache.removeAll()
