@@ -57,6 +57,9 @@ final class EntityRuntime: @unchecked Sendable {
     let slots: [Slot]
     /// The column of each slot, -1 where nothing is stored.
     let columns: UnsafePointer<Int32>
+    /// How each slot is read.
+    let kinds: UnsafePointer<AccessKind>
+    let slotTable: SlotTable
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
     let validation: EntityValidation
@@ -95,13 +98,25 @@ final class EntityRuntime: @unchecked Sendable {
         let columns = UnsafeMutablePointer<Int32>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { columns[index] = Int32(truncatingIfNeeded: slot.column) }
         self.columns = UnsafePointer(columns)
+        let kinds = UnsafeMutablePointer<AccessKind>.allocate(capacity: max(slots.count, 1))
+        for (index, slot) in slots.enumerated() { (kinds + index).initialize(to: AccessKind(slot)) }
+        self.kinds = UnsafePointer(kinds)
+        slotTable = SlotTable(slots.map(\.name))
         validation = EntityValidation(entity: entity, slots: slots)
         identifier = Self.nextIdentifier.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
-    deinit { columns.deallocate() }
+    deinit {
+        columns.deallocate()
+        kinds.deallocate()
+        slotTable.deallocate()
+    }
 
-    func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
+    /// The slot of the property of that name.
+    func slot(forKey key: String) -> Int? {
+        // What is found by its bytes is found; other spellings of a letter with a mark are the same name to Swift.
+        slotTable.slot(key) ?? (key.utf8.allSatisfy { $0 < 0x80 } ? nil : compiled.slotByName[key])
+    }
 
     /// The class of the entity's objects: the one that the model names, when it is known by now.
     ///

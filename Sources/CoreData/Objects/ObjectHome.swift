@@ -31,6 +31,9 @@ final class ObjectHome: @unchecked Sendable {
     var destinations: [KeyTable?]
     /// The column of each slot, -1 where nothing is stored; the runtime owns them.
     let columns: UnsafePointer<Int32>
+    /// How each slot is read, and the slots by name; the runtime owns them.
+    let kinds: UnsafePointer<AccessKind>
+    let slotTable: SlotTable
 
     init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
         self.runtime = runtime
@@ -42,6 +45,8 @@ final class ObjectHome: @unchecked Sendable {
         root = runtime.root
         runtimeIdentifier = runtime.identifier
         columns = runtime.columns
+        kinds = runtime.kinds
+        slotTable = runtime.slotTable
         destinations = Array(repeating: nil, count: runtime.relationSlots.count)
     }
 
