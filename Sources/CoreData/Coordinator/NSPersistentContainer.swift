@@ -17,7 +17,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     public let persistentStoreCoordinator: NSPersistentStoreCoordinator
     /// The context of the main queue.
     public let viewContext: NSManagedObjectContext
-    private let state: Mutex<Transfer<[NSPersistentStoreDescription]>>
+    /// `nil` until somebody asks for the descriptions or sets them.
+    private let state: Mutex<Transfer<[NSPersistentStoreDescription]?>>
 
     /// Makes a container of the model with that name: in the main bundle, else among the resources of Swift packages
     /// beside the program (or the test runner). Without one of that name it takes all models there, merged.
@@ -42,8 +43,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         viewContext.persistentStoreCoordinator = persistentStoreCoordinator
         viewContext.name = "viewContext"
-        let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
-        state = Mutex(Transfer([NSPersistentStoreDescription(url: url)]))
+        state = Mutex(Transfer(nil))
         super.init()
     }
 
@@ -60,9 +60,18 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// The stores to load: change them before ``loadPersistentStores(completionHandler:)``.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
-        get { state.withLock { $0 }.value }
+        get {
+            if let known = state.withLock({ $0 }).value { return known }
+            // Where the default store lies takes longer to find out than to open it, and most programs say where theirs is.
+            let url = type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+            let made = Transfer<[NSPersistentStoreDescription]?>([NSPersistentStoreDescription(url: url)])
+            return state.withLock { state in
+                if state.value == nil { state = made }
+                return state
+            }.value ?? []
+        }
         set {
-            let descriptions = Transfer(newValue)
+            let descriptions = Transfer<[NSPersistentStoreDescription]?>(newValue)
             state.withLock { $0 = descriptions }
         }
     }

@@ -37,34 +37,49 @@ struct DictionaryFetch {
     func run(in stores: [SQLStore]) throws -> [NSDictionary] {
         var results: [NSDictionary] = []
         for store in stores {
-            let rows = try CoreDataErrors.converting(coordinator) {
-                try store.engine.tuples(
+            try CoreDataErrors.converting(coordinator) {
+                var maker = DictionaryMaker(keys: columns.map(\.name))
+                // Beside the columns, whose expressions would be counted for each row.
+                let slots = columns.map(\.slot)
+                var numbers = columns.map { _ in RecentNumbers() }
+                var values = [AnyObject?](repeating: nil, count: columns.count)
+                try store.engine.forEachTuple(
                     translation.plan(for: store),
                     columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
                     distinct: translation.request.returnsDistinctResults, groupBy: groups,
-                    having: translation.request.havingPredicate?.node)
-            }
-            results.reserveCapacity(rows.count)
-            for row in rows {
-                let dictionary = NSMutableDictionary(capacity: columns.count)
-                for (column, value) in zip(columns, row) {
-                    // A nil value has no entry (M5).
-                    guard let any = any(value, column, store) else { continue }
-                    dictionary[column.name] = any
+                    having: translation.request.havingPredicate?.node
+                ) { tuple in
+                    for index in slots.indices {
+                        values[index] = object(tuple[index], slots[index], store, &numbers[index])
+                    }
+                    results.append(maker.make(&values))
                 }
-                results.append(dictionary)
             }
         }
         return results
     }
 
-    private func any(_ value: Value, _ column: Column, _ store: SQLStore) -> Any? {
-        if case .opaque(let box) = value, let key = box.object as? RowKey {
+    /// The value as a dictionary keeps it.
+    private func object(
+        _ value: Value, _ slot: EntityRuntime.Slot?, _ store: SQLStore, _ numbers: inout RecentNumbers
+    ) -> AnyObject? {
+        switch value {
+        case .null: return nil
+        case .string(let text): return NSString(string: text)
+        case .double(let number): return numbers.number(number, isFloat: slot?.type == .float)
+        case .integer(let number):
+            return slot?.type == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
+        case .opaque(let box):
+            guard let key = box.object as? RowKey else { break }
             return NSManagedObjectID(
                 runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
+        default: break
         }
-        if let slot = column.slot { return ManagedObjectValues.any(value, slot: slot) }
-        return OperandBridging.any(from: .value(value))
+        let any: Any? =
+            if let slot { ManagedObjectValues.any(value, slot: slot) } else {
+                OperandBridging.any(from: .value(value))
+            }
+        return any as AnyObject?
     }
 
     private static func column(

@@ -7,7 +7,7 @@ import Foundation
 
 extension NSManagedObject {
     @inline(__always)
-    fileprivate final func readInteger(_ slot: Int) -> Int64? {
+    final func readInteger(_ slot: Int) -> Int64? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] { return Self.integer(live) }
@@ -30,7 +30,7 @@ extension NSManagedObject {
     }
 
     @inline(__always)
-    fileprivate final func readDouble(_ slot: Int) -> Double? {
+    final func readDouble(_ slot: Int) -> Double? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] { return Self.double(live) }
@@ -51,7 +51,7 @@ extension NSManagedObject {
         }
     }
 
-    fileprivate final func readString(_ slot: Int) -> String? {
+    final func readString(_ slot: Int) -> String? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] {

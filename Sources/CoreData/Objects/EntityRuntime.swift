@@ -60,6 +60,9 @@ final class EntityRuntime: @unchecked Sendable {
     let slots: [Slot]
     /// Of each slot what the hot paths ask.
     let facts: UnsafePointer<SlotFacts>
+    /// How each slot is read.
+    let kinds: UnsafePointer<AccessKind>
+    let slotTable: SlotTable
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
     /// What deleting an object does to those that it refers to.
@@ -101,13 +104,25 @@ final class EntityRuntime: @unchecked Sendable {
         let facts = UnsafeMutablePointer<SlotFacts>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { (facts + index).initialize(to: SlotFacts(slot)) }
         self.facts = UnsafePointer(facts)
+        let kinds = UnsafeMutablePointer<AccessKind>.allocate(capacity: max(slots.count, 1))
+        for (index, slot) in slots.enumerated() { (kinds + index).initialize(to: AccessKind(slot)) }
+        self.kinds = UnsafePointer(kinds)
+        slotTable = SlotTable(slots.map(\.name))
         validation = EntityValidation(entity: entity, slots: slots)
         identifier = Self.nextIdentifier.wrappingAdd(1, ordering: .relaxed).oldValue
     }
 
-    deinit { facts.deallocate() }
+    deinit {
+        facts.deallocate()
+        kinds.deallocate()
+        slotTable.deallocate()
+    }
 
-    func slot(forKey key: String) -> Int? { compiled.slotByName[key] }
+    /// The slot of the property of that name.
+    func slot(forKey key: String) -> Int? {
+        // What is found by its bytes is found; other spellings of a letter with a mark are the same name to Swift.
+        slotTable.slot(key) ?? (key.utf8.allSatisfy { $0 < 0x80 } ? nil : compiled.slotByName[key])
+    }
 
     /// The class of the entity's objects: the one that the model names, when it is known by now.
     ///

@@ -198,7 +198,19 @@ extension NSManagedObject: PredicateObject {
             }
             return OperandBridging.operand(from: value(forUndefinedKey: key))
         }
-        checkQueue(key)
+        return operand(slot)
+    }
+
+    package func predicateOperand(for key: PredicateKey) throws -> Operand {
+        let known = key.memory.load(ordering: .relaxed)
+        if known >> 32 == UInt64(home.runtimeIdentifier) { return operand(Int(known & 0xFFFF_FFFF)) }
+        guard let slot = runtime.slot(forKey: key.name) else { return try predicateOperand(forKey: key.name) }
+        key.memory.store(UInt64(home.runtimeIdentifier) << 32 | UInt64(slot), ordering: .relaxed)
+        return operand(slot)
+    }
+
+    final func describedOperand(_ slot: Int) -> Operand {
+        checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
         if info.attribute != nil {

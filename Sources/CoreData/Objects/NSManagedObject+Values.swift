@@ -98,7 +98,7 @@ extension NSManagedObject {
 
     // MARK: Any
 
-    final func anyValue(_ slot: Int) -> Any? {
+    final func describedValue(_ slot: Int) -> Any? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
@@ -180,9 +180,9 @@ enum ManagedObjectValues {
         switch value {
         case .null: return nil
         case .integer(let value):
-            return slot.type == .boolean ? NSNumber(value: value != 0) : NSNumber(value: value)
+            return slot.type == .boolean ? SharedNumbers.boolean(value != 0) : SharedNumbers.integer(value)
         case .double(let value):
-            return slot.type == .float ? NSNumber(value: Float(value)) : NSNumber(value: value)
+            return slot.type == .float ? SharedNumbers.float(Float(value)) : NSNumber(value: value)
         case .decimal(let value): return NSDecimalNumber(decimal: value)
         case .string(let value): return value
         case .date(let value): return Date(timeIntervalSinceReferenceDate: value)
@@ -197,13 +197,46 @@ enum ManagedObjectValues {
     ///
     /// - Precondition: it is of the attribute's type (C7).
     static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
-        guard let any, !(any is NSNull) else { return .null }
+        guard let any else { return .null }
+        if let value = plain(any, slot.type) { return value }
+        if any is NSNull { return .null }
         if let value = convert(any, to: slot.type) { return value }
         preconditionFailure(
             """
             Unacceptable type of value for attribute: property = "\(slot.name)"; entity = "\(entity.name)"; \
             desired type = \(typeName(slot.type)); given type = \(Swift.type(of: any)); value = \(any).
             """)
+    }
+
+    /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
+    /// makes of it without asking for the type by casts, each of which costs more than setting the attribute.
+    private static func plain(_ any: Any, _ type: AttributeType) -> Value? {
+        let given = Swift.type(of: any)
+        switch type {
+        case .string: return given == String.self ? (any as? String).map { .string($0) } : nil
+        case .integer16, .integer32, .integer64:
+            if given == Int.self { return (any as? Int).map { .integer(Int64($0)) } }
+            if given == Int64.self { return (any as? Int64).map { .integer($0) } }
+            if given == Int32.self { return (any as? Int32).map { .integer(Int64($0)) } }
+            if given == Int16.self { return (any as? Int16).map { .integer(Int64($0)) } }
+            return given == NSNumber.self ? (any as? NSNumber).map { .integer($0.int64Value) } : nil
+        case .boolean:
+            if given == Bool.self { return (any as? Bool).map { .integer($0 ? 1 : 0) } }
+            return given == NSNumber.self ? (any as? NSNumber).map { .integer($0.boolValue ? 1 : 0) } : nil
+        case .double, .float:
+            if given == Float.self { return (any as? Float).map { .double(Double($0)) } }
+            if given == Double.self {
+                // A float attribute holds what a float can.
+                return (any as? Double).map { .double(type == .float ? Double(Float($0)) : $0) }
+            }
+            if given == Int.self {
+                return (any as? Int).map { .double(type == .float ? Double(Float($0)) : Double($0)) }
+            }
+            guard given == NSNumber.self, let number = any as? NSNumber else { return nil }
+            return .double(type == .float ? Double(number.floatValue) : number.doubleValue)
+        case .date: return given == Date.self ? (any as? Date).map { .date($0.timeIntervalSinceReferenceDate) } : nil
+        default: return nil
+        }
     }
 
     /// The value, or `nil` where `any` is not of that type.

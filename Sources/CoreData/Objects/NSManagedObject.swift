@@ -260,7 +260,7 @@ open class NSManagedObject: NSObject {
     /// The value of a property by name, `nil` for nil; numbers are `NSNumber`, a to-many is an `NSSet` or
     /// `NSOrderedSet` of the present members.
     open func value(forKey key: String) -> Any? {
-        guard let slot = runtime.slot(forKey: key) else { return unmodeledValue(forKey: key) }
+        guard let slot = slot(forKey: key) else { return unmodeledValue(forKey: key) }
         return anyValue(slot)
     }
 
@@ -268,7 +268,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: the value is of the property's type (C7).
     open func setValue(_ value: Any?, forKey key: String) {
-        guard let slot = runtime.slot(forKey: key) else {
+        guard let slot = slot(forKey: key) else {
             setValue(value, forUndefinedKey: key)
             return
         }

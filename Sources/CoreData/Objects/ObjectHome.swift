@@ -48,6 +48,9 @@ final class ObjectHome: @unchecked Sendable {
     let hasManyToMany: Bool
     /// The entity, which the runtime's model holds.
     unowned(unsafe) let entity: NSEntityDescription
+    /// How each slot is read, and the slots by name; the runtime owns them.
+    let kinds: UnsafePointer<AccessKind>
+    let slotTable: SlotTable
 
     init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
         self.runtime = runtime
@@ -70,6 +73,8 @@ final class ObjectHome: @unchecked Sendable {
         hasToMany = runtime.slots.contains { $0.isToMany }
         hasManyToMany = runtime.slots.contains { $0.isToMany && $0.isInverseToMany }
         entity = runtime.entity
+        kinds = runtime.kinds
+        slotTable = runtime.slotTable
         destinations = Array(repeating: nil, count: runtime.relationSlots.count)
     }
 

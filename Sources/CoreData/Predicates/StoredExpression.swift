@@ -2,6 +2,7 @@ import CObjectRuntime
 import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
+import Synchronization
 
 /// Makes the compiler infer the superclass's name before it needs the superclass: it cannot do both at once, and which
 /// of a module's files it comes to first is chance.
@@ -68,18 +69,22 @@ final class ExpressionPayload {
 /// A value that is made when it is first asked for, by whichever thread asks.
 final class Lazily<Value> {
     private let make: () -> Value
-    /// Guards `made`.
+    /// Guards the making.
     private let lock = NSLock()
     private var made: Value?
+    /// Whether `made` is there for good: then it is read without the lock.
+    private let isMade = Atomic<Bool>(false)
 
     init(_ make: @escaping () -> Value) { self.make = make }
 
     var value: Value {
+        if isMade.load(ordering: .acquiring), let made { return made }
         lock.lock()
         defer { lock.unlock() }
         if let made { return made }
         let value = make()
         made = value
+        isMade.store(true, ordering: .releasing)
         return value
     }
 }

@@ -14,9 +14,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
         var url: URL?
         var identifier: String
-        var metadata: [String: Any]
+        var metadata: Metadata
         var hasUnsavedMetadata = false
         var isReadOnly: Bool
+    }
+
+    enum Metadata {
+        case dictionary([String: Any])
+        /// As the store has it: few programs ever look, and to read it costs as much as to open the file.
+        case stored(MetadataRow)
     }
 
     /// Guards what a coordinator or a user may change.
@@ -28,7 +34,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     init(
         coordinator: NSPersistentStoreCoordinator?, configurationName: String?, url: URL?,
-        options: [AnyHashable: Any]?, identifier: String, metadata: [String: Any], isReadOnly: Bool
+        options: [AnyHashable: Any]?, identifier: String, metadata: Metadata, isReadOnly: Bool
     ) {
         self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
         self.options = options
@@ -63,11 +69,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The store's metadata, as it is or as the next save will write it.
     public final var metadata: [String: Any]! {
-        get { state.withLock { Transfer($0.metadata) }.value }
+        get {
+            state.withLock { state in
+                if case .dictionary(let dictionary) = state.metadata { return Transfer(dictionary) }
+                guard case .stored(let row) = state.metadata else { return Transfer([:]) }
+                let read = Transfer(row.dictionary)
+                state.metadata = .dictionary(read.value)
+                return read
+            }.value
+        }
         set {
             let metadata = Transfer(newValue ?? [:])
             state.withLock {
-                $0.metadata = metadata.value
+                $0.metadata = .dictionary(metadata.value)
                 $0.hasUnsavedMetadata = true
             }
         }

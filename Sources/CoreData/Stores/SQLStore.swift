@@ -28,7 +28,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     override var readOnlyReason: String? { historyReason }
 
     private init(
-        engine: StoreEngine, metadata: [String: Any], index: Int32, type: String,
+        engine: StoreEngine, index: Int32, type: String,
         coordinator: NSPersistentStoreCoordinator, configuration: String?, url: URL?, options: [AnyHashable: Any]?
     ) {
         self.engine = engine
@@ -41,7 +41,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             ? "It has a persistent history, and a writer that does not record it would break its readers." : nil
         super.init(
             coordinator: coordinator, configurationName: configuration, url: url, options: options,
-            identifier: engine.identifier, metadata: metadata, isReadOnly: engine.isReadOnly)
+            identifier: engine.identifier,
+            metadata: .stored(engine.openedMetadata),
+            isReadOnly: engine.isReadOnly)
         reference.take(self)
     }
 
@@ -54,7 +56,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let settings = try StoreSettings(options)
         var storeOptions = settings.storeOptions(path: isInMemory ? nil : url?.path)
         storeOptions.type = type
-        storeOptions.document = coordinator.managedObjectModel.makeDocument()
+        // Frozen, so that it may be read anywhere.
+        let model = Transfer(coordinator.managedObjectModel)
+        storeOptions.document = { model.value.makeDocument() }
         let engine = try StoreEngine.open(
             model: coordinator.runtime.model, configuration: configuration, options: storeOptions
         ) { try Self.makeDatabase($0) }
@@ -65,10 +69,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
                 with it - Forcing into Read Only mode
                 """)
         }
-        var metadata = try engine.metadata().metadata.dictionary
-        metadata[NSStoreUUIDKey] = engine.identifier
         let store = SQLStore(
-            engine: engine, metadata: metadata, index: index, type: type, coordinator: coordinator,
+            engine: engine, index: index, type: type, coordinator: coordinator,
             configuration: configuration, url: url, options: options)
         try store.tidy(settings)
         return store

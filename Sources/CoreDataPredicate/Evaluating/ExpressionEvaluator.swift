@@ -82,19 +82,30 @@ package struct ExpressionEvaluator {
     }
 
     private static func keyPath(_ operand: ExpressionNode, _ keys: [String]) -> Read {
+        let isPlain = keys.allSatisfy { !$0.hasPrefix("@") && $0 != "self" && $0 != "SELF" }
         // The common case: one key of the object itself.
-        if case .evaluatedObject = operand, keys.count == 1, !keys[0].hasPrefix("@") {
-            let key = keys[0]
+        if case .evaluatedObject = operand, isPlain, keys.count == 1 {
+            let key = PredicateKey(keys[0])
             return { object, _ in
-                if case .object(let object) = object, key != "self", key != "SELF" {
-                    return try object.predicateOperand(forKey: key)
-                }
-                return try KeyPathReader.value(of: key, in: object)
+                if case .object(let object) = object { return try object.predicateOperand(for: key) }
+                return try KeyPathReader.value(of: key.name, in: object)
             }
         }
-        let keys = keys[...]
+        let rest = keys[...]
         let operand = read(operand)
-        return { object, frame in try KeyPathReader.value(of: keys, in: operand(object, frame)) }
+        guard isPlain else { return { object, frame in try KeyPathReader.value(of: rest, in: operand(object, frame)) } }
+        let path = keys.map { PredicateKey($0) }
+        return { object, frame in
+            var current = try operand(object, frame)
+            for (index, key) in path.enumerated() {
+                // From the first collection, nil or value on the general way.
+                guard case .object(let owner) = current else {
+                    return try KeyPathReader.value(of: rest[index...], in: current)
+                }
+                current = try owner.predicateOperand(for: key)
+            }
+            return current
+        }
     }
 
     private static func function(_ name: String, _ arguments: [ExpressionNode]) -> Read {

@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import Synchronization
 
 /// What an expression evaluates to.
 package enum Operand {
@@ -18,6 +19,9 @@ package protocol PredicateObject: AnyObject {
     /// - Throws: ``PredicateFailure`` for an unknown key, naming the entity and the key.
     func predicateOperand(forKey key: String) throws -> Operand
 
+    /// As ``predicateOperand(forKey:)``; what is found out about the key may be kept in it.
+    func predicateOperand(for key: PredicateKey) throws -> Operand
+
     /// Whether both are the same object or an object and its ID.
     func isSamePredicateObject(as other: any PredicateObject) -> Bool
 
@@ -28,6 +32,20 @@ package protocol PredicateObject: AnyObject {
 
     /// The row that holds the object in that store, `nil` when it is in none (temporary, or of another store).
     func predicateRowKey(inStore identifier: String) -> RowKey?
+}
+
+extension PredicateObject {
+    package func predicateOperand(for key: PredicateKey) throws -> Operand { try predicateOperand(forKey: key.name) }
+}
+
+/// A property's name at one place of a predicate, with what the object that was asked last knows of it: a predicate asks
+/// many objects of one entity for the same property.
+package final class PredicateKey: Sendable {
+    package let name: String
+    /// 0 for nothing; objects alone know what else it means.
+    package let memory = Atomic<UInt64>(0)
+
+    init(_ name: String) { self.name = name }
 }
 
 /// A predicate that cannot be parsed, evaluated or translated, told with the sub-expression at fault.

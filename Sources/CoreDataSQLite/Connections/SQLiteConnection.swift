@@ -73,11 +73,20 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
                 next = tail
                 // White space and comments make no statement.
                 guard let pointer else { continue }
-                let ends = CharacterSet.whitespacesAndNewlines.union([";"])
-                let part = String(cString: sqlite3_sql(pointer)).trimmingCharacters(in: ends)
+                let part = Self.trimmed(String(cString: sqlite3_sql(pointer)))
                 try SQLiteStatement(part, prepared: pointer, state: state).run()
             }
         }
+    }
+
+    /// The statement alone: without white space around it and the semicolon behind it.
+    private static func trimmed(_ sql: String) -> String {
+        func isStatement(_ byte: UInt8) -> Bool { byte > UInt8(ascii: " ") && byte != UInt8(ascii: ";") }
+        let text = sql.utf8
+        guard let first = text.firstIndex(where: isStatement), let last = text.lastIndex(where: isStatement) else {
+            return ""
+        }
+        return String(sql[first...last])
     }
 
     var derivedAttributeReports: [DerivedAttributeReport] { state.reports }
@@ -231,7 +240,7 @@ extension SQLiteConnection {
         let milliseconds = timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000
         sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
         try SQLiteFunctions.register(on: self)
-        try execute("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
+        try set("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
         let schemaVersion = try integer("PRAGMA schema_version")
         if role != .reader, !options.isReadOnly {
             try prepareFile(options, isNew: schemaVersion == 0)
@@ -239,7 +248,16 @@ extension SQLiteConnection {
         for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
             try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
         }
-        if role == .reader { try execute("PRAGMA query_only = 1") }
+        if role == .reader { try becomeReader() }
+    }
+
+    /// From now on SQLite refuses statements that write.
+    func becomeReader() throws { try set("PRAGMA query_only = 1") }
+
+    /// Runs a pragma while the connection is set up, when nobody observes it yet.
+    private func set(_ pragma: String) throws {
+        let code = sqlite3_exec(handle, pragma, nil, nil, nil)
+        guard code == SQLITE_OK else { throw state.failure(code, sql: pragma) }
     }
 
     /// What is written into the file's header; page size and vacuum have an effect only before the first table.
@@ -258,14 +276,14 @@ extension SQLiteConnection {
             try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
         } else {
             do {
-                try execute("PRAGMA journal_mode = WAL")
+                try set("PRAGMA journal_mode = WAL")
             } catch let failure as SQLFailure where failure.kind == .busy {
                 // Somebody reads the file with a rollback journal: then that is its mode for now.
             }
         }
         guard options.pragma("synchronous") == nil else { return }
         let mode = try rows("PRAGMA journal_mode").first?.first
-        try execute(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
+        try set(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
     }
 
     private func setPragma(_ name: String, _ value: String, role: Role, isReadOnly: Bool) throws {
@@ -278,10 +296,10 @@ extension SQLiteConnection {
         let isWord = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
         var sql: SQLText = "PRAGMA \(identifier: name) = "
         if isWord {
-            try execute(sql.sql + value)
+            try set(sql.sql + value)
         } else {
             sql.append(quoted: value)
-            try execute(sql.sql)
+            try set(sql.sql)
         }
     }
 

@@ -5,7 +5,8 @@ import Foundation
 /// A SQLite file, or a database in memory, that is open.
 ///
 /// A file has one connection that writes and a few that read, each in a transaction of its own: readers see the last
-/// committed state and do not wait for the writer. A database in memory (and a file with `locking_mode`
+/// committed state and do not wait for the writer. The first one is opened as the writer is, so that a file which
+/// cannot be written shows at once, and then reads; the writer is opened by the first write. A database in memory (and a file with `locking_mode`
 /// EXCLUSIVE) has one connection, which readers and the writer take in turns.
 ///
 ///     let database = try SQLiteDatabase(SQLiteOptions(path: "/data/Shop.sqlite"))
@@ -30,7 +31,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @exclusivity(unchecked) private var idleReaders: [SQLiteConnection] = []
     /// Places taken by connections that are being opened.
     @exclusivity(unchecked) private var openingCount = 0
-    private let writer: SQLiteConnection
+    /// The connection that writes, once somebody has written.
+    @exclusivity(unchecked) private var writer: SQLiteConnection?
     @exclusivity(unchecked) private var isWriting = false
     @exclusivity(unchecked) private var writingThread: pthread_t?
     /// How deeply the writing thread has entered the only connection.
@@ -54,9 +56,16 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     package init(_ options: SQLiteOptions) throws {
         self.options = options
         usesOneConnection = options.usesOneConnection
-        writer = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
-        let limit = sqlite3_limit(writer.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
+        let first = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
+        let limit = sqlite3_limit(first.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
         capabilities = SQLCapabilities(maximumBindings: Int(limit))
+        if usesOneConnection {
+            writer = first
+        } else {
+            try first.becomeReader()
+            readers = [first]
+            idleReaders = [first]
+        }
     }
 
     deinit { closeIdleConnections() }
@@ -80,7 +89,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         _ body: (any SQLConnection) throws -> R, _ run: (SQLiteConnection) throws -> R
     ) throws -> R {
         if usesOneConnection {
-            let isOutermost = try enterWriter(nesting: true)
+            let (writer, isOutermost) = try enterWriter(nesting: true)
             defer { leaveWriter(fromWrite: false) }
             return try writer.withoutTransaction(endsStatements: isOutermost, body)
         }
@@ -92,7 +101,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        let isOutermost = try enterWriter(nesting: false)
+        let (writer, isOutermost) = try enterWriter(nesting: false)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
         return try writer.writeTransaction(endsStatements: isOutermost, body)
@@ -100,7 +109,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        let isOutermost = try enterWriter(nesting: false)
+        let (writer, isOutermost) = try enterWriter(nesting: false)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
@@ -124,7 +133,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         condition.withLock {
             guard !isClosed else { return }
             for reader in readers { sqlite3_interrupt(reader.handle) }
-            sqlite3_interrupt(writer.handle)
+            if let writer { sqlite3_interrupt(writer.handle) }
         }
     }
 
@@ -150,12 +159,10 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         for reader in idleReaders { reader.close() }
         readers.removeAll { reader in idleReaders.contains { $0 === reader } }
         idleReaders.removeAll()
-        guard readers.isEmpty, !isWriting, !isWriterClosed else { return }
-        isWriterClosed = true
-        writer.close()
+        guard readers.isEmpty, !isWriting else { return }
+        writer?.close()
+        writer = nil
     }
-
-    private var isWriterClosed = false
 
     // MARK: The writer
 
@@ -164,11 +171,44 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return pthread_equal(writingThread, thread) != 0
     }
 
-    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again. Returns
+    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again. Tells
     /// whether the thread has it for the first time.
-    private func enterWriter(nesting: Bool) throws -> Bool {
+    private func enterWriter(nesting: Bool) throws -> (SQLiteConnection, isOutermost: Bool) {
         condition.lock()
-        defer { condition.unlock() }
+        let entered = Result { try takeWriter(nesting: nesting) }
+        let (known, observer) = (writer, observer)
+        condition.unlock()
+        let isOutermost = try entered.get()
+        if let known { return (known, isOutermost) }
+        // Opening takes a while: readers go on. Nobody else opens it meanwhile, since this thread writes.
+        do {
+            let opened = try openWriter()
+            opened.state.observer = observer
+            condition.withLock { writer = opened }
+            return (opened, isOutermost)
+        } catch {
+            leaveWriter(fromWrite: !nesting)
+            throw error
+        }
+    }
+
+    /// A file that was moved or replaced since is another one: what was read from the old one must not be written there.
+    private func openWriter() throws -> SQLiteConnection {
+        var options = options
+        options.createsFile = false
+        var hasMoved: Int32 = 0
+        let reader = condition.withLock { readers.first }
+        if let reader { sqlite3_file_control(reader.handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) }
+        guard hasMoved == 0 else {
+            throw SQLFailure(
+                kind: .cannotOpen, code: Int(SQLITE_CANTOPEN),
+                message: "the file '\(options.path ?? "")' was moved or replaced while it was open")
+        }
+        return try SQLiteConnection(options, role: .writer)
+    }
+
+    /// Whether the thread has the writing connection for the first time. The lock must be held.
+    private func takeWriter(nesting: Bool) throws -> Bool {
         try checkOpen()
         let thread = pthread_self()
         if isWriting, isWriter(thread) {
@@ -188,7 +228,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         isInWrite = !nesting
         depth = 1
         writingThread = thread
-        writer.state.observer = observer
+        writer?.state.observer = observer
         return true
     }
 

@@ -7,7 +7,7 @@ struct StoreCreation {
     let schema: SchemaLayout
     let statements: [SchemaStatement]
     let identifier: String
-    private let metadata: StoreMetadata
+    let metadata: StoreMetadata
     private let modelCache: Data?
     private let tombstones: Int?
 
@@ -17,7 +17,7 @@ struct StoreCreation {
         identifier = options.identifier ?? UUID().uuidString
         metadata = try StoreMetadata.made(
             for: model, entities: entities, type: options.type, adding: options.metadata)
-        modelCache = try options.document.map { try ModelArchive.modelCache(for: $0) }
+        modelCache = try options.document.map { try ModelArchive.modelCache(for: $0()) }
         tombstones = options.tracksHistory ? Self.tombstoneCount(model: model, entities: entities) : nil
     }
 

@@ -76,33 +76,43 @@ private struct StoreOpening {
     }
 
     private func open(_ database: any SQLDatabase) throws -> StoreEngine {
-        let catalog = try database.read { try StoreCatalog.read($0) }
-        if catalog.isEmpty, !options.database.isReadOnly, options.createsStore {
+        let found = try database.read { try look($0, database) }
+        guard case .store(let row, let layout, let hasHistory) = found else {
             return try fill(database, creation: StoreCreation(model: model, entities: entities, options: options))
         }
-        guard catalog.missingBookkeeping.isEmpty else {
-            throw StoreFailure.notAStore(options.database.path, missing: catalog.missingBookkeeping)
+        if hasHistory, !options.tracksHistory, !options.database.isReadOnly {
+            return try reopenForReading(database, layout: layout, row)
         }
-        let (row, layout) = try database.read { connection in
-            let row = try MetadataRow.read(connection)
-            try check(row, database)
-            return (row, try bind(connection, catalog, row.metadata))
-        }
-        if catalog.hasHistory, !options.tracksHistory, !options.database.isReadOnly {
-            return try reopenForReading(database, layout: layout, identifier: row.identifier)
-        }
-        if options.tracksHistory, !catalog.hasHistory, !options.database.isReadOnly {
+        if options.tracksHistory, !hasHistory, !options.database.isReadOnly {
             let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
             try database.write { try StoreCreation.createHistory(tombstones: tombstones, in: $0) }
         }
         return StoreEngine(
-            model: model, layout: layout, database: database, identifier: row.identifier, entities: entities,
-            path: options.database.path, isReadOnly: options.database.isReadOnly,
+            model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
+            entities: entities, path: options.database.path, isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly)
     }
 
+    private enum Found {
+        /// Nothing, and it may become a store.
+        case empty
+        case store(MetadataRow, StoreLayout, hasHistory: Bool)
+    }
+
+    private func look(_ connection: any SQLConnection, _ database: any SQLDatabase) throws -> Found {
+        let tables = try TableNames.read(connection)
+        if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
+        guard tables.missingBookkeeping.isEmpty else {
+            throw StoreFailure.notAStore(options.database.path, missing: tables.missingBookkeeping)
+        }
+        let row = try MetadataRow.read(connection)
+        try check(row, database)
+        return .store(row, try bind(connection, row.metadata), hasHistory: tables.hasHistory)
+    }
+
     private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
-        if let type = row.metadata.type, type != options.type {
+        let identification = row.metadata.identification
+        if let type = identification.type, type != options.type {
             var failure = StoreFailure(
                 .wrongStoreType,
                 "The file\(StoreFailure.quoted(options.database.path)) is a store of type '\(type)', not '\(options.type)'."
@@ -110,7 +120,7 @@ private struct StoreOpening {
             failure.metadata = row.metadata
             throw failure
         }
-        if let version = row.metadata.dictionary[StoreMetadata.Key.versionHashesVersion] as? Int, version > 3 {
+        if let version = identification.versionHashesVersion, version > 3 {
             var failure = StoreFailure(
                 .newerFormat,
                 "The store\(StoreFailure.quoted(options.database.path)) was made by a newer Core Data: its version hashes are of version \(version), known is 3."
@@ -119,7 +129,7 @@ private struct StoreOpening {
             throw failure
         }
         guard !options.ignoresModelVersioning,
-            var mismatch = row.metadata.mismatch(with: model, entities: entities)
+            var mismatch = identification.mismatch(with: model, entities: entities)
         else { return }
         mismatch.explain(with: model, storedIn: database)
         var failure = StoreFailure(
@@ -131,13 +141,9 @@ private struct StoreOpening {
         throw failure
     }
 
-    private func bind(
-        _ connection: any SQLConnection, _ catalog: StoreCatalog, _ metadata: StoreMetadata
-    ) throws -> StoreLayout {
+    private func bind(_ connection: any SQLConnection, _ metadata: StoreMetadata) throws -> StoreLayout {
         do {
-            return try SchemaLayout.existing(
-                model: model, entities: entities, numbers: EntityNumber.all(in: connection), catalog: catalog
-            ).layout
+            return try SchemaLayout.existing(model: model, entities: entities, connection: connection).layout
         } catch var failure as StoreFailure {
             failure.metadata = metadata
             throw failure
@@ -146,15 +152,16 @@ private struct StoreOpening {
 
     /// Nobody must write to the store, so that the connection itself cannot.
     private func reopenForReading(
-        _ database: any SQLDatabase, layout: StoreLayout, identifier: String
+        _ database: any SQLDatabase, layout: StoreLayout, _ row: MetadataRow
     ) throws -> StoreEngine {
         database.close()
         var readOnly = options.database
         readOnly.isReadOnly = true
         readOnly.createsFile = false
         return StoreEngine(
-            model: model, layout: layout, database: try makeDatabase(readOnly), identifier: identifier,
-            entities: entities, path: options.database.path, isReadOnly: true, isReadOnlyForHistory: true)
+            model: model, layout: layout, database: try makeDatabase(readOnly), identifier: row.identifier,
+            metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
+            isReadOnlyForHistory: true)
     }
 
     // MARK: - New stores
@@ -191,7 +198,8 @@ private struct StoreOpening {
         }
         return StoreEngine(
             model: model, layout: creation.schema.layout, database: database, identifier: creation.identifier,
-            entities: entities, path: options.database.path, tracksHistory: options.tracksHistory)
+            metadata: creation.metadata, entities: entities, path: options.database.path,
+            tracksHistory: options.tracksHistory)
     }
 
     private struct StoreExists: Error {}

@@ -1,6 +1,8 @@
 import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
+import Foundation
+import Synchronization
 
 /// One open store: the model, how it lies in tables, and the database.
 ///
@@ -14,6 +16,8 @@ package final class StoreEngine: Sendable {
     package let database: any SQLDatabase
     /// The store's UUID, the host of its object URIs.
     package let identifier: String
+    /// What the store's file said of it when it was opened.
+    package let openedMetadata: MetadataRow
     /// Ordinals of the entities of the store's configuration, ascending.
     package let entities: [Int]
     /// The file, `nil` for a store in memory.
@@ -28,19 +32,28 @@ package final class StoreEngine: Sendable {
     package let rowCache: RowCache
     let readers: RowReaders
 
-    /// Texts of the statements that save rows, made once.
-    let saveTables: SaveTables
+    /// Texts of the statements that save rows, made by the first save.
+    var saveTables: SaveTables {
+        madeSaveTables.withLock { made in
+            if let made { return made }
+            let tables = SaveTables(model: model, layout: layout)
+            made = tables
+            return tables
+        }
+    }
+    private let madeSaveTables = Mutex<SaveTables?>(nil)
 
     package init(
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
-        entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
+        metadata: StoreMetadata = StoreMetadata(propertyList: Data()), entities: [Int]? = nil, path: String? = nil,
+        isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
         tracksHistory: Bool = false
     ) {
         self.model = model
         self.layout = layout
         self.database = database
         self.identifier = identifier
-        saveTables = SaveTables(model: model, layout: layout)
+        openedMetadata = MetadataRow(identifier: identifier, metadata: metadata)
         self.entities = entities ?? Array(model.entities.indices)
         self.path = path
         self.isReadOnly = isReadOnly

@@ -63,14 +63,48 @@ extension StoreMetadata {
         return try StoreMetadata(dictionary: dictionary)
     }
 
-    package var type: String? { dictionary[Key.type] as? String }
+    package var type: String? { identification.type }
 
     package var frameworkVersion: Int? { dictionary[Key.frameworkVersion] as? Int }
 
     /// By entity name; `nil` where the metadata has none, which only stores without any metadata lack.
-    package var versionHashes: [String: Data]? { dictionary[Key.versionHashes] as? [String: Data] }
+    package var versionHashes: [String: Data]? { identification.versionHashes }
+
+    /// What tells which store it is and of which model.
+    package struct Identification {
+        package var type: String?
+        package var versionHashesVersion: Int?
+        package var versionHashes: [String: Data]?
+    }
+
+    /// Read without Foundation's objects, which cost more than to open the file; from them where the data is no property
+    /// list that we know.
+    package var identification: Identification {
+        guard let list = try? PropertyListValue(propertyList: propertyList) else {
+            let dictionary = dictionary
+            return Identification(
+                type: dictionary[Key.type] as? String,
+                versionHashesVersion: dictionary[Key.versionHashesVersion] as? Int,
+                versionHashes: dictionary[Key.versionHashes] as? [String: Data])
+        }
+        var identification = Identification(type: list[Key.type]?.string)
+        if case .integer(let version)? = list[Key.versionHashesVersion] {
+            identification.versionHashesVersion = Int(version)
+        }
+        if case .dictionary(let entries)? = list[Key.versionHashes] {
+            let hashes = entries.compactMapValues(\.data)
+            if hashes.count == entries.count { identification.versionHashes = hashes }
+        }
+        return identification
+    }
 
     /// How the store's entities differ from those of the model, `nil` where they are the same (store-format §10).
+    package func mismatch(with model: CompiledModel, entities: [Int]) -> ModelMismatch? {
+        identification.mismatch(with: model, entities: entities)
+    }
+}
+
+extension StoreMetadata.Identification {
     package func mismatch(with model: CompiledModel, entities: [Int]) -> ModelMismatch? {
         guard let hashes = versionHashes else { return nil }
         var mismatch = ModelMismatch()

@@ -18,8 +18,8 @@ package struct StoreOptions: Sendable {
     package var identifier: String?
     /// Metadata of a store that is made, beside what every store has.
     package var metadata: StoreMetadata?
-    /// The model as written down, which a new store keeps a copy of.
-    package var document: ModelDocument?
+    /// Writes down the model, which a new store keeps a copy of.
+    package var document: (@Sendable () -> ModelDocument)?
 
     package init(_ database: DatabaseOptions) { self.database = database }
 

@@ -71,9 +71,32 @@ extension StoreEngine {
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?
     ) throws -> [[Value]] {
+        var tuples: [[Value]] = []
+        try forEachTuple(plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having) { tuple in
+            tuples.append(columns.indices.map { tuple[$0] })
+        }
+        return tuples
+    }
+
+    /// As ``tuples(_:columns:distinct:groupBy:having:)``, one after the other; a tuple is valid during its call only.
+    package func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ body: (Tuple) throws -> Void
+    ) throws {
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
-        return try query(statement) { result in columns.map { $0.read(result, layout) } }
+        try forEachResult(of: statement.text) { result in
+            try body(Tuple(statement: result, columns: columns, layout: layout))
+        }
+    }
+
+    /// The columns of the row that a query is at.
+    package struct Tuple {
+        fileprivate let statement: any SQLStatement
+        fileprivate let columns: [TupleColumn]
+        fileprivate let layout: StoreLayout
+
+        package subscript(column: Int) -> Value { columns[column].read(statement, layout) }
     }
 
     /// What a fetch of the plan runs, and how the database goes about it.

@@ -64,6 +64,33 @@ package struct StoreCatalog: Sendable {
     }
 }
 
+/// The tables of a database file, without their columns.
+struct TableNames {
+    private let keys: Set<String>
+
+    static func read(_ connection: any SQLConnection) throws -> TableNames {
+        let rows = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return TableNames(
+            keys: Set(
+                rows.compactMap { row in
+                    if case .text(let name) = row[0] { return name.uppercased() }
+                    return nil
+                }))
+    }
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// Whether the store records its history.
+    var hasHistory: Bool {
+        keys.isSuperset(of: [BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable])
+    }
+
+    /// The bookkeeping tables without which a file is no store.
+    var missingBookkeeping: [String] {
+        [BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable].filter { !keys.contains($0) }
+    }
+}
+
 /// A row of `Z_PRIMARYKEY`.
 package struct EntityNumber: Hashable, Sendable {
     package var number: Int64

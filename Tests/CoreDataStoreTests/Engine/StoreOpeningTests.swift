@@ -284,6 +284,60 @@ import Testing
         #expect(try engine.metadata().metadata.type == "SQLite")
     }
 
+    /// To prepare statements tells the same of a file as its catalog.
+    @Test func usualLayoutIsThatOfTheCatalog() throws {
+        let path = try newPath()
+        let library = try library()
+        let entities = Array(library.entities.indices)
+        let engine = try StoreEngine.open(model: library, options: StoreOptions(path: path), makeDatabase: makeDatabase)
+        func check(_ comment: Comment) throws {
+            let (quick, thorough) = try engine.database.read { connection in
+                (
+                    try SchemaLayout.existing(model: library, entities: entities, connection: connection),
+                    try SchemaLayout.existing(
+                        model: library, entities: entities, numbers: EntityNumber.all(in: connection),
+                        catalog: StoreCatalog.read(connection))
+                )
+            }
+            #expect(quick.layout.joinTables == thorough.layout.joinTables, comment)
+            #expect(quick.layout.ordinalByNumber == thorough.layout.ordinalByNumber, comment)
+            #expect(quick.numbers == thorough.numbers, comment)
+            for (a, b) in zip(quick.layout.entities, thorough.layout.entities) {
+                #expect(a?.table == b?.table && a?.number == b?.number && a?.columnNames == b?.columnNames, comment)
+            }
+        }
+        try check("as created")
+        try engine.database.write { try $0.execute("ALTER TABLE ZBOOK ADD COLUMN ZEXTRA INTEGER") }
+        try check("with a column too many")
+        try engine.database.write { try $0.execute("ALTER TABLE ZBOOK DROP COLUMN ZPAGES") }
+        let failure = #expect(throws: StoreFailure.self) {
+            try engine.database.read {
+                try SchemaLayout.existing(model: library, entities: entities, connection: $0)
+            }
+        }
+        #expect(failure?.missing.map(\.column) == ["ZPAGES"])
+    }
+
+    @Test func metadataIsThatOfTheFileWhenItWasOpened() throws {
+        let path = try newPath()
+        var options = StoreOptions(path: path)
+        options.metadata = try StoreMetadata(dictionary: ["imported": true])
+        let made = try StoreEngine.open(model: library(), options: options, makeDatabase: makeDatabase)
+        #expect(made.openedMetadata.dictionary["imported"] as? Bool == true)
+        #expect(made.openedMetadata.metadata == (try made.metadata().metadata))
+        made.database.close()
+        let again = try StoreEngine.open(
+            model: library(), options: StoreOptions(path: path), makeDatabase: makeDatabase)
+        #expect(again.openedMetadata.identifier == made.identifier)
+        #expect(again.openedMetadata.metadata == (try again.metadata().metadata))
+        let identification = again.openedMetadata.metadata.identification
+        let dictionary = again.openedMetadata.metadata.dictionary
+        #expect(identification.type == dictionary["NSStoreType"] as? String)
+        #expect(identification.versionHashesVersion == dictionary["NSStoreModelVersionHashesVersion"] as? Int)
+        #expect(identification.versionHashes == dictionary["NSStoreModelVersionHashes"] as? [String: Data])
+        #expect(StoreMetadata(propertyList: Data("nonsense".utf8)).identification.versionHashes == nil)
+    }
+
     private func library() throws -> CompiledModel {
         try model(
             Entity("Author").string("name").toMany("books", "Book", inverse: "authors"),

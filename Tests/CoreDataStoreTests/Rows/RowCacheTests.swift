@@ -13,6 +13,12 @@ import Testing
         return builder.finish(primaryKey: key, version: version, entity: entity)
     }
 
+    func insertion(_ row: RowSnapshot) -> ChangeSet {
+        var changes = ChangeSet()
+        changes.insertions = [ChangeSet.Insertion(row: row)]
+        return changes
+    }
+
     @Test func aKnownRowAtTheSameVersionIsTheKnownInstance() throws {
         var first = [row(1), row(2)]
         cache.adopt(&first, at: 10)

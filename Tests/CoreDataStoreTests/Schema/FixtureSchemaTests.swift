@@ -41,7 +41,7 @@ struct FixtureSchemaTests {
         let document = try fixture.document()
         let model = try ModelCompiler.compile(document)
         var options = StoreOptions(path: nil)
-        options.document = document
+        options.document = { document }
         let engine = try StoreEngine.open(model: model, options: options, makeDatabase: makeDatabase)
         let cached = try ModelCompiler.compile(engine.cachedModelDocument())
         #expect(cached.entities.map(\.name) == model.entities.map(\.name))

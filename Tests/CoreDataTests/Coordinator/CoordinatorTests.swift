@@ -30,6 +30,31 @@ import Testing
         #expect(names == ["background"])
     }
 
+    @Test func containersKnowTheirDefaultStore() throws {
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: Library.model())
+        let expected = NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Library.sqlite")
+        let description = try #require(container.persistentStoreDescriptions.first)
+        #expect(container.persistentStoreDescriptions.count == 1 && description.url == expected)
+        description.isReadOnly = true
+        #expect(container.persistentStoreDescriptions.first === description, "the same one each time")
+        container.persistentStoreDescriptions = []
+        #expect(container.persistentStoreDescriptions.isEmpty)
+    }
+
+    @Test func metadataOfAnOpenedStoreIsThatOfItsFile() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("Library.sqlite")
+        for _ in 0..<2 {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+            let inFile = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+            #expect(NSDictionary(dictionary: store.metadata).isEqual(to: inFile))
+            #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
+            try coordinator.remove(store)
+        }
+    }
+
     @Test func asynchronousLoadingCallsBack() async throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }

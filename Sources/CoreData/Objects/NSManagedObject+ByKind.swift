@@ -1,0 +1,56 @@
+import CoreDataModel
+import Foundation
+
+/// How a property is read without looking at its description.
+enum AccessKind: UInt8 {
+    /// By its description: what the others are not.
+    case described
+    case integer
+    case boolean
+    case float
+    case double
+    case date
+    case string
+    case toOne
+
+    init(_ slot: EntityRuntime.Slot) {
+        if slot.attribute == nil {
+            self = slot.relationship != nil && !slot.isToMany ? .toOne : .described
+            return
+        }
+        self =
+            switch slot.type {
+            case .integer16, .integer32, .integer64: .integer
+            case .boolean: .boolean
+            case .float: .float
+            case .double: .double
+            case .date: .date
+            case .string: .string
+            default: .described
+            }
+    }
+}
+
+// Most properties are read by the kind of their slot: one load instead of a walk through reference-counted descriptions.
+extension NSManagedObject {
+    /// The slot of the property of that name.
+    @inline(__always)
+    final func slot(forKey key: String) -> Int? { home.slotTable.slot(key) ?? runtime.slot(forKey: key) }
+
+    /// As key-value coding gives it.
+    final func anyValue(_ slot: Int) -> Any? {
+        switch home.kinds[slot] {
+        case .string: return readString(slot)
+        case .integer: return readInteger(slot).map(SharedNumbers.integer)
+        case .boolean: return readInteger(slot).map { SharedNumbers.boolean($0 != 0) }
+        case .float: return readDouble(slot).map { SharedNumbers.float(Float($0)) }
+        case .double: return readDouble(slot).map { NSNumber(value: $0) }
+        case .date: return readDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
+        case .toOne:
+            checkQueue(nil, slot: slot)
+            fireIfNeeded(slot: slot)
+            return toOne(slot)
+        case .described: return describedValue(slot)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct KeyValueCodingTests {
+    @Test func valuesAreSetFromAnyNumber() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            let thirties: [Any] = [
+                30, Int64(30), Int32(30), Int16(30), UInt8(30), 30.0, Float(30), NSNumber(value: 30),
+            ]
+            for number in thirties {
+                book.setValue(number, forKey: "pages")
+                #expect(book.pages == 30, "\(type(of: number))")
+                book.setValue(number, forKey: "rating")
+                #expect(book.rating == 30, "\(type(of: number))")
+                book.setValue(nil, forKey: "pages")
+                book.setValue(nil, forKey: "rating")
+                #expect(book.value(forKey: "pages") == nil && book.value(forKey: "rating") == nil)
+            }
+            book.setValue(NSNumber(value: 2.75), forKey: "pages")
+            #expect(book.pages == 2)
+            for yes in [true, 1, NSNumber(value: true), NSNumber(value: 5)] as [Any] {
+                book.setValue(yes, forKey: "isLent")
+                #expect(book.isLent, "\(type(of: yes))")
+                book.setValue(NSNull(), forKey: "isLent")
+                #expect(book.value(forKey: "isLent") == nil)
+            }
+            for text in ["Emma", NSString("Emma"), NSMutableString("Emma")] as [Any] {
+                book.setValue(text, forKey: "title")
+                #expect(book.title == "Emma", "\(type(of: text))")
+            }
+            let day = Date(timeIntervalSinceReferenceDate: 5)
+            for date in [day, day as NSDate] as [Any] {
+                book.setValue(date, forKey: "published")
+                #expect(book.published == day, "\(type(of: date))")
+                book.setValue(NSNull(), forKey: "published")
+            }
+        }
+    }
+
+    @Test func valuesAreGivenAsFoundationHasThem() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            let author = Author(context: context)
+            book.title = "Emma"
+            book.author = author
+            for saved in [false, true] {
+                for pages: Int32 in [0, -16, -17, 1023, 1024, 70000] {
+                    book.pages = pages
+                    let number = try #require(book.value(forKey: "pages") as? NSNumber)
+                    #expect(number.int32Value == pages && number == NSNumber(value: pages))
+                }
+                for lent in [false, true] {
+                    book.isLent = lent
+                    #expect(book.value(forKey: "isLent") as? Bool == lent)
+                    #expect((book.value(forKey: "isLent") as? NSNumber) === NSNumber(value: lent))
+                }
+                book.rating = -0.0
+                #expect((book.value(forKey: "rating") as? Double)?.sign == .minus)
+                #expect(book.value(forKey: "title") as? String == "Emma")
+                #expect(book.value(forKey: "author") as? Author === author)
+                book.published = Date(timeIntervalSinceReferenceDate: 7)
+                #expect(book.value(forKey: "published") as? Date == book.published)
+                #expect(book.value(forKey: "isbn") == nil && book.value(forKey: "chapters") is NSOrderedSet)
+                if !saved {
+                    author.name = "Jane"
+                    book.isbn = nil
+                    try context.save()
+                    context.refresh(book, mergeChanges: false)
+                    #expect(book.value(forKey: "title") as? String == "Emma", "a fault is fired")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [0, 1, 2.5, 255, 256, -0.0, -1, .infinity, .nan] as [Float])
+    func sharedFloatsAreTheNumbersThemselves(_ value: Float) {
+        let number = SharedNumbers.float(value)
+        #expect(number.floatValue.bitPattern == value.bitPattern)
+        #expect(String(cString: number.objCType) == String(cString: NSNumber(value: value).objCType))
+    }
+
+    @Test func sharedIntegersAreTheNumbersThemselves() {
+        for value in [Int64.min, -17, -16, -1, 0, 1, 1023, 1024, .max] {
+            let number = SharedNumbers.integer(value)
+            #expect(number.int64Value == value)
+            #expect(String(cString: number.objCType) == String(cString: NSNumber(value: value).objCType))
+        }
+    }
+
+    @Test func slotsAreFoundByName() {
+        // Names whose first, middle and last bytes and lengths are the same.
+        let names =
+            ["", "a", "b", "ab", "größe", "Ähre", "name", "nime", String(repeating: "long ", count: 40)]
+            + (0..<200).map { "p\($0)x" } + (0..<50).map { "a\($0 % 10)b\($0 / 10)c" }
+        let table = SlotTable(names)
+        defer { table.deallocate() }
+        for (slot, name) in names.enumerated() {
+            #expect(table.slot(name) == slot)
+            #expect(table.slot(String(decoding: Array(name.utf8), as: UTF8.self)) == slot)
+            #expect(table.slot(name + "?") == nil)
+        }
+        let empty = SlotTable([])
+        defer { empty.deallocate() }
+        #expect(empty.slot("name") == nil && empty.slot("") == nil)
+    }
+
+    @Test func anotherSpellingOfALetterIsTheSameKey() throws {
+        let entity = Library.entity("Ware", nil)
+        entity.properties = [Library.attribute("größe", .integer64AttributeType)]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        try LibraryStack(model: model).story { context in
+            let ware = NSEntityDescription.insertNewObject(forEntityName: "Ware", into: context)
+            ware.setValue(4, forKey: "gro\u{308}ße")
+            #expect(ware.value(forKey: "größe") as? Int == 4)
+        }
+    }
+}
