@@ -267,12 +267,12 @@ final class ToManyMembers {
 
     private func takeOut(at position: Int) {
         let object = members[position]
+        if isOrdered, position < members.count - 1 { noteDrift() }
         positions[ObjectIdentifier(object)] = nil
         if position == members.count - 1 {
             journal?.append(.removal(object, at: position))
             members.removeLast()
         } else if isOrdered {
-            noteDrift()
             journal?.append(.removal(object, at: position))
             members.remove(at: position)
         } else {
