@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
         for object in inserted { forget(object) }
         for object in changed where !object.flags.contains(.inaccessible) {
             object.values = nil
-            object.relations = []
+            object.relations.removeAll()
             object.flags.subtract([.updated, .deleted])
         }
         clearLists()
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         for object in objects {
             object.flags = [.inaccessible]
             object.values = nil
-            object.relations = []
+            object.relations.removeAll()
             object.giveUpRow()
             object.home = registry.homeOutside(object.home)
         }

@@ -129,7 +129,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         registry.contextWillGo()
         // Objects refer to each other in circles; whoever still holds one finds it empty (B4, B10).
         for object in registry.objects {
-            object.relations = []
+            object.relations.removeAll()
             object.values = nil
             object.flags.remove(.registered)
         }

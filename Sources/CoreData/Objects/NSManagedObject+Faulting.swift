@@ -68,7 +68,7 @@ extension NSManagedObject {
         flags.insert(.inTransition)
         willTurnIntoFault()
         values = nil
-        relations = []
+        relations.removeAll()
         flags.insert(.fault)
         didTurnIntoFault()
         flags.remove(.inTransition)
@@ -78,7 +78,7 @@ extension NSManagedObject {
     final func becomeInaccessible() {
         row = nil
         values = nil
-        relations = []
+        relations.removeAll()
         flags.remove(.fault)
         flags.insert(.inaccessible)
     }

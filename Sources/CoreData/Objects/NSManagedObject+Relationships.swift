@@ -195,7 +195,7 @@ extension NSManagedObject {
     }
 
     final func makeRelations() {
-        relations = [RelationValue](repeating: .unread, count: home.relationCount)
+        relations.make(home.relationCount)
     }
 
     // MARK: Asking without reading

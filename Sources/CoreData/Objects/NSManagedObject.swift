@@ -40,7 +40,7 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) private final var rowWord: UInt = 0
     @exclusivity(unchecked) final var values: ObjectValues?
     /// By relationship position; empty until a relationship is looked at.
-    @exclusivity(unchecked) final var relations: [RelationValue] = []
+    @exclusivity(unchecked) final var relations = RelationTable()
     /// The key under which the object is registered: negative before the first save.
     @exclusivity(unchecked) final var primaryKey: Int64 = 0
     @exclusivity(unchecked) final var flags: ObjectFlags = []
@@ -75,6 +75,7 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
+        relations.removeAll()
         guard flags.contains(.registered), let registry = home.uncountedRegistry else {
             return RowSnapshot.release(rowWord)
         }

@@ -38,7 +38,7 @@ final class ObjectHome: @unchecked Sendable {
     let ordinal: Int32
     let runtimeIdentifier: UInt32
     /// The identities of the destinations of each relationship, once they were needed; the registry's lock guards them.
-    var destinations: [KeyTable?]
+    @exclusivity(unchecked) var destinations: [KeyTable?]
     /// Of each slot what the hot paths ask; the runtime owns it.
     let facts: UnsafePointer<SlotFacts>
     let slotCount: Int

@@ -87,7 +87,7 @@ final class ToManyMembers {
     }
 
     var hasChanges: Bool {
-        sortOut(unlessOnlyAdditions: true)
+        sortOut(unlessUniform: true)
         return !log.isEmpty || !addedSet.isEmpty || !removedSet.isEmpty || isReordered
     }
 
@@ -237,11 +237,13 @@ final class ToManyMembers {
     // MARK: Bookkeeping
 
     /// Puts logged changes into the sets.
-    private func sortOut(unlessOnlyAdditions: Bool = false) {
+    ///
+    /// Additions alone, or removals alone, do not cancel each other out: that there are any is a change, without looking closer.
+    private func sortOut(unlessUniform: Bool = false) {
         guard !log.isEmpty else { return }
-        if unlessOnlyAdditions, removedSet.isEmpty {
-            let removes = log.contains { if case .remove = $0 { true } else { false } }
-            guard removes else { return }
+        if unlessUniform, addedSet.isEmpty, removedSet.isEmpty {
+            let removals = log.count { if case .remove = $0 { true } else { false } }
+            if removals == 0 || removals == log.count { return }
         }
         for change in log {
             switch change {
@@ -295,12 +297,4 @@ final class ToManyMembers {
         for index in members.indices { positions[ObjectIdentifier(members[index])] = index }
         drift = 0
     }
-}
-
-/// A relationship of an object, as far as it has been looked at.
-enum RelationValue {
-    /// The row, or nothing for a new object, says what it is.
-    case unread
-    case toOne(NSManagedObject?)
-    case toMany(ToManyMembers)
 }
