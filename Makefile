@@ -14,7 +14,7 @@ SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sou
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
 
-.PHONY: run test test-apps build lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test sanitize test-apps build lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -25,6 +25,10 @@ run: dependencies
 test: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
 	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
+
+## Runs every test under the address sanitizer, then under the thread sanitizer; SANITIZERS=thread for one of them.
+sanitize: dependencies
+	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" Scripts/sanitize.sh $$kind $(SWIFT_FLAGS) || exit 1; done
 
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies

@@ -3,7 +3,11 @@ import Foundation
 /// What the caller wants measured.
 package struct Arguments {
     package var workloads: [Workload] = Workload.allCases
+    package var measuresSharing = true
     package var measuresObjects = true
+    package var measuresStartUp = true
+    package var growth: [GrowthKind] = GrowthKind.allCases
+    package var calls: [CallKind] = CallKind.allCases
     package var measuresPeaks = true
     package var rows = [1000, 10_000, 100_000]
     package var rounds = 7
@@ -18,6 +22,10 @@ package struct Arguments {
         case time(Workload, rows: Int)
         case peak(Workload, SideName, rows: Int)
         case hold(ObjectKind, SideName, rows: Int)
+        case sharing(rows: Int)
+        case startUp
+        case growth(GrowthKind, count: Int)
+        case call(CallKind)
         /// Does the work over and over for a profiler: `--profile W2,ours,10`.
         case profile(Workload, SideName, rows: Int, times: Int)
     }
@@ -28,19 +36,21 @@ package struct Arguments {
         USAGE: benchmarks [--only W2,W6,W13] [--rows 1000,10000] [--rounds 7] [--json FILE]
                           [--processor] [--million] [--no-peaks] [--folder FOLDER]
 
-          --only      Only these workloads: W1 … W11, W3i (W3 with an index), W4r (W4 of registered
-                      objects), W13 (bytes per object).
+          --only      Only these: W1 … W11, W3i (W3 with an index), W4r (W4 of registered objects), W12 (a
+                      reader beside a writer), W13 (bytes per object), W14 (start with a large model),
+                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls); W, G or C: all
+                      of the kind.
           --rows      Numbers of rows; 1000,10000,100000 unless told otherwise.
           --rounds    Rounds after one to warm up, the sides in turn (7).
           --json      Writes everything, each round's time too, to a file.
           --processor Judges by processor time, which other programs disturb less than the clock's.
-          --million   W13 with 1,000,000 rows also.
+          --million   W13, G1 … G14, G19 and G20 with 1,000,000 rows also.
           --no-peaks  Leaves out the processes that measure peak memory.
           --folder    Where the stores are made; some 100 MB.
           --profile WORKLOAD,SIDE,TIMES  Does that work over and over, for a profiler; nothing is measured.
 
         A ratio is the median time of a side divided by that of plain C calls; ✗ marks one above its goal, which is
-        meant for 100,000 rows.
+        meant for 100,000 rows. W14, G and C are of processor time always; W12 is of the clock's.
         """
 
     package init(_ words: [String]) throws {
@@ -72,15 +82,22 @@ package struct Arguments {
     }
 
     private mutating func setOnly(_ text: String) throws {
-        let names = text.split(separator: ",").map(String.init)
-        measuresObjects = names.contains("W13")
-        workloads = try names.filter { $0 != "W13" }.map { name in
-            guard let workload = Workload(rawValue: name) else {
-                let known = Workload.allCases.map(\.rawValue).joined(separator: ", ")
-                throw MeasuringFailure("No workload '\(name)'; there are \(known), W13.")
+        let codes = Workload.allCases.map(\.rawValue) + ["W12", "W13", "W14"]
+        let kinds = GrowthKind.allCases.map(\.rawValue) + CallKind.allCases.map(\.rawValue)
+        var wanted: Set<String> = []
+        for name in text.split(separator: ",").map(String.init) {
+            let named = (codes + kinds).filter { ["W", "G", "C"].contains(name) ? $0.hasPrefix(name) : $0 == name }
+            guard !named.isEmpty else {
+                throw MeasuringFailure("No workload '\(name)'; there are \((codes + kinds).joined(separator: ", ")).")
             }
-            return workload
+            wanted.formUnion(named)
         }
+        workloads = workloads.filter { wanted.contains($0.rawValue) }
+        growth = growth.filter { wanted.contains($0.rawValue) }
+        calls = calls.filter { wanted.contains($0.rawValue) }
+        measuresSharing = wanted.contains("W12")
+        measuresObjects = wanted.contains("W13")
+        measuresStartUp = wanted.contains("W14")
     }
 
     private static func number(_ text: Substring, of word: String) throws -> Int {
@@ -97,6 +114,12 @@ package struct Arguments {
             if let workload = Workload(rawValue: name), let side { return .peak(workload, side, rows: rows) }
         case ("hold", let name):
             if let kind = ObjectKind(rawValue: name), let side { return .hold(kind, side, rows: rows) }
+        case ("sharing", _): return .sharing(rows: rows)
+        case ("start-up", _): return .startUp
+        case ("growth", let name):
+            if let kind = GrowthKind(rawValue: name) { return .growth(kind, count: rows) }
+        case ("call", let name):
+            if let kind = CallKind(rawValue: name) { return .call(kind) }
         case ("profile", let name):
             if let workload = Workload(rawValue: name), let side {
                 let times = words.count > 3 ? Int(words[3]) : nil

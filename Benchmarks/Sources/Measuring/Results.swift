@@ -76,6 +76,10 @@ package struct Report: Codable {
     package var machine: Machine
     package var workloads: [WorkloadResult] = []
     package var memory: [MemoryResult] = []
+    package var sharing: [SharingResult] = []
+    package var startUp: StartUpResult?
+    package var growth: [GrowthResult] = []
+    package var calls: [CallResult] = []
 
     package init(machine: Machine) { self.machine = machine }
 

@@ -26,6 +26,9 @@ package protocol Side {
     /// Opens the file and gets everything ready that is not part of the work; `nil` where the side cannot do it.
     func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial?
 
+    /// A reader and a writer of one store.
+    func sharedWork(store: URL, rows: Int) throws -> SharedWork
+
     /// Makes `rows` objects and holds them, for the count of bytes; `nil` where the side has no such thing.
     func hold(_ kind: ObjectKind, store: URL, rows: Int) throws -> Holding?
 }

@@ -56,6 +56,13 @@ package struct Stopwatch {
         return WorkloadResult(workload: workload, rows: rows, samples: samples, note: note)
     }
 
+    /// Seconds of processor time that the work takes, and its result.
+    package static func time<Result>(_ work: () throws -> Result) rethrows -> (seconds: Double, result: Result) {
+        let start = Machine.processorTime
+        let result = try work()
+        return (Machine.processorTime - start, result)
+    }
+
     /// Nobody wins by doing less.
     private func check(_ digests: [(SideName, Digest)]) throws {
         guard let first = digests.first else { return }

@@ -91,7 +91,33 @@ int raw_fetch_pairs(raw_session *session, raw_digest *digest) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest) {
+int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest) {
+    sqlite3_stmt *statement;
+    RAW_CHECK(raw_statement(
+        session, RAW_FETCH_SOME, "SELECT " RAW_ITEM_COLUMNS " FROM ZITEM t0 LIMIT ?", &statement));
+    sqlite3_bind_int64(statement, 1, limit);
+    return read_items(statement, digest);
+}
+
+int raw_sum(raw_session *session, const char *sql, raw_digest *digest) {
+    sqlite3_stmt *statement;
+    RAW_CHECK(sqlite3_prepare_v2(session->database, sql, -1, &statement, NULL));
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        digest->rows += 1;
+        for (int column = 3; column < sqlite3_column_count(statement); column++) {
+            if (sqlite3_column_type(statement, column) == SQLITE_TEXT) {
+                if (sqlite3_column_text(statement, column) != NULL) digest->bytes += sqlite3_column_bytes(statement, column);
+            } else {
+                digest->number += sqlite3_column_double(statement, column);
+            }
+        }
+    }
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+int raw_open_store(const char *path, raw_session **session) {
     RAW_CHECK(raw_open(path, session));
     sqlite3_stmt *metadata;
     RAW_CHECK(sqlite3_prepare_v2(
@@ -100,10 +126,15 @@ int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *dige
     int plist = code == SQLITE_ROW ? sqlite3_column_bytes(metadata, 2) : 0;
     sqlite3_finalize(metadata);
     if (plist == 0) return code == SQLITE_ROW ? SQLITE_CORRUPT : code;
+    return SQLITE_OK;
+}
+
+int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest) {
+    RAW_CHECK(raw_open_store(path, session));
     sqlite3_stmt *items;
     RAW_CHECK(sqlite3_prepare_v2(
         (*session)->database, "SELECT " RAW_ITEM_COLUMNS " FROM ZITEM t0 LIMIT 20", -1, &items, NULL));
-    code = read_items(items, digest);
+    int code = read_items(items, digest);
     sqlite3_finalize(items);
     return code;
 }

@@ -43,6 +43,12 @@ struct Children {
         case .time(let workload, let rows): try write(stopwatch(workload, rows: rows).measure())
         case .peak(let workload, let side, let rows): try write(peak(workload, side, rows: rows))
         case .hold(let kind, let side, let rows): try write(hold(kind, side, rows: rows))
+        case .sharing(let rows):
+            try write(SharingMeasurement(rows: rows, rounds: rounds, sides: sides, stores: stores).run())
+        case .startUp: try write(StartUpMeasurement(rounds: rounds, stores: stores).run())
+        case .growth(let kind, let count):
+            try write(GrowthMeasurement(kind: kind, count: count, rounds: rounds, stores: stores).run())
+        case .call(let kind): try write(CallMeasurement(kind: kind, rounds: rounds, stores: stores).run())
         case .profile(let workload, let side, let rows, let times):
             try profile(workload, side, rows: rows, times: times)
         }

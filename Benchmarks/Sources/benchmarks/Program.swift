@@ -34,7 +34,17 @@ struct Program {
         var report = Report(machine: Machine(sqlite: String(cString: raw_sqlite_version())))
         print(report.machine.summary)
         try measureWorkloads(children, into: &report)
+        try measureSharing(children, into: &report)
         try measureObjects(children, into: &report)
+        if arguments.measuresStartUp {
+            progress("W14")
+            report.startUp = try children.start(["start-up"], rows: 1)
+        }
+        try measureGrowth(children, into: &report)
+        for kind in arguments.calls {
+            progress(kind.rawValue)
+            report.calls.append(try children.start(["call", kind.rawValue], rows: 1))
+        }
         show(report)
         if let json = arguments.json { try report.encoded().write(to: URL(fileURLWithPath: json)) }
     }
@@ -70,11 +80,48 @@ struct Program {
         }
     }
 
+    /// W12 with the most rows; more do not change what reader and writer have in common.
+    private func measureSharing(_ children: Children, into report: inout Report) throws {
+        guard arguments.measuresSharing else { return }
+        let rows = max(arguments.rows.max() ?? 0, SharedWork.readRows)
+        try children.stores.prepare(.full, rows: rows)
+        progress("W12 \(Report.grouped(rows))")
+        report.sharing = try children.start(["sharing"], rows: rows)
+    }
+
+    /// Every step in a process of its own, until one would take too long.
+    private func measureGrowth(_ children: Children, into report: inout Report) throws {
+        for kind in arguments.growth {
+            var result = GrowthResult(kind: kind)
+            for count in kind.counts ?? arguments.rows + (arguments.includesMillion ? [1_000_000] : []) {
+                if result.isTooLong(count) {
+                    result.skipped.append(count)
+                } else {
+                    progress("\(kind.rawValue) \(Report.grouped(count))")
+                    result.points.append(try children.start(["growth", kind.rawValue], rows: count))
+                }
+            }
+            report.growth.append(result)
+        }
+    }
+
     private func show(_ report: Report) {
         if !report.workloads.isEmpty { print("\n" + report.workloadTable(arguments.time)) }
+        if !report.sharing.isEmpty { print("\n" + report.sharingTable) }
         if !report.memory.isEmpty { print("\n" + report.memoryTable) }
+        if report.startUp != nil { print("\n" + report.startUpTable) }
+        if !report.growth.isEmpty { print("\n" + report.growthTable) }
+        if !report.calls.isEmpty { print("\n" + report.callTable) }
         let notes = report.workloads.compactMap(\.note)
         if !notes.isEmpty { print("\nFewer rounds:\n" + notes.joined(separator: "\n")) }
+        showVerdicts(report)
+    }
+
+    private func showVerdicts(_ report: Report) {
+        let uneven = report.growth.filter { !$0.isFlat }.map(\.kind.rawValue)
+        if !uneven.isEmpty { print("\nNot flat: \(uneven.joined(separator: ", ")).") }
+        let dear = report.calls.filter { $0.meetsGoal == false }.map(\.kind.rawValue)
+        if !dear.isEmpty { print("\nCalls not yet at the goal: \(dear.joined(separator: ", ")).") }
         let judged = report.workloads.filter { $0.rows == 100_000 && $0.meetsGoal(arguments.time) != nil }
         guard !judged.isEmpty else { return }
         let missed = judged.filter { $0.meetsGoal(arguments.time) == false }.map(\.workload.rawValue)

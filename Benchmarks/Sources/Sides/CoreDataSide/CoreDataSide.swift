@@ -84,7 +84,7 @@ package struct CoreDataSide: Side {
 
 extension Digest {
     /// Reads what every fetch of items reads: name, quantity, listed.
-    init(_ items: [Item]) {
+    package init(_ items: [Item]) {
         self.init()
         for item in items { add(item) }
     }

@@ -1,8 +1,8 @@
 import CoreData
 
 /// Items with a unit, a place at home and a place in the shop, made in code.
-enum GroceryModel {
-    static func make() -> NSManagedObjectModel {
+package enum GroceryModel {
+    package static func make() -> NSManagedObjectModel {
         let item = entity("Item")
         let home = entity("LocationAtHome")
         let shop = entity("LocationAtShop")

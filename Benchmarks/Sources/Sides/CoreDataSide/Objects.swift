@@ -2,32 +2,32 @@ import CoreData
 
 // Hand-written classes, with the accessors that generated ones have.
 
-final class Item: NSManagedObject {
-    var name: String? {
+package final class Item: NSManagedObject {
+    package var name: String? {
         get { self[ItemKeys.name] }
         set { self[ItemKeys.name] = newValue }
     }
-    var quantity: Float {
+    package var quantity: Float {
         get { self[ItemKeys.quantity] }
         set { self[ItemKeys.quantity] = newValue }
     }
-    var collected: Bool {
+    package var collected: Bool {
         get { self[ItemKeys.collected] }
         set { self[ItemKeys.collected] = newValue }
     }
-    var listed: Bool {
+    package var listed: Bool {
         get { self[ItemKeys.listed] }
         set { self[ItemKeys.listed] = newValue }
     }
-    var locationAtHome: LocationAtHome? {
+    package var locationAtHome: LocationAtHome? {
         get { self[ItemKeys.locationAtHome] }
         set { self[ItemKeys.locationAtHome] = newValue }
     }
-    var locationAtShop: LocationAtShop? {
+    package var locationAtShop: LocationAtShop? {
         get { self[ItemKeys.locationAtShop] }
         set { self[ItemKeys.locationAtShop] = newValue }
     }
-    var unit: Unit? {
+    package var unit: Unit? {
         get { self[ItemKeys.unit] }
         set { self[ItemKeys.unit] = newValue }
     }
@@ -43,25 +43,25 @@ private enum ItemKeys {
     static let unit = PropertyKey<Unit?>("unit")
 }
 
-final class LocationAtHome: NSManagedObject {
+package final class LocationAtHome: NSManagedObject {
     private static let storedInKey = PropertyKey<String?>("storedIn")
-    var storedIn: String? {
+    package var storedIn: String? {
         get { self[Self.storedInKey] }
         set { self[Self.storedInKey] = newValue }
     }
 }
 
-final class LocationAtShop: NSManagedObject {
+package final class LocationAtShop: NSManagedObject {
     private static let aisleKey = PropertyKey<String?>("aisle")
-    var aisle: String? {
+    package var aisle: String? {
         get { self[Self.aisleKey] }
         set { self[Self.aisleKey] = newValue }
     }
 }
 
-final class Unit: NSManagedObject {
+package final class Unit: NSManagedObject {
     private static let nameKey = PropertyKey<String?>("name")
-    var name: String? {
+    package var name: String? {
         get { self[Self.nameKey] }
         set { self[Self.nameKey] = newValue }
     }

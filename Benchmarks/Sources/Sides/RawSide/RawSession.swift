@@ -3,10 +3,10 @@ import Measuring
 import RawSQLite
 
 /// A connection of the C side, with its result codes as errors.
-final class RawSession {
-    let session: OpaquePointer
+package final class RawSession {
+    package let session: OpaquePointer
 
-    init(_ url: URL) throws {
+    package init(_ url: URL) throws {
         var opened: OpaquePointer?
         let code = raw_open(url.path, &opened)
         guard let opened else { throw MeasuringFailure("SQLite: cannot open \(url.path), code \(code).") }
@@ -15,20 +15,20 @@ final class RawSession {
     }
 
     /// Takes over a session that was opened elsewhere.
-    init(_ session: OpaquePointer) { self.session = session }
+    package init(_ session: OpaquePointer) { self.session = session }
 
     deinit { raw_close(session) }
 
-    func check(_ code: Int32) throws {
+    package func check(_ code: Int32) throws {
         guard code == 0 else {
             throw MeasuringFailure("SQLite: \(String(cString: raw_message(session))), code \(code).")
         }
     }
 
-    func execute(_ sql: String) throws { try check(raw_exec(session, sql)) }
+    package func execute(_ sql: String) throws { try check(raw_exec(session, sql)) }
 
     /// The columns of the first row, joined by '|'.
-    func text(_ sql: String) throws -> String {
+    package func text(_ sql: String) throws -> String {
         var text: UnsafeMutablePointer<CChar>?
         let code = raw_row_text(session, sql, &text)
         defer { free(text) }
@@ -37,7 +37,7 @@ final class RawSession {
     }
 
     /// Runs one of the reading functions.
-    func digest(_ work: (OpaquePointer, UnsafeMutablePointer<raw_digest>) -> Int32) throws -> Digest {
+    package func digest(_ work: (OpaquePointer, UnsafeMutablePointer<raw_digest>) -> Int32) throws -> Digest {
         var digest = raw_digest()
         try check(work(session, &digest))
         return Digest(digest)
