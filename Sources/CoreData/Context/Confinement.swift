@@ -17,15 +17,12 @@ enum Confinement {
     /// Runs `body` with the context on top of the calling thread's stack.
     static func with<R, E: Error>(_ context: NSManagedObjectContext, _ body: () throws(E) -> R) throws(E) -> R {
         let previous = ocd_current_owner()
-        let frame = UnsafeMutablePointer<Frame>.allocate(capacity: 1)
-        frame.initialize(
-            to: Frame(context: Unmanaged.passUnretained(context).toOpaque(), previous: previous))
-        ocd_set_current_owner(frame)
-        defer {
-            ocd_set_current_owner(previous)
-            frame.deallocate()
+        var frame = Frame(context: Unmanaged.passUnretained(context).toOpaque(), previous: previous)
+        return try withUnsafeMutablePointer(to: &frame) { frame throws(E) in
+            ocd_set_current_owner(frame)
+            defer { ocd_set_current_owner(previous) }
+            return try body()
         }
-        return try body()
     }
 
     static func isOwned(_ context: NSManagedObjectContext) -> Bool {

@@ -115,7 +115,11 @@ extension NSManagedObjectContext {
                 unpropagated = objects + unpropagated
                 return
             }
-            objects.forEachHeld { if $0.flags.isSuperset(of: [.deleted, .inserted]) { forget($0) } }
+            objects.forEachHeld { object in
+                guard object.flags.isSuperset(of: [.deleted, .inserted]) else { return }
+                forget(object)
+                object.leaveRelations()
+            }
         }
     }
 

@@ -82,6 +82,7 @@ extension NSManagedObjectContext {
         event.deleted += inserted
         event.refreshed += changed
         processPendingChanges()
+        inserted.forEachHeld { $0.leaveRelations() }
     }
 
     /// Forgets every object; those that are still held are of no use any more (B8).
@@ -252,6 +253,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// An object that has left its context refers to no others: two that did would keep each other for ever.
+    final func leaveRelations() {
+        if registry == nil { relations.removeAll() }
+    }
+
     final var hasKnownMembers: Bool {
         relations.contains { relation in
             if case .toMany(let members) = relation { return members.isKnown }

@@ -199,6 +199,7 @@ extension NSManagedObjectContext {
         saved.deleted.forEachHeld { $0.didSave() }
         detach(saved.deleted)
         postDidSave(saved)
+        saved.deleted.forEachHeld { $0.leaveRelations() }
     }
 
     /// Those of a list that have the state again or still, because a hook changed them.

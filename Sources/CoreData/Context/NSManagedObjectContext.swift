@@ -114,7 +114,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         concurrencyType = ct
         queue =
             ct == .privateQueueConcurrencyType
-            ? DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem) : nil
+            // By itself a queue takes a thread as soon as it has work; those of a global queue are as many as processors.
+            ? DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem, target: .global()) : nil
         super.init()
         registry = ObjectRegistry(context: self)
     }

@@ -7,7 +7,10 @@ import Foundation
 ///
 ///     cheaper.fetchRequest?.predicate = NSPredicate(format: "price < $FETCH_SOURCE.price")
 open class NSFetchedPropertyDescription: NSPropertyDescription {
-    private var storedRequest: NSFetchRequest<any NSFetchRequestResult>?
+    private var storedRequest: NSFetchRequest<any NSFetchRequestResult>? {
+        // The entity may be the one that has this property: it would never go.
+        didSet { storedRequest?.holdsEntityWeakly = true }
+    }
 
     public override init() {
         super.init()

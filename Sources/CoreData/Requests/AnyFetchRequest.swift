@@ -13,7 +13,19 @@ import Foundation
 open class AnyFetchRequest: NSPersistentStoreRequest {
     /// The entity's name where the request was made with a name and no entity is known yet.
     package var givenEntityName: String?
-    private var givenEntity: NSEntityDescription?
+    private var givenEntity: NSEntityDescription? {
+        get { holdsEntityWeakly ? weakEntity : strongEntity }
+        set { if holdsEntityWeakly { weakEntity = newValue } else { strongEntity = newValue } }
+    }
+    private var strongEntity: NSEntityDescription?
+    private weak var weakEntity: NSEntityDescription?
+    /// Of a fetched property's request, which belongs to a model, as its entity does.
+    var holdsEntityWeakly = false {
+        willSet {
+            let entity = givenEntity
+            (strongEntity, weakEntity) = newValue ? (nil, entity) : (entity, nil)
+        }
+    }
 
     package override init() {}
 
