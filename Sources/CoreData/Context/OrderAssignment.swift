@@ -68,19 +68,56 @@ struct OrderAssignment {
         else { return }
         let known = owner.knownMembers(slot)
         let added = known.added
+        if !known.isReordered, assignAdded(known, inverse, touch: touch) { return }
         context.realiseAll(known.members.filter { $0.isFault })
-        let present = known.members.map { member -> Int64? in
-            let column = member.runtime.layout.orderColumnOfSlot[inverse]
-            guard column >= 0, let row = member.row, !row.isNull(column),
-                !added.contains(ObjectReference(member))
-            else { return nil }
-            return row.integer(column)
+        let present = known.members.map { member in
+            added.contains(ObjectReference(member)) ? nil : storedOrder(of: member, inverse)
         }
         for (member, (old, new)) in zip(known.members, zip(present, Self.values(for: present)))
         where old != new {
             member.liveValues().orders[inverse] = new
             touch(member)
         }
+    }
+
+    /// Gives the members that came values between those of their neighbours, and looks at no others: one that comes to a
+    /// hundred thousand costs what it costs among ten. Whether there was room for all; else none has got a value.
+    private func assignAdded(
+        _ members: ToManyMembers, _ inverse: Int, touch: (NSManagedObject) -> Void
+    ) -> Bool {
+        let all = members.members
+        let places = members.added.compactMap { members.position(of: $0.object) }.sorted()
+        var values: [Int64] = []
+        var next = 0
+        while next < places.count {
+            let start = places[next]
+            var end = start
+            while next < places.count, places[next] == end {
+                end += 1
+                next += 1
+            }
+            guard let low = start == 0 ? 1024 : storedOrder(of: all[start - 1], inverse) else { return false }
+            var step: Int64 = 1024
+            if end < all.count {
+                guard let high = storedOrder(of: all[end], inverse) else { return false }
+                step = (high - low) / Int64(end - start + 1)
+            }
+            guard step >= 1 else { return false }
+            for offset in 1...(end - start) { values.append(low + step * Int64(offset)) }
+        }
+        for (place, value) in zip(places, values) {
+            all[place].liveValues().orders[inverse] = value
+            touch(all[place])
+        }
+        return true
+    }
+
+    /// The order value in the member's row.
+    private func storedOrder(of member: NSManagedObject, _ inverse: Int) -> Int64? {
+        if member.isFault { context.realiseAll([member]) }
+        let column = member.runtime.layout.orderColumnOfSlot[inverse]
+        guard column >= 0, let row = member.rowView, !row.isNull(column) else { return nil }
+        return row.integer(column)
     }
 
     /// The values, ascending; `nil` asks for one.

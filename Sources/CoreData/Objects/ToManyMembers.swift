@@ -37,7 +37,7 @@ final class ToManyMembers {
     @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
     @exclusivity(unchecked) private var noted: [NSManagedObject] = []
-    /// Positions changed without a member coming or going.
+    /// Members that stay changed places among each other.
     @exclusivity(unchecked) private(set) var isReordered = false
     /// What was done to known members since the event began, once something has to remember how they were.
     @exclusivity(unchecked) private var journal: [Step]?
@@ -174,10 +174,7 @@ final class ToManyMembers {
     /// Puts the object at a position of an ordered relationship whose members are known.
     func insert(_ object: NSManagedObject, at index: Int) {
         guard !contains(object) else { return }
-        if index < members.count {
-            isReordered = true
-            noteDrift()
-        }
+        if index < members.count { noteDrift() }
         journal?.append(.insertion(at: index))
         members.insert(object, at: index)
         positions[ObjectIdentifier(object)] = index

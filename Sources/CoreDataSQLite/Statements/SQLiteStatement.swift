@@ -34,7 +34,8 @@ final class SQLiteStatement: SQLStatement {
         var row: RowSnapshot
     }
 
-    private struct Observation {
+    /// A class, so that a statement that nobody observes asks for no more than whether there is one.
+    private final class Observation {
         var bindings: [Int: SQLValue] = [:]
         var start: ContinuousClock.Instant?
         var rows = 0
@@ -107,7 +108,7 @@ final class SQLiteStatement: SQLStatement {
     private func beginRun() throws {
         if state.isInTransaction { try state.checkTransaction(sql) }
         if let observer = state.observer {
-            var observation = observed ?? Observation()
+            let observation = observed ?? Observation()
             let count = Int(sqlite3_bind_parameter_count(pointer))
             try observer.willRun(sql, bindings: (0..<count).map { observation.bindings[$0] ?? .null })
             observation.start = .now
@@ -125,7 +126,7 @@ final class SQLiteStatement: SQLStatement {
         // The connection ends what is still running at the end of a transaction.
         if epoch == state.epoch { state.runningCount -= 1 }
         if let observation = observed, let start = observation.start {
-            observed?.start = nil
+            observation.start = nil
             state.observer?.didRun(sql, duration: start.duration(to: .now), rows: observation.rows)
         }
     }

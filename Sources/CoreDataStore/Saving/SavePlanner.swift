@@ -41,7 +41,13 @@ struct SavePlanner {
     }
 
     private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
-        try grouped(
+        if let entity = insertions.first?.row.entity,
+            insertions.indices.allSatisfy({ insertions[$0].row.entity == entity })
+        {
+            let table = try tables.table(of: entity)
+            return [SavePlan.Insertions(sql: table.insertion, table: table, rows: insertions)]
+        }
+        return try grouped(
             insertions, by: { $0.row.entity },
             { entity, rows in
                 let table = try tables.table(of: entity)

@@ -146,11 +146,12 @@ final class SaveTables: Sendable {
 @usableFromInline
 package struct ColumnMask: Hashable, Sequence, Sendable {
     @usableFromInline var low: UInt64 = 0
-    @usableFromInline var high: [UInt64] = []
+    /// Those from 64 on, 64 in a word; of wide entities only.
+    @usableFromInline var high: [UInt64]?
 
     @inlinable package init() {}
 
-    @inlinable package var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    @inlinable package var isEmpty: Bool { low == 0 && (high?.allSatisfy { $0 == 0 } ?? true) }
 
     @inlinable
     package mutating func insert(_ column: Int) {
@@ -160,13 +161,16 @@ package struct ColumnMask: Hashable, Sequence, Sendable {
     @usableFromInline
     mutating func insertHigh(_ column: Int) {
         let index = column / 64 - 1
-        while high.count <= index { high.append(0) }
-        high[index] |= 1 << UInt64(column % 64)
+        var words = high ?? []
+        while words.count <= index { words.append(0) }
+        words[index] |= 1 << UInt64(column % 64)
+        high = words
     }
 
     @inlinable
     package func contains(_ column: Int) -> Bool {
         if column < 64 { return low & (1 << UInt64(column)) != 0 }
+        guard let high else { return false }
         let index = column / 64 - 1
         return index < high.count && high[index] & (1 << UInt64(column % 64)) != 0
     }
@@ -183,11 +187,11 @@ package struct ColumnMask: Hashable, Sequence, Sendable {
     @usableFromInline
     package struct Iterator: IteratorProtocol {
         @usableFromInline var word: UInt64
-        @usableFromInline let high: [UInt64]
+        @usableFromInline let high: [UInt64]?
         @usableFromInline var base = 0
 
         @inlinable
-        init(word: UInt64, high: [UInt64]) {
+        init(word: UInt64, high: [UInt64]?) {
             self.word = word
             self.high = high
         }
@@ -195,7 +199,7 @@ package struct ColumnMask: Hashable, Sequence, Sendable {
         @inlinable
         package mutating func next() -> Int? {
             while word == 0 {
-                guard base >> 6 < high.count else { return nil }
+                guard let high, base >> 6 < high.count else { return nil }
                 word = high[base >> 6]
                 base += 64
             }
@@ -208,7 +212,7 @@ package struct ColumnMask: Hashable, Sequence, Sendable {
     /// Whether both have the same columns; counts no references where there are fewer than 65.
     @inlinable
     func isSame(as other: ColumnMask) -> Bool {
-        low == other.low && (high.isEmpty && other.high.isEmpty || high == other.high)
+        low == other.low && (high == nil && other.high == nil || high == other.high)
     }
 
     /// Ascending.

@@ -106,6 +106,53 @@ import Testing
         }
     }
 
+    /// Inserting at one place over and over uses up the room between two values.
+    @Test("Order values: whatever is inserted, removed and moved, the order is kept", arguments: 1...4)
+    func orderIsKept(seed: UInt64) throws {
+        let stack = try LibraryStack()
+        var state = seed
+        func random(below limit: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % max(limit, 1)
+        }
+        var titles: [String] = []
+        try stack.story { context in
+            let book = named(Book.self, "Book", context)
+            for round in 0..<60 {
+                for _ in 0..<(1 + random(below: 4)) {
+                    switch random(below: 8) {
+                    case 0 where !titles.isEmpty:
+                        let place = random(below: titles.count)
+                        book.remove(book.chapters[place], from: Book.chaptersKey)
+                        titles.remove(at: place)
+                    case 1 where !titles.isEmpty:
+                        let (from, to) = (random(below: titles.count), random(below: titles.count))
+                        var chapters = book.chapters
+                        chapters.insert(chapters.remove(at: from), at: to)
+                        book.chapters = chapters
+                        titles.insert(titles.remove(at: from), at: to)
+                    case 2, 3:
+                        let title = "\(round).\(titles.count)"
+                        named(Chapter.self, title, context).book = book
+                        titles.append(title)
+                    default:
+                        let place = random(below: 2) == 0 ? titles.count / 2 : random(below: titles.count + 1)
+                        let title = "\(round).\(titles.count)"
+                        book.insert(named(Chapter.self, title, context), into: Book.chaptersKey, at: place)
+                        titles.insert(title, at: place)
+                    }
+                }
+                #expect(book.chapters.map(\.title) == titles)
+                try context.save()
+                if round % 10 == 9 { context.refreshAllObjects() }
+            }
+        }
+        try LibraryStack(opening: stack.url).story { context in
+            let book = try #require(try context.all(Book.self, "Book").first)
+            #expect(book.chapters.map(\.title) == titles)
+        }
+    }
+
     @Test("F1, F5: deleting calls the hook at once; after the save the object is in no context")
     func deletion() throws {
         let stack = try LibraryStack()
