@@ -112,7 +112,7 @@ extension NSManagedObject {
     /// A fault, in its context but not yet registered there.
     static func makeFault(_ home: ObjectHome, _ primaryKey: Int64, type: NSManagedObject.Type) -> NSManagedObject {
         ocd_set_pending_home(Unmanaged.passUnretained(home).toOpaque())
-        let object = type.init(entity: home.runtime.entity, insertInto: nil)
+        let object = type.init(entity: home.entity, insertInto: nil)
         object.primaryKey = primaryKey
         object.flags = .fault
         return object

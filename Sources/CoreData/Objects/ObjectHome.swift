@@ -17,15 +17,16 @@ final class ObjectHome: @unchecked Sendable {
     let runtime: EntityRuntime
     /// `nil` outside a context, also after the object has left one.
     let registry: ObjectRegistry?
-    /// Tells registries apart; `nil` outside a context.
-    let registryAddress: UnsafeRawPointer?
-    var isInContext: Bool { registryAddress != nil }
+    var isInContext: Bool { uncountedRegistry != nil }
+    /// Tells registries apart.
+    var registryAddress: UnsafeMutableRawPointer? { uncountedRegistry?.toOpaque() }
     /// Whether the context has not been deallocated.
     var isContextAlive: Bool { registry?.isContextAlive ?? false }
     /// `nil` before an object is saved or assigned to a store.
     let store: SQLStore?
     let identities: KeyTable?
-    /// As `identities`, `registry` and `rowCache`, to be called without counting a reference, which the home holds anyway.
+    /// As `identities` and `registry`, and the store's row cache, to be called without counting a reference: the home holds
+    /// them anyway.
     let uncountedIdentities: Unmanaged<KeyTable>?
     let uncountedRegistry: Unmanaged<ObjectRegistry>?
     let uncountedRowCache: Unmanaged<RowCache>?
@@ -33,7 +34,6 @@ final class ObjectHome: @unchecked Sendable {
     let storeIndex: Int32
     // What objects ask of those above most often: to go through them would count references, slowly where somebody
     // refers to them weakly.
-    let rowCache: RowCache?
     let root: Int
     let ordinal: Int32
     let runtimeIdentifier: UInt32
@@ -55,14 +55,12 @@ final class ObjectHome: @unchecked Sendable {
     init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
         self.runtime = runtime
         self.registry = registry
-        registryAddress = registry.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
         self.store = store
         self.identities = identities
         uncountedIdentities = identities.map { .passUnretained($0) }
         uncountedRegistry = registry.map { .passUnretained($0) }
         uncountedRowCache = store.map { .passUnretained($0.cache) }
         storeIndex = store?.index ?? 0
-        rowCache = store?.cache
         root = runtime.root
         ordinal = Int32(truncatingIfNeeded: runtime.ordinal)
         runtimeIdentifier = runtime.identifier
