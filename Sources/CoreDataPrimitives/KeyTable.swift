@@ -16,7 +16,8 @@ import Foundation
 /// taken; removing a page moves those behind it back towards their homes, so there are no tombstones.
 ///
 /// A class of words and not a generic type: a generic one is not specialised across modules, which costs five times
-/// the look-up. What ends in the page of the look-up before is inlined into the caller. Whoever keeps references in it retains and releases them. It guards nothing: its owner holds a lock.
+/// the look-up. What ends in the page of the look-up before is inlined into the caller. Whoever keeps references in it
+/// retains and releases them. It guards nothing: its owner holds a lock.
 @usableFromInline
 package final class KeyTable: @unchecked Sendable {
     // Safe because its owner's lock guards it.

@@ -150,8 +150,8 @@ final class ObjectRegistry: @unchecked Sendable {
         object.flags.insert(.registered)
     }
 
-    /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity already, because
-    /// a row came twice or an initialiser fetched, that one takes the new one's place in the list.
+    /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity
+    /// already, because a row came twice or an initialiser fetched, that one takes the new one's place in the list.
     func register(_ objects: inout [NSManagedObject], from start: Int) {
         // What is replaced is let go of outside the lock: its deinitialiser may need it.
         var replaced: [NSManagedObject] = []

@@ -173,10 +173,8 @@ struct SlotFacts {
     let relation: Int32
     /// The slot of the inverse in the destination, -1 without one.
     let inverse: Int32
-    /// The ordinal of the destination's root entity, and of the destination itself.
-    let destinationRoot: Int32
+    /// The ordinal of the destination entity, -1 for attributes.
     let destination: Int32
-    let isAttribute: Bool
     let isToMany: Bool
     /// Whether the inverse is there and to-many.
     let isInverseToMany: Bool
@@ -186,9 +184,7 @@ struct SlotFacts {
         column = Int32(truncatingIfNeeded: slot.column)
         relation = Int32(truncatingIfNeeded: slot.relation)
         inverse = Int32(truncatingIfNeeded: slot.relationship?.inverseSlot ?? -1)
-        destinationRoot = Int32(truncatingIfNeeded: slot.destinationRoot)
         destination = Int32(truncatingIfNeeded: slot.relationship?.destination ?? -1)
-        isAttribute = slot.attribute != nil
         isToMany = slot.isToMany
         isInverseToMany = slot.isInverseToMany
         isTransformable = slot.attribute?.type == .transformable

@@ -6,8 +6,8 @@ import Foundation
 ///
 /// A file has one connection that writes and a few that read, each in a transaction of its own: readers see the last
 /// committed state and do not wait for the writer. The first one is opened as the writer is, so that a file which
-/// cannot be written shows at once, and then reads; the writer is opened by the first write. A database in memory (and a file with `locking_mode`
-/// EXCLUSIVE) has one connection, which readers and the writer take in turns.
+/// cannot be written shows at once, and then reads; the writer is opened by the first write. A database in memory (and
+/// a file with `locking_mode` EXCLUSIVE) has one connection, which readers and the writer take in turns.
 ///
 ///     let database = try SQLiteDatabase(SQLiteOptions(path: "/data/Shop.sqlite"))
 ///     try database.write { try $0.execute("CREATE TABLE …") }
