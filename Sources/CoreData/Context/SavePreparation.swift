@@ -152,7 +152,7 @@ final class SavePreparation {
     /// The row with what the object changed, and the columns that differ.
     private func changedRow(
         of object: NSManagedObject, from old: RowSnapshot
-    ) throws -> (row: RowSnapshot, columns: ColumnMask) {
+    ) throws -> (row: RowSnapshot, columns: IndexMask) {
         let form = form(for: object)
         let touched = touchedColumns(of: object)
         // Where no text or blob is replaced the old row is copied as it lies; else its bytes would stay behind.
@@ -166,7 +166,7 @@ final class SavePreparation {
         for column in touched { try set(column, of: object, form) }
         let row = form.builder.finish(
             primaryKey: object.primaryKey, version: old.version &+ 1, entity: form.runtime.ordinal)
-        var columns = ColumnMask()
+        var columns = IndexMask()
         for column in touched where !row.isEqual(to: old, at: column, kind: form.kinds[column]) {
             columns.insert(column)
         }
@@ -175,8 +175,8 @@ final class SavePreparation {
 
     /// The columns that may have changed: of properties that were set, also as primitive values, and of orders and owners
     /// that were assigned.
-    private func touchedColumns(of object: NSManagedObject) -> ColumnMask {
-        var columns = ColumnMask()
+    private func touchedColumns(of object: NSManagedObject) -> IndexMask {
+        var columns = IndexMask()
         if let values = object.values {
             let facts = object.home.facts
             for slot in values.live where facts[slot].column >= 0 {
@@ -424,7 +424,7 @@ final class RowForm {
     }
 
     /// Whether every column of the mask is as wide as its word.
-    func areFixed(_ mask: ColumnMask) -> Bool {
+    func areFixed(_ mask: IndexMask) -> Bool {
         for column in mask where kinds[column] == .text || kinds[column] == .blob { return false }
         return true
     }

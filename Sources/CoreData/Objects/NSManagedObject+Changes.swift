@@ -12,7 +12,7 @@ extension NSManagedObject {
     /// Differs from Apple: a property that was set to the value it had is left out.
     public final func changedValues() -> [String: Any] {
         var result: [String: Any] = [:]
-        for slot in values?.changed ?? SlotSet() {
+        for slot in values?.changed ?? IndexMask() {
             let info = runtime.slots[slot]
             guard !info.property.isTransient, isChanged(slot) else { continue }
             result[info.name] = currentAny(slot) ?? NSNull()
@@ -67,7 +67,7 @@ extension NSManagedObject {
     /// Whether a value that the store keeps differs from the stored one; setting the same value does not count (C6).
     public final var hasPersistentChangedValues: Bool {
         if flags.contains(.inserted) || flags.contains(.deleted) { return true }
-        return (values?.changed ?? SlotSet()).contains { slot in
+        return (values?.changed ?? IndexMask()).contains { slot in
             !runtime.slots[slot].property.isTransient && isChanged(slot)
         }
     }

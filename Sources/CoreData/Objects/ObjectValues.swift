@@ -1,90 +1,18 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A set of slots; the first 64 without an allocation.
-struct SlotSet: Sequence {
-    private var low: UInt64 = 0
-    /// Those from 64 on, 64 in a word; of wide entities only.
-    private var high: HighSlots?
-
-    private final class HighSlots {
-        var words: [UInt64] = []
-    }
-
-    var isEmpty: Bool { low == 0 && (high?.words.allSatisfy { $0 == 0 } ?? true) }
-
-    @inline(__always)
-    func contains(_ slot: Int) -> Bool {
-        slot < 64 ? low & (1 << UInt64(slot)) != 0 : containsHigh(slot)
-    }
-
-    @inline(__always)
-    mutating func insert(_ slot: Int) {
-        if slot < 64 { low |= 1 << UInt64(slot) } else { setHigh(slot, true) }
-    }
-
-    mutating func remove(_ slot: Int) {
-        if slot < 64 { low &= ~(1 << UInt64(slot)) } else { setHigh(slot, false) }
-    }
-
-    mutating func removeAll() {
-        low = 0
-        if high != nil { high = nil }
-    }
-
-    private func containsHigh(_ slot: Int) -> Bool {
-        guard let high, high.words.count > slot >> 6 - 1 else { return false }
-        return high.words[slot >> 6 - 1] & (1 << UInt64(slot & 63)) != 0
-    }
-
-    private mutating func setHigh(_ slot: Int, _ isMember: Bool) {
-        let index = slot >> 6 - 1
-        let changed = HighSlots()
-        changed.words = high?.words ?? []
-        while changed.words.count <= index { changed.words.append(0) }
-        let bit: UInt64 = 1 << UInt64(slot & 63)
-        if isMember { changed.words[index] |= bit } else { changed.words[index] &= ~bit }
-        high = changed
-    }
-
-    func makeIterator() -> Iterator { Iterator(word: low, high: high?.words ?? []) }
-
-    /// Ascending.
-    struct Iterator: IteratorProtocol {
-        fileprivate var word: UInt64
-        fileprivate let high: [UInt64]
-        private var base = 0
-
-        fileprivate init(word: UInt64, high: [UInt64]) {
-            self.word = word
-            self.high = high
-        }
-
-        @inline(__always)
-        mutating func next() -> Int? {
-            while word == 0 {
-                guard base >> 6 < high.count else { return nil }
-                word = high[base >> 6]
-                base += 64
-            }
-            defer { word &= word - 1 }
-            return base + word.trailingZeroBitCount
-        }
-    }
-}
-
 /// What differs from an object's row: made when the first value is set, gone when the object is clean again.
 final class ObjectValues {
     // As with the fields of an object, nobody else looks at one while it changes.
 
     /// The attributes that have a value here; for the others the row, or for a new object the default, still holds.
-    @exclusivity(unchecked) private(set) var live = SlotSet()
+    @exclusivity(unchecked) private(set) var live = IndexMask()
     /// By slot; made where `live` says so. A plain array of optionals would have to be filled first.
     private let storage: UnsafeMutablePointer<Value>
     /// What was set since the last save.
-    @exclusivity(unchecked) var changed = SlotSet()
+    @exclusivity(unchecked) var changed = IndexMask()
     /// What was set since changes were last processed.
-    @exclusivity(unchecked) var event = SlotSet()
+    @exclusivity(unchecked) var event = IndexMask()
     @exclusivity(unchecked) private var rare: Rare?
 
     /// What few objects have.
@@ -96,7 +24,7 @@ final class ObjectValues {
 
     init(slotCount: Int) {
         // The allocator's own alignment does; Swift's way of asking for it costs twice as much.
-        guard let memory = malloc(Swift.max(slotCount, 1) * MemoryLayout<Value>.stride) else {
+        guard let memory = malloc(max(slotCount, 1) * MemoryLayout<Value>.stride) else {
             fatalError("out of memory")
         }
         storage = memory.bindMemory(to: Value.self, capacity: slotCount)

@@ -14,9 +14,9 @@ package struct ChangeSet: Sendable {
         package var old: RowSnapshot
         package var new: RowSnapshot
         /// The columns that differ, where whoever made the update knows them.
-        var columns: ColumnMask?
+        var columns: IndexMask?
 
-        package init(old: RowSnapshot, new: RowSnapshot, columns: ColumnMask? = nil) {
+        package init(old: RowSnapshot, new: RowSnapshot, columns: IndexMask? = nil) {
             self.old = old
             self.new = new
             self.columns = columns

@@ -57,7 +57,7 @@ struct SavePlanner {
 
     private struct UpdateShape: Hashable {
         var entity: Int
-        var columns: ColumnMask
+        var columns: IndexMask
     }
 
     private func updates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
@@ -69,7 +69,7 @@ struct SavePlanner {
                 if table?.entity != update.new.entity { table = try tables.table(of: update.new.entity) }
                 return UpdateShape(
                     entity: update.new.entity,
-                    columns: table.map { Self.changedColumns(update, $0) } ?? ColumnMask())
+                    columns: table.map { Self.changedColumns(update, $0) } ?? IndexMask())
             },
             { shape, rows in
                 step(shape, try tables.table(of: shape.entity), rows)
@@ -94,13 +94,13 @@ struct SavePlanner {
         _ shape: UpdateShape, _ table: SaveTables.Table, _ rows: [ChangeSet.Update]
     ) -> SavePlan.Updates {
         SavePlan.Updates(
-            sql: tables.update(of: table, shape.columns), table: table, columns: shape.columns.columns,
+            sql: tables.update(of: table, shape.columns), table: table, columns: Array(shape.columns),
             externalColumns: table.externalColumns.filter(shape.columns.contains), rows: rows)
     }
 
-    private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> ColumnMask {
+    private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> IndexMask {
         if let known = update.columns, table.hasEveryColumn { return known }
-        var mask = ColumnMask()
+        var mask = IndexMask()
         guard !update.old.isIdentical(to: update.new) else { return mask }
         for column in table.columns
         where !update.old.isEqual(to: update.new, at: column, kind: table.kinds[column]) {

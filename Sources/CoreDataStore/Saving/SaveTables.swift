@@ -60,7 +60,7 @@ final class SaveTables: Sendable {
 
     private struct UpdateKey: Hashable {
         var entity: Int
-        var columns: ColumnMask
+        var columns: IndexMask
     }
 
     let model: CompiledModel
@@ -92,11 +92,11 @@ final class SaveTables: Sendable {
     }
 
     /// `UPDATE ZITEM SET Z_OPT = ?, ZNAME = ? WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
-    func update(of table: Table, _ columns: ColumnMask) -> String {
+    func update(of table: Table, _ columns: IndexMask) -> String {
         updates.withLock { updates in
             let key = UpdateKey(entity: table.entity, columns: columns)
             if let text = updates[key] { return text }
-            let names = columns.columns.compactMap { table.nameOfColumn[$0] }
+            let names = columns.compactMap { table.nameOfColumn[$0] }
             let text = UpdateStatement(
                 table.name, set: (["Z_OPT"] + names).map { .init($0, .parameter) }, where: Self.isUnchanged
             ).text.sql
@@ -140,81 +140,4 @@ final class SaveTables: Sendable {
         }
         return constraints
     }
-}
-
-/// A set of a row's columns; no allocation for the first 64.
-@usableFromInline
-package struct ColumnMask: Hashable, Sequence, Sendable {
-    @usableFromInline var low: UInt64 = 0
-    /// Those from 64 on, 64 in a word; of wide entities only.
-    @usableFromInline var high: [UInt64]?
-
-    @inlinable package init() {}
-
-    @inlinable package var isEmpty: Bool { low == 0 && (high?.allSatisfy { $0 == 0 } ?? true) }
-
-    @inlinable
-    package mutating func insert(_ column: Int) {
-        if column < 64 { low |= 1 << UInt64(column) } else { insertHigh(column) }
-    }
-
-    @usableFromInline
-    mutating func insertHigh(_ column: Int) {
-        let index = column / 64 - 1
-        var words = high ?? []
-        while words.count <= index { words.append(0) }
-        words[index] |= 1 << UInt64(column % 64)
-        high = words
-    }
-
-    @inlinable
-    package func contains(_ column: Int) -> Bool {
-        if column < 64 { return low & (1 << UInt64(column)) != 0 }
-        guard let high else { return false }
-        let index = column / 64 - 1
-        return index < high.count && high[index] & (1 << UInt64(column % 64)) != 0
-    }
-
-    /// As `insert`, but -1 stands for a column that is not there.
-    @inlinable
-    package mutating func insertStored(_ column: Int) {
-        if column >= 0 { insert(column) }
-    }
-
-    @inlinable package func makeIterator() -> Iterator { Iterator(word: low, high: high) }
-
-    /// Every column, ascending.
-    @usableFromInline
-    package struct Iterator: IteratorProtocol {
-        @usableFromInline var word: UInt64
-        @usableFromInline let high: [UInt64]?
-        @usableFromInline var base = 0
-
-        @inlinable
-        init(word: UInt64, high: [UInt64]?) {
-            self.word = word
-            self.high = high
-        }
-
-        @inlinable
-        package mutating func next() -> Int? {
-            while word == 0 {
-                guard let high, base >> 6 < high.count else { return nil }
-                word = high[base >> 6]
-                base += 64
-            }
-            let column = base + word.trailingZeroBitCount
-            word &= word - 1
-            return column
-        }
-    }
-
-    /// Whether both have the same columns; counts no references where there are fewer than 65.
-    @inlinable
-    func isSame(as other: ColumnMask) -> Bool {
-        low == other.low && (high == nil && other.high == nil || high == other.high)
-    }
-
-    /// Ascending.
-    var columns: [Int] { Array(self) }
 }
