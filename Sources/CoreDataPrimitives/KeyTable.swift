@@ -31,6 +31,9 @@ package final class KeyTable: @unchecked Sendable {
         @usableFromInline var words: UnsafeMutablePointer<UInt>?
     }
 
+    /// A number that no page has, since the upper bits of a page are those of a key.
+    private static var noPage: Entry { Entry(page: .min, words: nil) }
+
     @inlinable static var pageBits: Int64 { 4 }
     private static var pageSize: Int { 16 }
 
@@ -40,8 +43,8 @@ package final class KeyTable: @unchecked Sendable {
     @exclusivity(unchecked) private var directory: UnsafeMutablePointer<Entry>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var pageCount = 0
-    /// The page that was used last.
-    @exclusivity(unchecked) @usableFromInline var last = Entry(page: 0, words: nil)
+    /// The page that was looked for last, without words where there is none.
+    @exclusivity(unchecked) @usableFromInline var last = noPage
 
     /// A page of zeroes for the next that is needed.
     @exclusivity(unchecked) private var spare: UnsafeMutablePointer<UInt>?
@@ -95,7 +98,7 @@ package final class KeyTable: @unchecked Sendable {
         mask = 7
         pageCount = 0
         _count = 0
-        last.words = nil
+        last = Self.noPage
     }
 
     /// Every key with its word, in no order; the table must not change meanwhile.
@@ -112,8 +115,7 @@ package final class KeyTable: @unchecked Sendable {
 
     @inlinable @inline(__always)
     func words(ofPage page: Int64) -> UnsafeMutablePointer<UInt>? {
-        if last.page == page, let words = last.words { return words }
-        return findPage(page)
+        last.page == page ? last.words : findPage(page)
     }
 
     @usableFromInline
@@ -126,6 +128,7 @@ package final class KeyTable: @unchecked Sendable {
             }
             place = (place + 1) & mask
         }
+        last = Entry(page: page, words: nil)
         return nil
     }
 
@@ -146,7 +149,7 @@ package final class KeyTable: @unchecked Sendable {
         if let words = directory[hole].words {
             if spare == nil { spare = words } else { free(words) }
         }
-        last.words = nil
+        last = Self.noPage
         pageCount -= 1
         var place = hole
         while true {

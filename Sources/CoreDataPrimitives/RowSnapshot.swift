@@ -13,36 +13,27 @@ package enum ColumnKind: UInt8, Sendable {
     case blob
 }
 
-/// The facts of a row that are not columns.
-@usableFromInline
-struct RowHeader {
-    @usableFromInline var primaryKey: Int64
-    /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
-    @usableFromInline var version: Int32
-    /// The ordinal of the row's own entity in the model.
-    @usableFromInline var entity: UInt16
-    @usableFromInline var columnCount: UInt16
-}
-
-/// The values of one row at one version: immutable, shared between contexts, one allocation.
+/// The values of one row at one version: immutable, shared between contexts.
 ///
 /// ```
-///  object header | RowHeader | null words | column words      | bytes
-///  16 bytes      | 16 bytes  | ⌈n/64⌉ × 8 | n × 8             | text and blobs, back to back
+///  RowHeader | null words | column words | bytes
+///  24 bytes  | ⌈n/64⌉ × 8 | n × 8        | text and blobs, back to back
 /// ```
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
 /// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
-/// Columns are those of the entity's ``RowLayout``, in its order.
+/// Columns are those of the entity's ``RowLayout``, in its order. Rows that were made one after another share an
+/// allocation, their ``RowSlab``.
 @usableFromInline
 package struct RowSnapshot: @unchecked Sendable {
-    // Safe because only RowBuilder writes, before the row is published.
+    // Safe because only RowBuilder writes, before the row is published, and the holders are counted atomically.
 
-    /// The one allocation; a class of the standard library's because only that can be followed by elements.
-    @usableFromInline final class Storage: ManagedBuffer<RowHeader, UInt64> {}
+    @usableFromInline let slab: RowSlab
+    @usableFromInline let header: UnsafePointer<RowHeader>
 
-    @usableFromInline let storage: Storage
-
-    @inlinable init(storage: Storage) { self.storage = storage }
+    @inlinable init(slab: RowSlab, header: UnsafePointer<RowHeader>) {
+        self.slab = slab
+        self.header = header
+    }
 
     // By way of a view: to read the header as a property would have each access checked for overlaps.
     @inlinable package var primaryKey: Int64 { withView { $0.primaryKey } }
@@ -54,13 +45,11 @@ package struct RowSnapshot: @unchecked Sendable {
     /// Calls `body` with a view of the row.
     @inlinable @inline(__always)
     package func withView<R>(_ body: (RowView) throws -> R) rethrows -> R {
-        try Unmanaged.passUnretained(storage)._withUnsafeGuaranteedRef {
-            try body(RowView(word: UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque())))
-        }
+        try Unmanaged.passUnretained(slab)._withUnsafeGuaranteedRef { _ in try body(RowView(header: header)) }
     }
 
-    /// Whether both are the same allocation, not only equal.
-    @inlinable package func isIdentical(to other: RowSnapshot) -> Bool { storage === other.storage }
+    /// Whether both are the same row in memory, not only equal.
+    @inlinable package func isIdentical(to other: RowSnapshot) -> Bool { header == other.header }
 
     @inlinable package func isNull(_ column: Int) -> Bool {
         withView { $0.isNull(column) }
@@ -105,138 +94,4 @@ package struct RowSnapshot: @unchecked Sendable {
     }
 
     @inlinable static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }
-}
-
-/// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
-///
-/// One builder serves a whole result: its buffers are reused. Columns that are not set are NULL.
-///
-///     let builder = RowBuilder(columnCount: layout.columns.count)
-///     builder.setInteger(1, at: 0)
-///     builder.setText("Milk", at: 1)
-///     let row = builder.finish(primaryKey: 7, version: 1, entity: 3)   // the builder is empty again
-@usableFromInline
-package final class RowBuilder {
-    @usableFromInline let columnCount: Int
-    @usableFromInline let nullWords: Int
-    @usableFromInline let words: UnsafeMutablePointer<UInt64>
-    // A builder is used by one thread and calls nobody back: to have every access checked would cost as much as
-    // setting a column.
-    @exclusivity(unchecked) @usableFromInline var bytes: UnsafeMutableRawPointer
-    @exclusivity(unchecked) @usableFromInline var byteCount = 0
-    @exclusivity(unchecked) @usableFromInline var byteCapacity = 256
-
-    package init(columnCount: Int) {
-        self.columnCount = columnCount
-        nullWords = RowSnapshot.nullWords(columnCount)
-        words = .allocate(capacity: max(1, nullWords + columnCount))
-        bytes = .allocate(byteCount: byteCapacity, alignment: 8)
-        reset()
-    }
-
-    deinit {
-        words.deallocate()
-        bytes.deallocate()
-    }
-
-    @inlinable package func setNull(at column: Int) {
-        words[column >> 6] |= 1 << UInt64(column & 63)
-        words[nullWords + column] = 0
-    }
-
-    @inlinable package func setInteger(_ value: Int64, at column: Int) {
-        set(word: UInt64(bitPattern: value), at: column)
-    }
-
-    @inlinable package func setReal(_ value: Double, at column: Int) {
-        set(word: value.bitPattern, at: column)
-    }
-
-    @inlinable package func setText(_ value: String, at column: Int) {
-        var value = value
-        value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), at: column) }
-    }
-
-    @inlinable package func setBytes(_ source: UnsafeRawBufferPointer, at column: Int) {
-        let end = byteCount + source.count
-        precondition(end < Int(Int32.max), "a row's text and blobs exceed 2 GiB")
-        if end > byteCapacity { grow(to: end) }
-        if let base = source.baseAddress, source.count > 0 {
-            (bytes + byteCount).copyMemory(from: base, byteCount: source.count)
-        }
-        set(word: UInt64(byteCount) << 32 | UInt64(source.count), at: column)
-        byteCount = end
-    }
-
-    /// Takes every column of another row of the same layout.
-    package func copy(_ row: RowSnapshot, kinds: [ColumnKind]) {
-        row.withView { view in
-            let source = view.words
-            words.update(from: source, count: nullWords + columnCount)
-            var end = 0
-            for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
-                let word = words[nullWords + column]
-                end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
-            }
-            if end > byteCapacity { grow(to: end) }
-            bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
-            byteCount = end
-        }
-    }
-
-    /// Copies a column of another row of the same layout.
-    package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
-        row.withView { copy(column, kind: kind, from: $0) }
-    }
-
-    /// Copies a column of another row of the same layout, which somebody holds.
-    package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
-        if row.isNull(column) {
-            setNull(at: column)
-        } else if kind == .integer || kind == .real {
-            set(word: row.word(column), at: column)
-        } else {
-            setBytes(row.bytes(column), at: column)
-        }
-    }
-
-    /// Makes the row and empties the builder.
-    package func finish(primaryKey: Int64, version: Int32, entity: Int) -> RowSnapshot {
-        let wordCount = nullWords + columnCount
-        let storage = unsafeDowncast(
-            RowSnapshot.Storage.create(minimumCapacity: wordCount + (byteCount + 7) >> 3) { _ in
-                RowHeader(
-                    primaryKey: primaryKey, version: version, entity: UInt16(truncatingIfNeeded: entity),
-                    columnCount: UInt16(truncatingIfNeeded: columnCount))
-            }, to: RowSnapshot.Storage.self)
-        storage.withUnsafeMutablePointerToElements { target in
-            target.update(from: words, count: wordCount)
-            if byteCount > 0 {
-                UnsafeMutableRawPointer(target + wordCount).copyMemory(from: bytes, byteCount: byteCount)
-            }
-        }
-        reset()
-        return RowSnapshot(storage: storage)
-    }
-
-    @inlinable @inline(__always)
-    func set(word: UInt64, at column: Int) {
-        assert(column >= 0 && column < columnCount, "column out of range")
-        words[column >> 6] &= ~(1 << UInt64(column & 63))
-        words[nullWords + column] = word
-    }
-
-    private func reset() {
-        for index in 0..<nullWords { words[index] = ~0 }
-        for index in nullWords..<(nullWords + columnCount) { words[index] = 0 }
-        byteCount = 0
-    }
-
-    @usableFromInline func grow(to needed: Int) {
-        byteCapacity = max(needed, byteCapacity * 2)
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: byteCapacity, alignment: 8)
-        larger.copyMemory(from: bytes, byteCount: byteCount)
-        bytes.deallocate()
-        bytes = larger
-    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A row without a reference to it: what reads from a row that somebody else holds.
 ///
@@ -9,17 +10,18 @@ import Foundation
 @usableFromInline
 package struct RowView: Equatable {
     @usableFromInline let header: UnsafePointer<RowHeader>
-    @usableFromInline let words: UnsafePointer<UInt64>
 
     /// A view of the row that the word stands for; see ``RowSnapshot/retainedWord()``.
     @inlinable package init(word: UInt) {
-        // A row's header and words lie behind the two words of every object's header, as ManagedBuffer lays them out.
-        let start = UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped + RowView.headerOffset
-        header = start.assumingMemoryBound(to: RowHeader.self)
-        words = (start + MemoryLayout<RowHeader>.size).assumingMemoryBound(to: UInt64.self)
+        header = UnsafePointer(bitPattern: word).unsafelyUnwrapped
     }
 
-    @inlinable static var headerOffset: Int { 16 }
+    @inlinable init(header: UnsafePointer<RowHeader>) { self.header = header }
+
+    /// Behind the header.
+    @inlinable var words: UnsafePointer<UInt64> {
+        (UnsafeRawPointer(header) + RowHeader.size).assumingMemoryBound(to: UInt64.self)
+    }
 
     @inlinable package var primaryKey: Int64 { header.pointee.primaryKey }
     @inlinable package var version: Int32 { header.pointee.version }
@@ -59,31 +61,46 @@ package struct RowView: Equatable {
 extension RowSnapshot {
     /// The word that stands for the row; give it to ``release(_:)`` in the end.
     @inlinable package consuming func retainedWord() -> UInt {
-        UInt(bitPattern: Unmanaged.passRetained(storage).toOpaque())
+        // The first word keeps the slab, the last one lets go of it.
+        if header.pointee.holders.add(1, ordering: .relaxed).oldValue == 0 { _ = Unmanaged.passRetained(slab) }
+        return UInt(bitPattern: header)
     }
 
     /// The row that the word stands for and goes on holding; `nil` for 0.
     @inlinable package init?(word: UInt) {
-        guard let storage = Self.storage(word) else { return nil }
-        self.init(storage: storage.takeUnretainedValue())
+        guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return nil }
+        self.init(slab: Self.slab(header).takeUnretainedValue(), header: header)
+    }
+
+    /// The row that the word stood for and holds no longer.
+    @inlinable package init(taking word: UInt) {
+        let header = RowView(word: word).header
+        let held = header.pointee.holders.subtract(1, ordering: .acquiringAndReleasing).oldValue
+        let slab = Self.slab(header)
+        self.init(slab: held == 1 ? slab.takeRetainedValue() : slab.takeUnretainedValue(), header: header)
     }
 
     /// Holds the row that the word stands for once more.
-    @inlinable package static func retain(_ word: UInt) { _ = storage(word)?.retain() }
-
-    /// Gives up the row that the word stood for.
-    @inlinable package static func release(_ word: UInt) { storage(word)?.release() }
-
-    /// Whether nobody but the word holds the row.
-    package static func isHeldOnly(by word: UInt) -> Bool {
-        guard var storage = storage(word)?.takeRetainedValue() else { return false }
-        let isUnique = isKnownUniquelyReferenced(&storage)
-        _ = Unmanaged.passRetained(storage)
-        return isUnique
+    @inlinable package static func retain(_ word: UInt) {
+        guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
+        header.pointee.holders.add(1, ordering: .relaxed)
     }
 
-    @inlinable static func storage(_ word: UInt) -> Unmanaged<Storage>? {
-        UnsafeRawPointer(bitPattern: word).map(Unmanaged.fromOpaque)
+    /// Gives up the row that the word stood for, `times` times.
+    @inlinable package static func release(_ word: UInt, times: UInt32 = 1) {
+        guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
+        let held = header.pointee.holders.subtract(times, ordering: .acquiringAndReleasing).oldValue
+        assert(held >= times, "the row was given up more often than it was held")
+        if held == times { slab(header).release() }
+    }
+
+    /// How many words stand for the row; others may come and go meanwhile.
+    @inlinable package static func holders(of word: UInt) -> UInt32 {
+        RowView(word: word).header.pointee.holders.load(ordering: .acquiring)
+    }
+
+    @inlinable static func slab(_ header: UnsafePointer<RowHeader>) -> Unmanaged<RowSlab> {
+        .fromOpaque(UnsafeRawPointer(header) - Int(header.pointee.offset))
     }
 }
 

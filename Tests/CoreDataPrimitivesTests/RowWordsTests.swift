@@ -35,12 +35,12 @@ import Testing
                 RowSnapshot.release(word)
             }
             #expect(list.count == 2 && list.word(1) == second)
-            #expect(!RowSnapshot.isHeldOnly(by: first))
+            #expect(RowSnapshot.holders(of: first) == 2)
             #expect(list.take(0) == first)
             RowSnapshot.release(first)
         }
-        #expect(RowSnapshot.isHeldOnly(by: first))
-        #expect(RowSnapshot.isHeldOnly(by: second))
+        #expect(RowSnapshot.holders(of: first) == 1)
+        #expect(RowSnapshot.holders(of: second) == 1)
         RowSnapshot.release(first)
         RowSnapshot.release(second)
     }

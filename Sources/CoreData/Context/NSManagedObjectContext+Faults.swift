@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
             }
             let object = NSManagedObject.makeFault(home, row.primaryKey, type: type)
             object.takeRow(rows.take(index))
-            objects.append(object)
+            objects.append(consume object)
         }
         registry.register(&objects, from: start)
         if keepsObjects { retained += objects[start...] }

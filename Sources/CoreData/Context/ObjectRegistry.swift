@@ -181,9 +181,11 @@ final class ObjectRegistry: @unchecked Sendable {
         var found: [NSManagedObject?] = []
         state.withLock { _ in
             guard let table = home.identities, table.count > 0 else { return }
-            found.reserveCapacity(rows.count)
             for index in rows.indices {
-                found.append(Self.object(table.word(RowView(word: rows.word(index)).primaryKey)))
+                let word = table.word(RowView(word: rows.word(index)).primaryKey)
+                guard word != 0 else { continue }
+                if found.isEmpty { found = Array(repeating: nil, count: rows.count) }
+                found[index] = Self.object(word)
             }
         }
         return found

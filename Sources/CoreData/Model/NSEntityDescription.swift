@@ -32,7 +32,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     private var storedClassName: String?
     private var storedIsAbstract = false
     private var storedSubentities: [NSEntityDescription] = []
-    private weak var storedSuperentity: NSEntityDescription?
+    @WeakEntity private var storedSuperentity: NSEntityDescription?
     private var storedUserInfo: [AnyHashable: Any]?
     private var storedVersionHashModifier: String?
     private var storedIndexes: [NSFetchIndexDescription] = []
@@ -45,7 +45,15 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     /// The parent's name in a decoded entity, until a model has both.
     final var pendingSuperentityName: String?
 
-    public override init() { super.init() }
+    /// What refers to the entity weakly.
+    final let anchor = EntityAnchor()
+
+    public override init() {
+        super.init()
+        anchor.set(self)
+    }
+
+    deinit { anchor.entityWillGo() }
 
     // MARK: - Naming
 
@@ -312,6 +320,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
 
     public required init?(coder: NSCoder) {
         super.init()
+        anchor.set(self)
         guard let element = ModelCoding.decode(EntityElement.self, from: coder) else { return nil }
         var composites: [String: CompositeElement] = [:]
         guard (try? adopt(element, composites: &composites)) != nil else { return nil }

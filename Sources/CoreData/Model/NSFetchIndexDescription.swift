@@ -9,7 +9,7 @@ import Foundation
 ///     // CREATE INDEX Z_Book_byTitle ON ZBOOK (ZTITLE COLLATE BINARY ASC)
 open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     final var isFrozen = false
-    final weak var owner: NSEntityDescription?
+    @WeakEntity final var owner: NSEntityDescription?
     private var storedName: String
     private var storedElements: [NSFetchIndexElementDescription] = []
     private var storedPredicate: WrittenPredicate?

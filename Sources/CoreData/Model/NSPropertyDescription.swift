@@ -15,7 +15,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     /// What a value is checked against, with the codes of violations; made when the model is frozen.
     package final private(set) var validations: [PropertyValidation] = []
     final var isFrozen = false
-    final weak var owner: NSEntityDescription?
+    @WeakEntity final var owner: NSEntityDescription?
     final weak var enclosingComposite: NSCompositeAttributeDescription?
 
     // MARK: - Stored state

@@ -21,7 +21,7 @@ public enum NSDeleteRule: UInt, Sendable {
 ///     author.maxCount = 1                      // to-one; 0 is to-many without a bound
 ///     author.inverseRelationship = books       // and books.inverseRelationship = author
 open class NSRelationshipDescription: NSPropertyDescription {
-    private weak var storedDestination: NSEntityDescription?
+    @WeakEntity private var storedDestination: NSEntityDescription?
     private weak var storedInverse: NSRelationshipDescription?
     /// Names to find destination and inverse by where the objects are gone or of another model: after copying and
     /// decoding.

@@ -96,7 +96,7 @@ extension NSManagedObject {
         #if DEBUG
             checkQueueNow(key, slot: slot)
         #else
-            if Confinement.isCheckedInRelease { checkQueueNow(key, slot: slot) }
+            if home.isConfinementChecked { checkQueueNow(key, slot: slot) }
         #endif
     }
 

@@ -46,6 +46,8 @@ final class ObjectHome: @unchecked Sendable {
     let isAbstract: Bool
     let hasToMany: Bool
     let hasManyToMany: Bool
+    /// Whether each use of an object is checked to be on its context's queue, in a release build.
+    let isConfinementChecked = Confinement.isCheckedInRelease
     /// The entity, which the runtime's model holds.
     unowned(unsafe) let entity: NSEntityDescription
     /// How each slot is read, and the slots by name; the runtime owns them.

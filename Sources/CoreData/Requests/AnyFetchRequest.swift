@@ -18,7 +18,7 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
         set { if holdsEntityWeakly { weakEntity = newValue } else { strongEntity = newValue } }
     }
     private var strongEntity: NSEntityDescription?
-    private weak var weakEntity: NSEntityDescription?
+    @WeakEntity private var weakEntity: NSEntityDescription?
     /// Of a fetched property's request, which belongs to a model, as its entity does.
     var holdsEntityWeakly = false {
         willSet {

@@ -111,6 +111,8 @@ package protocol SQLStatement: AnyObject {
     func value(_ column: Int) -> SQLValue
     /// The integer, 0 for NULL.
     func integer(_ column: Int) -> Int64
+    /// As above, of three columns from `first` on: what each row begins with.
+    func threeIntegers(from first: Int) -> (Int64, Int64, Int64)
     func isNull(_ column: Int) -> Bool
 
     /// Reads the columns from `first` on into the builder's columns, in order: one call for a whole row.

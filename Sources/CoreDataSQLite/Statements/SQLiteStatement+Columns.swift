@@ -16,6 +16,10 @@ extension SQLiteStatement {
 
     func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(column)) }
 
+    func threeIntegers(from first: Int) -> (Int64, Int64, Int64) {
+        (integer(first), integer(first + 1), integer(first + 2))
+    }
+
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int) {
@@ -47,8 +51,10 @@ extension SQLiteStatement {
                 builder.setReal(value, at: index)
             }
         case .text:
-            if let text = sqlite3_column_text(pointer, column) {
-                let count = Int(sqlite3_column_bytes(pointer, column))
+            // A value costs one look at the row, where its text and its length by column cost two.
+            let value = sqlite3_column_value(pointer, column)
+            if let text = sqlite3_value_text(value) {
+                let count = Int(sqlite3_value_bytes(value))
                 builder.setBytes(UnsafeRawBufferPointer(start: text, count: count), at: index)
             }
         case .blob:

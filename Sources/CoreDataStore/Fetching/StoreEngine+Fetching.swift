@@ -34,7 +34,7 @@ extension StoreEngine {
             try take(portion)
         }
         try forEachResult(of: statement.text) { result in
-            portion.append(try decoder.row(result))
+            portion.append(word: try decoder.word(result))
             if portion.count == Self.portionSize { try handOver() }
         }
         try handOver()

@@ -156,9 +156,14 @@ package final class RowCache: Sendable {
     /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
     package func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
         state.withLock { state in
-            RowSnapshot.release(word)
             let known = self.word(root, primaryKey)
-            if known != 0, RowSnapshot.isHeldOnly(by: known) { take(primaryKey, root, &state) }
+            if known == word, word != 0, RowSnapshot.holders(of: word) == 2 {
+                // The caller's hold and the cache's go in one: this is what happens to nearly every row.
+                forget(primaryKey, root, &state)
+                return RowSnapshot.release(word, times: 2)
+            }
+            RowSnapshot.release(word)
+            if known != 0, RowSnapshot.holders(of: known) == 1 { take(primaryKey, root, &state) }
         }
     }
 
@@ -184,8 +189,14 @@ package final class RowCache: Sendable {
     }
 
     private func take(_ key: Int64, _ root: Int, _ state: inout State) {
-        RowSnapshot.release(tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
+        RowSnapshot.release(forget(key, root, &state))
+    }
+
+    /// The word that the key had, which the caller holds from now on.
+    @discardableResult
+    private func forget(_ key: Int64, _ root: Int, _ state: inout State) -> UInt {
         if !state.times.isEmpty { state.times[root].remove(key) }
+        return tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
     }
 
     /// A time before the one that is known came from a slower reader.

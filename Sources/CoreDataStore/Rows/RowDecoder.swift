@@ -33,7 +33,9 @@ final class RowDecoder {
     private let first: Int
     // A decoder serves one thread, and nothing it calls comes back to it.
     @exclusivity(unchecked) private var decoders: [EntityDecoder] = []
-    @exclusivity(unchecked) private var current: EntityDecoder?
+    /// The decoder of the row before, which `decoders` holds.
+    @exclusivity(unchecked) private var current: Unmanaged<EntityDecoder>?
+    @exclusivity(unchecked) private var currentNumber: Int64 = 0
 
     /// A decoder of the engine's rows, which may have bytes in the engine's files.
     ///
@@ -48,21 +50,24 @@ final class RowDecoder {
     ///
     /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table, ``ExternalDataFailure`` for a
     ///   file that cannot be read.
-    func row(_ statement: any SQLStatement) throws -> RowSnapshot {
-        let primaryKey = statement.integer(first)
-        let number = statement.integer(first + 1)
-        if current?.number != number { current = try decoder(ofNumber: number, primaryKey) }
-        guard let current else { preconditionFailure("there is a decoder now") }
-        // The decoder stays while its row is read: nothing is counted for it.
-        return try Unmanaged.passUnretained(current)._withUnsafeGuaranteedRef { decoder in
+    func row(_ statement: any SQLStatement) throws -> RowSnapshot { RowSnapshot(taking: try word(statement)) }
+
+    /// As above: a word that holds the row.
+    func word(_ statement: any SQLStatement) throws -> UInt {
+        let (primaryKey, number, version) = statement.threeIntegers(from: first)
+        if current == nil || currentNumber != number {
+            current = .passUnretained(try decoder(ofNumber: number, primaryKey))
+            currentNumber = number
+        }
+        return try current.unsafelyUnwrapped._withUnsafeGuaranteedRef { decoder in
             if let columns = decoder.columns {
                 statement.read(into: decoder.builder, kinds: decoder.kinds, columns: columns)
             } else {
                 statement.read(into: decoder.builder, kinds: decoder.kinds, from: first + RowShape.fixedColumns)
             }
-            let version = Int32(truncatingIfNeeded: statement.integer(first + 2))
-            let row = decoder.builder.finish(primaryKey: primaryKey, version: version, entity: decoder.ordinal)
-            return decoder.hasExternalColumns ? try withExternalData(row, decoder) : row
+            let word = decoder.builder.finishWord(
+                primaryKey: primaryKey, version: Int32(truncatingIfNeeded: version), entity: decoder.ordinal)
+            return decoder.hasExternalColumns ? try withExternalData(RowSnapshot(taking: word), decoder) : word
         }
     }
 
@@ -80,9 +85,11 @@ final class RowDecoder {
     }
 
     /// The row with the bytes that its external columns stand for.
-    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) throws -> RowSnapshot {
+    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) throws -> UInt {
         let entity = decoder.entity
-        guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else { return row }
+        guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else {
+            return row.retainedWord()
+        }
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
                 try row.withBytes(column) { stored in
@@ -92,6 +99,6 @@ final class RowDecoder {
                 decoder.builder.copy(column, kind: kind, from: row)
             }
         }
-        return decoder.builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
+        return decoder.builder.finishWord(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }

@@ -1,0 +1,191 @@
+import Foundation
+
+/// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
+///
+/// One builder serves a whole result: its buffers are reused. Columns that are not set are NULL.
+///
+///     let builder = RowBuilder(columnCount: layout.columns.count)
+///     builder.setInteger(1, at: 0)
+///     builder.setText("Milk", at: 1)
+///     let row = builder.finish(primaryKey: 7, version: 1, entity: 3)   // the builder is empty again
+@usableFromInline
+package final class RowBuilder {
+    @usableFromInline let columnCount: Int
+    @usableFromInline let nullWords: Int
+    /// The bytes of a row's header and words.
+    private let fixedSize: Int
+
+    // A builder is used by one thread and calls nobody back: to have every access checked would cost as much as
+    // setting a column.
+
+    // The row in the making lies in the slab, where it stays, as long as there is room, else in the scratch.
+    @exclusivity(unchecked) @usableFromInline var words: UnsafeMutablePointer<UInt64>
+    @exclusivity(unchecked) @usableFromInline var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) @usableFromInline var byteCount = 0
+    @exclusivity(unchecked) @usableFromInline var byteCapacity = 0
+
+    @exclusivity(unchecked) private var slab: RowSlab?
+    /// Where the next row begins, from the slab's start, and where the slab ends.
+    @exclusivity(unchecked) private var next = 0
+    @exclusivity(unchecked) private var end = 0
+    @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var scratchSize: Int
+    @exclusivity(unchecked) private var isInScratch = true
+
+    package init(columnCount: Int) {
+        self.columnCount = columnCount
+        nullWords = RowSnapshot.nullWords(columnCount)
+        fixedSize = RowHeader.size + (nullWords + columnCount) << 3
+        scratchSize = fixedSize + 256
+        scratch = .allocate(byteCount: scratchSize, alignment: 8)
+        words = (scratch + RowHeader.size).assumingMemoryBound(to: UInt64.self)
+        bytes = scratch + fixedSize
+        begin()
+    }
+
+    deinit { scratch.deallocate() }
+
+    @inlinable package func setNull(at column: Int) {
+        words[column >> 6] |= 1 << UInt64(column & 63)
+        words[nullWords + column] = 0
+    }
+
+    @inlinable package func setInteger(_ value: Int64, at column: Int) {
+        set(word: UInt64(bitPattern: value), at: column)
+    }
+
+    @inlinable package func setReal(_ value: Double, at column: Int) {
+        set(word: value.bitPattern, at: column)
+    }
+
+    @inlinable package func setText(_ value: String, at column: Int) {
+        var value = value
+        value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), at: column) }
+    }
+
+    @inlinable package func setBytes(_ source: UnsafeRawBufferPointer, at column: Int) {
+        let end = byteCount + source.count
+        precondition(end < Int(Int32.max), "a row's text and blobs exceed 2 GiB")
+        if end > byteCapacity { grow(to: end) }
+        if let base = source.baseAddress, source.count > 0 {
+            (bytes + byteCount).copyMemory(from: base, byteCount: source.count)
+        }
+        set(word: UInt64(byteCount) << 32 | UInt64(source.count), at: column)
+        byteCount = end
+    }
+
+    /// Takes every column of another row of the same layout.
+    package func copy(_ row: RowSnapshot, kinds: [ColumnKind]) {
+        row.withView { view in
+            let source = view.words
+            words.update(from: source, count: nullWords + columnCount)
+            var end = 0
+            for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
+                let word = words[nullWords + column]
+                end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
+            }
+            if end > byteCapacity { grow(to: end) }
+            bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
+            byteCount = end
+        }
+    }
+
+    /// Copies a column of another row of the same layout.
+    package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
+        row.withView { copy(column, kind: kind, from: $0) }
+    }
+
+    /// Copies a column of another row of the same layout, which somebody holds.
+    package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
+        if row.isNull(column) {
+            setNull(at: column)
+        } else if kind == .integer || kind == .real {
+            set(word: row.word(column), at: column)
+        } else {
+            setBytes(row.bytes(column), at: column)
+        }
+    }
+
+    /// Makes the row and empties the builder.
+    package func finish(primaryKey: Int64, version: Int32, entity: Int) -> RowSnapshot {
+        let (owner, header) = make(primaryKey, version, entity, holders: 0)
+        return RowSnapshot(slab: owner, header: header)
+    }
+
+    /// As above: a word that stands for the row and holds it; see ``RowSnapshot/retainedWord()``.
+    package func finishWord(primaryKey: Int64, version: Int32, entity: Int) -> UInt {
+        let (owner, header) = make(primaryKey, version, entity, holders: 1)
+        _ = Unmanaged.passRetained(owner)
+        return UInt(bitPattern: header)
+    }
+
+    @inline(__always)
+    private func make(
+        _ primaryKey: Int64, _ version: Int32, _ entity: Int, holders: UInt32
+    ) -> (RowSlab, UnsafePointer<RowHeader>) {
+        let size = (fixedSize + byteCount + 7) & ~7
+        let (owner, offset) = isInScratch ? movedFromScratch(size) : (slab.unsafelyUnwrapped, next)
+        let header = owner.address(offset).bindMemory(to: RowHeader.self, capacity: 1)
+        header.initialize(
+            to: RowHeader(
+                primaryKey: primaryKey, holders: holders, offset: offset, version: version, entity: entity,
+                columnCount: columnCount))
+        if owner === slab { next += size }
+        begin()
+        return (owner, UnsafePointer(header))
+    }
+
+    @inlinable @inline(__always)
+    func set(word: UInt64, at column: Int) {
+        assert(column >= 0 && column < columnCount, "column out of range")
+        words[column >> 6] &= ~(1 << UInt64(column & 63))
+        words[nullWords + column] = word
+    }
+
+    // MARK: Where the row lies
+
+    /// Begins a row, every column NULL.
+    private func begin() {
+        isInScratch = next + fixedSize > end
+        let start = isInScratch ? scratch : slab.unsafelyUnwrapped.address(next)
+        place(at: start, size: isInScratch ? scratchSize : end - next)
+        for index in 0..<nullWords { words[index] = ~0 }
+        for index in nullWords..<(nullWords + columnCount) { words[index] = 0 }
+        byteCount = 0
+    }
+
+    private func place(at start: UnsafeMutableRawPointer, size: Int) {
+        words = (start + RowHeader.size).assumingMemoryBound(to: UInt64.self)
+        bytes = start + fixedSize
+        byteCapacity = size - fixedSize
+    }
+
+    /// The slab to which the row was copied, and where: a new one for this row and those to come, each twice as large
+    /// as the one before; a large row gets one to itself.
+    private func movedFromScratch(_ size: Int) -> (RowSlab, Int) {
+        let offset = RowSlab.firstOffset
+        let isLarge = size > RowSlab.size / 4
+        let capacity = isLarge ? size : min(max(size, 2 * (end - offset)), RowSlab.size)
+        let made = RowSlab.make(byteCount: capacity)
+        (made.address(offset) + RowHeader.size).copyMemory(
+            from: scratch + RowHeader.size, byteCount: size - RowHeader.size)
+        if !isLarge { (slab, next, end) = (made, offset, offset + capacity) }
+        return (made, offset)
+    }
+
+    /// Makes room for that many bytes, in the scratch.
+    @usableFromInline func grow(to needed: Int) {
+        let start = UnsafeRawPointer(words) - RowHeader.size
+        if fixedSize + needed > scratchSize {
+            scratchSize = max(fixedSize + needed, scratchSize * 2)
+            let larger = UnsafeMutableRawPointer.allocate(byteCount: scratchSize, alignment: 8)
+            larger.copyMemory(from: start, byteCount: fixedSize + byteCount)
+            scratch.deallocate()
+            scratch = larger
+        } else {
+            scratch.copyMemory(from: start, byteCount: fixedSize + byteCount)
+        }
+        isInScratch = true
+        place(at: scratch, size: scratchSize)
+    }
+}
