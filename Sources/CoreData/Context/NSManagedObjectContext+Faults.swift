@@ -152,7 +152,9 @@ extension NSManagedObjectContext {
     // MARK: Firing
 
     /// Gives the fault its values.
-    final func realise(_ object: NSManagedObject, key: String?) {
+    ///
+    /// `slot` is the property that somebody asked for; -1 for none.
+    final func realise(_ object: NSManagedObject, slot: Int) {
         if !object.hasRow {
             do {
                 if object.batch == nil { try readRow(of: object) } else { try readRows(of: neighbours(of: object)) }
@@ -161,7 +163,7 @@ extension NSManagedObjectContext {
                 return
             }
         }
-        if !object.hasRow { return lose(object, key: key) }
+        if !object.hasRow { return lose(object, slot: slot) }
         object.becomeRealised()
     }
 
@@ -175,7 +177,7 @@ extension NSManagedObjectContext {
             return
         }
         for object in faults where object.isFault {
-            if !object.hasRow { lose(object, key: nil) } else { object.becomeRealised() }
+            if !object.hasRow { lose(object, slot: -1) } else { object.becomeRealised() }
         }
     }
 
@@ -199,7 +201,7 @@ extension NSManagedObjectContext {
 
     private func readRow(of object: NSManagedObject) throws {
         guard let store = object.home.store, store.isAttached, object.primaryKey > 0 else { return }
-        object.row = try store.row(object.primaryKey, root: object.home.root, staleness: staleness)
+        object.takeRow(try store.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
     }
 
     /// The fault and those that the same batch fetch made beside it.
@@ -219,8 +221,8 @@ extension NSManagedObjectContext {
     }
 
     /// B4: the row is gone.
-    private func lose(_ object: NSManagedObject, key: String?) {
-        let property = key.flatMap { object.runtime.entity.propertiesByName[$0] }
+    private func lose(_ object: NSManagedObject, slot: Int) {
+        let property = slot < 0 ? nil : object.runtime.entity.propertiesByName[object.runtime.slots[slot].name]
         let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
         object.becomeInaccessible()
         guard isDeleted, !object.flags.contains(.deleted) else { return }

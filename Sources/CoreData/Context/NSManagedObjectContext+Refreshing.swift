@@ -26,7 +26,8 @@ extension NSManagedObjectContext {
         } else {
             object.becomeFault()
             object.flags.remove(.updated)
-            object.row = store?.cachedRow(object.primaryKey, root: object.runtime.root, staleness: stalenessInterval)
+            object.takeRow(
+                store?.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval) ?? 0)
         }
         event.refreshed.append(object)
     }

@@ -31,28 +31,24 @@ extension NSManagedObject {
         if flags.contains(.fault) { fire(slot: slot) }
     }
 
+    /// Reads the row, from memory where it is there, and calls `awakeFromFetch`; -1 where no property was asked for.
     private final func fire(slot: Int) {
         if hasRow, home.isContextAlive { return becomeRealised() }
-        fire(key: runtime.slots[slot].name)
+        guard let context = managedObjectContext else {
+            let name = slot < 0 ? "" : runtime.slots[slot].name
+            becomeInaccessible()
+            CoreDataLog.general.error(
+                """
+                The context of \(runtime.name) \(primaryKey) is gone or was reset; its property '\(name)' reads as nil.
+                """)
+            return
+        }
+        context.realise(self, slot: slot)
     }
 
     @inline(__always)
     final func fireIfNeeded(key: String?) {
-        if flags.contains(.fault) { fire(key: key) }
-    }
-
-    /// Reads the row, from memory where it is there, and calls `awakeFromFetch`.
-    final func fire(key: String?) {
-        guard let context = managedObjectContext else {
-            becomeInaccessible()
-            CoreDataLog.general.error(
-                """
-                The context of \(runtime.name) \(primaryKey) is gone or was reset; \
-                its property '\(key ?? "")' reads as nil.
-                """)
-            return
-        }
-        context.realise(self, key: key)
+        if flags.contains(.fault) { fire(slot: key.flatMap(runtime.slot(forKey:)) ?? -1) }
     }
 
     /// Shows the row that is there.

@@ -34,16 +34,18 @@ open class NSManagedObject: NSObject {
     // An object belongs to its context's queue, and no accessor of these fields calls back: to have every access checked
     // for overlaps would cost as much as reading a property.
 
+    // What reading a property needs comes first, since an object spans two lines of the processor's cache.
+
     /// Entity, context and store.
     @exclusivity(unchecked) final var home: ObjectHome
     /// Stands for the row and holds it, 0 without one; see ``row``.
     @exclusivity(unchecked) private final var rowWord: UInt = 0
     @exclusivity(unchecked) final var values: ObjectValues?
+    @exclusivity(unchecked) final var flags: ObjectFlags = []
     /// By relationship position; empty until a relationship is looked at.
     @exclusivity(unchecked) final var relations = RelationTable()
     /// The key under which the object is registered: negative before the first save.
     @exclusivity(unchecked) final var primaryKey: Int64 = 0
-    @exclusivity(unchecked) final var flags: ObjectFlags = []
     /// What few objects need.
     @exclusivity(unchecked) private final var extras: ObjectExtras?
 

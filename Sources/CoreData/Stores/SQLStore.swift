@@ -99,18 +99,27 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     /// One row, from memory if it is there and not older than `staleness` seconds (negative: any age).
     func row(_ primaryKey: Int64, root: Int, staleness: TimeInterval) throws -> RowSnapshot? {
-        if let cached = cachedRow(primaryKey, root: root, staleness: staleness) { return cached }
-        guard let row = try engine.row(primaryKey, root: root) else {
-            cache.remove([RowKey(entity: root, primaryKey: primaryKey)])
-            return nil
-        }
-        return cache.adopt(row, at: Self.now)
+        let word = try rowWord(primaryKey, root: root, staleness: staleness)
+        return word == 0 ? nil : RowSnapshot(taking: word)
     }
 
-    func cachedRow(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> RowSnapshot? {
+    /// As above: a word that holds the row, 0 where there is none.
+    func rowWord(_ primaryKey: Int64, root: Int, staleness: TimeInterval) throws -> UInt {
+        let cached = cachedWord(primaryKey, root: root, staleness: staleness)
+        if cached != 0 { return cached }
+        let word = try engine.rowWord(primaryKey, root: root)
+        guard word != 0 else {
+            cache.remove([RowKey(entity: root, primaryKey: primaryKey)])
+            return 0
+        }
+        return cache.adopt(word: word, at: Self.now)
+    }
+
+    /// A word that holds the row, if it is in memory and young enough; else 0.
+    func cachedWord(_ primaryKey: Int64, root: Int, staleness: TimeInterval) -> UInt {
         staleness < 0
-            ? cache.row(root: root, primaryKey: primaryKey)
-            : cache.row(root: root, primaryKey: primaryKey, after: Self.now - staleness)
+            ? cache.heldWord(root: root, primaryKey: primaryKey)
+            : cache.heldWord(root: root, primaryKey: primaryKey, after: Self.now - staleness)
     }
 
     private static var now: Double { Date().timeIntervalSinceReferenceDate }
@@ -121,11 +130,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         found.reserveCapacity(keys.count)
         var missing: [Int64] = []
         for key in keys {
-            if let cached = cachedRow(key, root: root, staleness: staleness) {
-                found[key] = cached
-            } else {
-                missing.append(key)
-            }
+            let word = cachedWord(key, root: root, staleness: staleness)
+            if word != 0 { found[key] = RowSnapshot(taking: word) } else { missing.append(key) }
         }
         guard !missing.isEmpty else { return found }
         var rows = try engine.rows(forKeys: missing, root: root)

@@ -56,6 +56,11 @@ package protocol SQLConnection: AnyObject {
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
 
+    /// What the connection's user keeps with it, under a small number, and uses only while it has the connection; it goes
+    /// when the connection is closed. `nil` where nothing has been kept.
+    func companion(_ number: Int) -> AnyObject?
+    func keep(_ companion: AnyObject, as number: Int)
+
     /// The derived attributes that triggers have set since the current write began, in order.
     var derivedAttributeReports: [DerivedAttributeReport] { get }
 }

@@ -18,6 +18,9 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     // One thread at a time has the connection, and nothing is called while one of these changes.
     @exclusivity(unchecked) private var cache: StatementCache
     @exclusivity(unchecked) private var transactions: [Transaction: SQLiteStatement] = [:]
+    @exclusivity(unchecked) private var companions: [AnyObject?] = []
+    /// The thread that reads with the connection; see ``SQLiteDatabase``.
+    @exclusivity(unchecked) var borrower: pthread_t?
     /// See ``burstTransaction(_:)``.
     @exclusivity(unchecked) var burst = Burst()
     /// Of a file with a write-ahead log; known once something has been read.
@@ -46,6 +49,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
     func close() {
         endBurst()
+        companions.removeAll()
         cache.removeAll()
         transactions.removeAll()
         // Statements that somebody still holds keep the memory alive, no more.
@@ -87,6 +91,13 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
             return ""
         }
         return String(sql[first...last])
+    }
+
+    func companion(_ number: Int) -> AnyObject? { number < companions.count ? companions[number] : nil }
+
+    func keep(_ companion: AnyObject, as number: Int) {
+        while companions.count <= number { companions.append(nil) }
+        companions[number] = companion
     }
 
     var derivedAttributeReports: [DerivedAttributeReport] { state.reports }

@@ -37,18 +37,13 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @exclusivity(unchecked) private var writingThread: pthread_t?
     /// How deeply the writing thread has entered the only connection.
     @exclusivity(unchecked) private var depth = 0
-    @exclusivity(unchecked) private var loans: [Loan] = []
+    /// How many connections are in the hands of reading threads.
+    @exclusivity(unchecked) private var loanCount = 0
     @exclusivity(unchecked) private var observer: (any SQLObserver)?
     @exclusivity(unchecked) private var isClosed = false
     /// How many threads wait for a connection.
     @exclusivity(unchecked) private var waitingCount = 0
     @exclusivity(unchecked) private var isSweepScheduled = false
-
-    /// A connection in the hands of a reading thread.
-    private struct Loan {
-        var thread: pthread_t
-        var connection: SQLiteConnection
-    }
 
     /// Opens the database, and creates the file if it is missing and the options allow it.
     ///
@@ -145,8 +140,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         condition.broadcast()
         // Whoever closes from inside a call would wait for itself.
         let thread = pthread_self()
-        while loans.contains(where: { pthread_equal($0.thread, thread) == 0 }) || openingCount > 0
-            || (isWriting && !isWriter(thread))
+        while loanCount > (connectionOf(thread) == nil ? 0 : 1) || openingCount > 0 || (isWriting && !isWriter(thread))
         {
             wait()
         }
@@ -254,14 +248,16 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     /// Reading a single row takes the lock twice, here and in ``giveBack(_:)``.
     private func takeReader() throws -> (connection: SQLiteConnection, isInHand: Bool) {
         condition.lock()
-        if !loans.isEmpty {
-            let thread = pthread_self()
-            if let loan = loans.first(where: { pthread_equal($0.thread, thread) != 0 }) {
-                condition.unlock()
-                return (loan.connection, true)
-            }
+        if loanCount > 0, let connection = connectionOf(pthread_self()) {
+            condition.unlock()
+            return (connection, true)
         }
         return (try borrowReader(), false)
+    }
+
+    /// The connection that the thread reads with, with the lock held.
+    private func connectionOf(_ thread: pthread_t) -> SQLiteConnection? {
+        readers.first { $0.borrower.map { pthread_equal($0, thread) != 0 } ?? false }
     }
 
     /// Begins with the lock held and ends without it.
@@ -304,14 +300,16 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     private func lend(_ connection: SQLiteConnection) {
         connection.noteLoan(at: Ticks.now)
-        connection.state.observer = observer
-        loans.append(Loan(thread: pthread_self(), connection: connection))
+        if connection.state.observer != nil || observer != nil { connection.state.observer = observer }
+        connection.borrower = pthread_self()
+        loanCount += 1
     }
 
     private func giveBack(_ connection: SQLiteConnection) {
         condition.lock()
         defer { condition.unlock() }
-        if let index = loans.lastIndex(where: { $0.connection === connection }) { loans.remove(at: index) }
+        connection.borrower = nil
+        loanCount -= 1
         idleReaders.append(connection)
         if connection.hasOpenBurst {
             if isWriting { connection.endBurst() } else if !isSweepScheduled { scheduleSweep() }

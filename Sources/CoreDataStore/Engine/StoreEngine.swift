@@ -28,9 +28,8 @@ package final class StoreEngine: Sendable {
     package let isReadOnlyForHistory: Bool
     /// Whether the store has history tables and they are written.
     package let tracksHistory: Bool
-    /// The rows that contexts hold, and statements and buffers for reading rows by key.
+    /// The rows that contexts hold.
     package let rowCache: RowCache
-    let readers: RowReaders
 
     /// Texts of the statements that save rows, made by the first save.
     var saveTables: SaveTables {
@@ -59,7 +58,6 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
-        readers = RowReaders(entityCount: model.entities.count)
         rowCache = RowCache(roots: model.entities.map(\.root))
     }
 }

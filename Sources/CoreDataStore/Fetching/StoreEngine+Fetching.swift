@@ -123,27 +123,29 @@ extension StoreEngine {
         rows.reserveCapacity(keys.count)
         // A key that is padded over two statements would come twice.
         let keys = keys.count > SizeClass.sizes.last ?? 1 ? Array(Set(keys)).sorted() : keys
-        try withReader(ofRoot: root) { reader in
-            try database.read { try reader.read(keys[...], into: &rows, $0) }
-        }
+        try database.read { try reader(ofRoot: root, $0).read(keys[...], into: &rows) }
         return rows
     }
 
     /// The row with that key in the table of a root entity, `nil` where there is none.
     package func row(_ primaryKey: Int64, root: Int) throws -> RowSnapshot? {
-        try withReader(ofRoot: root) { reader in
-            try database.readStatement { try reader.read(primaryKey, $0) }
-        }
+        let word = try rowWord(primaryKey, root: root)
+        return word == 0 ? nil : RowSnapshot(taking: word)
     }
 
-    func withReader<R>(ofRoot root: Int, _ body: (RowReader) throws -> R) throws -> R {
-        try readers.withReader(
-            ofRoot: root,
-            {
-                let context = QueryContext(model: model, layout: layout)
-                let shape = try RowShape(of: root, true, context)
-                return RowReader(shape, table: try context.table(of: root), self)
-            }, body)
+    /// As above: a word that holds the row, 0 where there is none.
+    package func rowWord(_ primaryKey: Int64, root: Int) throws -> UInt {
+        try database.readStatement { try reader(ofRoot: root, $0).word(primaryKey) }
+    }
+
+    /// What reads rows of the root's table with the connection: made once for each, and kept with it.
+    private func reader(ofRoot root: Int, _ connection: any SQLConnection) throws -> RowReader {
+        if let kept = connection.companion(root) { return unsafeDowncast(kept, to: RowReader.self) }
+        let context = QueryContext(model: model, layout: layout)
+        let shape = try RowShape(of: root, true, context)
+        let reader = RowReader(shape, table: try context.table(of: root), self, connection)
+        connection.keep(reader, as: root)
+        return reader
     }
 
     // MARK: Results

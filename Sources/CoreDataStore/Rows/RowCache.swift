@@ -57,19 +57,30 @@ package final class RowCache: Sendable {
 
     /// The row, if it is here.
     package func row(root: Int, primaryKey: Int64) -> RowSnapshot? {
-        state.withLock { _ in RowSnapshot(word: word(root, primaryKey)) }
+        let word = heldWord(root: root, primaryKey: primaryKey)
+        return word == 0 ? nil : RowSnapshot(taking: word)
     }
 
-    /// The row, if it is known to have been read after that time (seconds since 2001-01-01 UTC).
+    /// As above: a word, which the caller holds; 0 if it is not here.
+    package func heldWord(root: Int, primaryKey: Int64) -> UInt {
+        state.withLock { _ in held(word(root, primaryKey)) }
+    }
+
+    /// The row's word, if the row is known to have been read after that time (seconds since 2001-01-01 UTC).
     ///
     /// Times are kept from the first call on; what was read before counts as too old.
-    package func row(root: Int, primaryKey: Int64, after time: Double) -> RowSnapshot? {
+    package func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
         state.withLock { state in
             if state.times.isEmpty { state.times = roots.map { _ in KeyTable() } }
             let bits = state.times[root].word(primaryKey)
-            guard bits != 0, Double(bitPattern: UInt64(bits)) > time else { return nil }
-            return RowSnapshot(word: word(root, primaryKey))
+            guard bits != 0, Double(bitPattern: UInt64(bits)) > time else { return 0 }
+            return held(word(root, primaryKey))
         }
+    }
+
+    private func held(_ word: UInt) -> UInt {
+        RowSnapshot.retain(word)
+        return word
     }
 
     // MARK: After a fetch
@@ -82,41 +93,16 @@ package final class RowCache: Sendable {
         state.withLock { state in
             let now = state.times.isEmpty ? 0 : time()
             for index in rows.indices {
-                let rowWord = rows.word(index)
-                let row = RowView(word: rowWord)
-                let root = roots[row.entity]
-                let knownWord = word(root, row.primaryKey)
-                guard knownWord != 0 else {
-                    put(rowWord, root, now, &state)
-                    continue
-                }
-                let known = RowView(word: knownWord)
-                if known.version == row.version {
-                    if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
-                    guard known != row else { continue }
-                    RowSnapshot.retain(knownWord)
-                    RowSnapshot.release(rows.exchange(index, knownWord))
-                } else if row.version > known.version {
-                    put(rowWord, root, now, &state)
-                }
+                let word = rows.word(index)
+                let adopted = adopt(word, now, &state)
+                if adopted != word { _ = rows.exchange(index, adopted) }
             }
         }
     }
 
-    /// As above, for one row; the result is the instance that everybody has.
-    package func adopt(_ row: RowSnapshot, at time: @autoclosure () -> Double) -> RowSnapshot {
-        state.withLock { state in
-            let now = state.times.isEmpty ? 0 : time()
-            let (root, key) = (roots[row.entity], row.primaryKey)
-            let knownWord = word(root, key)
-            if knownWord != 0, RowView(word: knownWord).version >= row.version {
-                guard RowView(word: knownWord).version == row.version else { return row }
-                if !state.times.isEmpty { setTime(now, key, root, &state) }
-                return RowSnapshot(word: knownWord) ?? row
-            }
-            replace(row, now, &state)
-            return row
-        }
+    /// As above, for one row: the caller gives up the word and holds the one that is returned.
+    package func adopt(word: UInt, at time: @autoclosure () -> Double) -> UInt {
+        state.withLock { state in adopt(word, state.times.isEmpty ? 0 : time(), &state) }
     }
 
     /// As above, for a few rows.
@@ -180,6 +166,26 @@ package final class RowCache: Sendable {
     }
 
     // MARK: Under the lock
+
+    private func adopt(_ word: UInt, _ now: Double, _ state: inout State) -> UInt {
+        let row = RowView(word: word)
+        let root = roots[row.entity]
+        let knownWord = self.word(root, row.primaryKey)
+        guard knownWord != 0 else {
+            put(word, root, now, &state)
+            return word
+        }
+        let known = RowView(word: knownWord)
+        if known.version == row.version {
+            if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
+            guard knownWord != word else { return word }
+            RowSnapshot.retain(knownWord)
+            RowSnapshot.release(word)
+            return knownWord
+        }
+        if row.version > known.version { put(word, root, now, &state) }
+        return word
+    }
 
     private func put(_ word: UInt, _ root: Int, _ time: Double, _ state: inout State) {
         let key = RowView(word: word).primaryKey

@@ -103,3 +103,10 @@ import Testing
         #expect(second.allSatisfy { row in first.contains { $0.isIdentical(to: row) } })
     }
 }
+
+extension RowCache {
+    fileprivate func row(root: Int, primaryKey: Int64, after time: Double) -> RowSnapshot? {
+        let word = heldWord(root: root, primaryKey: primaryKey, after: time)
+        return word == 0 ? nil : RowSnapshot(taking: word)
+    }
+}

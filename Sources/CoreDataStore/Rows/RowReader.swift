@@ -1,0 +1,93 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// Reads rows of one table by primary key with one connection: the statements and a decoder, kept from call to call.
+///
+/// Keys come in size classes, so that a handful of prepared statements serves every number of them. A class is
+/// filled up with its last key again, which IN ignores.
+///
+///     3 keys      // SELECT … FROM ZITEM WHERE Z_PK IN (?, ?, ?, ?, ?, ?, ?, ?)
+///     1,100 keys  // twice with 500, once with 500 of which 100 differ
+final class RowReader {
+    private let shape: RowShape
+    private let table: String
+    private let decoder: RowDecoder
+    /// The connection, which holds its reader.
+    private unowned(unsafe) let connection: any SQLConnection
+    // Whoever has the connection has the reader alone, and nothing that it calls comes back to it.
+    /// The statement of each of the size classes.
+    @exclusivity(unchecked) private var statements: [(any SQLStatement)?]
+
+    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) {
+        self.shape = shape
+        self.table = table
+        self.connection = connection
+        decoder = RowDecoder(shape, engine)
+        statements = Array(repeating: nil, count: SizeClass.sizes.count)
+    }
+
+    /// Appends the rows that exist, in any order.
+    func read(_ keys: ArraySlice<Int64>, into rows: inout [RowSnapshot]) throws {
+        var rest = keys
+        while !rest.isEmpty {
+            let sizeClass = SizeClass(for: rest.count)
+            let part = rest.prefix(sizeClass.size)
+            rest = rest.dropFirst(sizeClass.size)
+            let statement = try statement(of: sizeClass)
+            defer { statement.reset() }
+            try sizeClass.bind(part, to: statement)
+            while try statement.step() { rows.append(try decoder.row(statement)) }
+        }
+    }
+
+    /// A word that holds the row with the key, 0 where there is none.
+    func word(_ key: Int64) throws -> UInt {
+        let statement = try statements[0] ?? statement(of: SizeClass(for: 1))
+        defer { statement.reset() }
+        try statement.bind(key, at: 0)
+        return try statement.step() ? decoder.word(statement) : 0
+    }
+
+    private func statement(of sizeClass: SizeClass) throws -> any SQLStatement {
+        if let statement = statements[sizeClass.index] { return statement }
+        let columns = shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }
+        var statement = SelectStatement(columns, from: .init(table, as: table))
+        statement.condition = sizeClass.condition(on: .column(nil, "Z_PK"))
+        let prepared = try connection.statement(statement.text.sql)
+        statements[sizeClass.index] = prepared
+        return prepared
+    }
+}
+
+/// How many keys a statement takes.
+struct SizeClass {
+    static let sizes = [1, 8, 64, 500]
+
+    let index: Int
+    var size: Int { Self.sizes[index] }
+
+    init(for count: Int) {
+        index = Self.sizes.firstIndex { $0 >= count } ?? Self.sizes.count - 1
+    }
+
+    /// `key = ?` or `key IN (?, …)`.
+    func condition(on key: SQLExpression) -> SQLExpression {
+        if size == 1 { return .comparison(.equal, key, .bind(.null)) }
+        return .inList(key, Array(repeating: .bind(.null), count: size))
+    }
+
+    /// Binds the keys, the last one again for every place that is left.
+    func bind(_ keys: ArraySlice<Int64>, to statement: any SQLStatement) throws {
+        guard let last = keys.last else { return }
+        var parameter = 0
+        for key in keys {
+            try statement.bind(key, at: parameter)
+            parameter += 1
+        }
+        while parameter < size {
+            try statement.bind(last, at: parameter)
+            parameter += 1
+        }
+    }
+}
