@@ -7,14 +7,15 @@ extension NSManagedObjectContext {
     /// Registers an object that was made outside a context; the next save inserts it.
     public final func insert(_ object: NSManagedObject) {
         checkOwned("insert(_:)")
-        if object.registry === registry, !object.flags.isEmpty {
+        let isHere = object.home.registryAddress == registryAddress
+        if isHere, !object.flags.isEmpty {
             if object.flags.contains(.deleted) { undelete(object) }
             return
         }
         precondition(
-            object.registry === registry || object.registry?.context == nil,
+            isHere || object.registry?.context == nil,
             "\(object.objectID) is in another context already; an object belongs to one context.")
-        if object.registry !== registry {
+        if !isHere {
             precondition(
                 coordinator?.runtime.entity(named: object.runtime.name) != nil || coordinator == nil,
                 "Entity '\(object.runtime.name)' is not in the model of the context's coordinator.")
@@ -36,7 +37,7 @@ extension NSManagedObjectContext {
     /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed (F2).
     public final func delete(_ object: NSManagedObject) {
         checkOwned("delete(_:)")
-        guard object.registry === registry else {
+        guard object.home.registryAddress == registryAddress else {
             preconditionFailure(
                 "\(object.objectID) is not in this context; delete context.object(with: object.objectID).")
         }
@@ -125,9 +126,14 @@ extension NSManagedObjectContext {
 
     private func applyDeleteRules(of object: NSManagedObject) {
         guard !object.flags.contains(.inaccessible) else { return }
-        for step in object.home.runtime.deleteSteps {
+        for step in object.home.deleteSteps {
             guard step.isToMany else {
-                if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }
+                if step.cascades {
+                    if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }
+                } else {
+                    // Nobody else's code runs, and the object keeps its destination.
+                    object.uncountedToOne(step.slot)?._withUnsafeGuaranteedRef { apply(step, of: object, to: $0) }
+                }
                 continue
             }
             let members = object.knownMembers(step.slot).members

@@ -28,15 +28,16 @@ extension NSManagedObjectContext {
 
     /// The entity that claims the class; objects of one class are made one after another.
     final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
-        if let last = lastNew, last.type == ObjectIdentifier(type) { return last.home.entity }
+        if lastNewType == ObjectIdentifier(type), let home = lastNewHome { return home.entity }
         let runtime = runtime(forClass: type)
-        lastNew = (ObjectIdentifier(type), registry.home(of: runtime, in: nil))
+        lastNewHome = registry.home(of: runtime, in: nil)
+        lastNewType = ObjectIdentifier(type)
         return runtime.entity
     }
 
     /// Where new objects of an entity live.
     final func homeOfNew(_ entity: NSEntityDescription) -> ObjectHome {
-        if let last = lastNew, last.home.entity === entity { return last.home }
+        if let home = lastNewHome, home.entityAddress == Unmanaged.passUnretained(entity).toOpaque() { return home }
         return registry.home(of: EntityRuntime.of(entity, in: self), in: nil)
     }
 
@@ -200,8 +201,11 @@ extension NSManagedObjectContext {
     }
 
     private func readRow(of object: NSManagedObject) throws {
-        guard let store = object.home.store, store.isAttached, object.primaryKey > 0 else { return }
-        object.takeRow(try store.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
+        guard let store = object.home.uncountedStore, object.primaryKey > 0 else { return }
+        try store._withUnsafeGuaranteedRef { store in
+            guard store.isAttached else { return }
+            object.takeRow(try store.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
+        }
     }
 
     /// The fault and those that the same batch fetch made beside it.
@@ -250,11 +254,7 @@ extension NSManagedObjectContext {
     /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
     private func home(of id: NSManagedObjectID) -> ObjectHome? {
         // IDs of one entity and store come one after another.
-        if let last = lastHome, last.runtime === id.runtime, let store = last.store,
-            store.reference === id.storeReference, store.isAttached
-        {
-            return last
-        }
+        if let last = lastHome, last.holdsObject(of: id) { return last }
         guard !id.isTemporaryID, let store = coordinator?.store(withIdentifier: id.storeIdentifier),
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)
         else { return nil }

@@ -232,11 +232,14 @@ extension NSManagedObjectContext {
     /// Reads the relationships on the path, one statement per step (M10).
     private func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let key = path.first, !objects.isEmpty else { return }
-        let faults = objects.filter { $0.isFault && !$0.hasRow }
-        try readRows(of: faults)
+        if !objects.allHeldSatisfy({ $0.hasRow }) { try readRows(of: objects.filter { $0.isFault && !$0.hasRow }) }
         var destinations: [NSManagedObject] = []
-        let groups = Dictionary(grouping: objects) { ObjectIdentifier($0.home) }
-        for members in groups.values {
+        // Most often all are of one entity.
+        let home = objects[0].home
+        let groups =
+            objects.allHeldSatisfy { $0.home === home }
+            ? [objects] : Array(Dictionary(grouping: objects) { ObjectIdentifier($0.home) }.values)
+        for members in groups {
             guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),
                 let relationship = runtime.slots[slot].relationship
             else {
@@ -252,13 +255,16 @@ extension NSManagedObjectContext {
 
     private func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
         var targets: [NSManagedObject] = []
-        for object in objects where object.hasRow || object.values != nil {
-            guard let target = object.toOne(slot), !target.flags.contains(.collected) else { continue }
-            target.flags.insert(.collected)
-            targets.append(target)
+        objects.forEachHeld { object in
+            guard object.hasRow || object.values != nil else { return }
+            object.uncountedToOne(slot)?._withUnsafeGuaranteedRef { target in
+                guard !target.flags.contains(.collected) else { return }
+                target.flags.insert(.collected)
+                targets.append(target)
+            }
         }
-        for target in targets { target.flags.remove(.collected) }
-        try readRows(of: targets.filter { $0.isFault && !$0.hasRow })
+        targets.forEachHeld { $0.flags.remove(.collected) }
+        if !targets.allHeldSatisfy({ $0.hasRow }) { try readRows(of: targets.filter { $0.isFault && !$0.hasRow }) }
         return targets
     }
 

@@ -116,6 +116,17 @@ extension NSManagedObjectContext {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
+
+        mutating func add(_ saved: SavePreparation) {
+            Self.append(saved.inserted, to: &inserted)
+            Self.append(saved.updated, to: &updated)
+            Self.append(saved.deleted, to: &deleted)
+        }
+
+        /// Of a single store the list itself and no copy.
+        private static func append(_ objects: [NSManagedObject], to list: inout [NSManagedObject]) {
+            if list.isEmpty { list = objects } else { list += objects }
+        }
     }
 
     private func write(to coordinator: NSPersistentStoreCoordinator, outcome: inout SavedObjects) throws {
@@ -135,9 +146,7 @@ extension NSManagedObjectContext {
             do {
                 let saved = try preparation.run()
                 isAnythingWritten = isAnythingWritten || !saved.isEmpty
-                outcome.inserted += preparation.inserted
-                outcome.updated += preparation.updated
-                outcome.deleted += preparation.deleted
+                outcome.add(preparation)
             } catch {
                 failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
             }

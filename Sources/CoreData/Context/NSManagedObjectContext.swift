@@ -29,6 +29,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// How the context is confined; set once.
     public nonisolated let concurrencyType: NSManagedObjectContextConcurrencyType
     private(set) var registry: ObjectRegistry!
+    /// The registry, to be compared with an object's without counting references.
+    @exclusivity(unchecked) private(set) final var registryAddress: UnsafeMutableRawPointer?
     let queue: DispatchQueue?
 
     /// The coordinator whose stores the context reads and writes.
@@ -41,7 +43,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             coordinator = newValue
             registry.coordinator = newValue
             lastHome = nil
-            lastNew = nil
+            (lastNewHome, lastNewType) = (nil, nil)
         }
     }
     private(set) final var coordinator: NSPersistentStoreCoordinator?
@@ -107,7 +109,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// By entity; made by the first save of one.
     final var rowForms: [RowForm?] = []
     /// The class that was last inserted by `init(context:)`, and where its new objects live.
-    final var lastNew: (type: ObjectIdentifier, home: ObjectHome)?
+    @exclusivity(unchecked) final var lastNewHome: ObjectHome?
+    @exclusivity(unchecked) final var lastNewType: ObjectIdentifier?
 
     /// Makes a context without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
@@ -118,6 +121,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             ? DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem, target: .global()) : nil
         super.init()
         registry = ObjectRegistry(context: self)
+        registryAddress = Unmanaged.passUnretained(registry).toOpaque()
     }
 
     /// Makes a context without a coordinator.

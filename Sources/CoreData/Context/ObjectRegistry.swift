@@ -17,6 +17,11 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The context, while it lives.
     private(set) unowned(unsafe) var context: NSManagedObjectContext?
+    /// As ``context``, without counting a reference: for as long as somebody holds the context, as its queue's blocks do.
+    var uncountedContext: Unmanaged<NSManagedObjectContext>? {
+        isContextAlive ? .fromOpaque(contextAddress) : nil
+    }
+    private let contextAddress: UnsafeRawPointer
     /// Whether the context lives; to look at it for that would retain it.
     @exclusivity(unchecked) private(set) var isContextAlive = true
     /// The context's coordinator, which the last object may need after the context has gone.
@@ -47,7 +52,10 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private static func key(_ store: Int32, _ ordinal: Int) -> Int { Int(store) << 16 | ordinal }
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        contextAddress = UnsafeRawPointer(Unmanaged.passUnretained(context).toOpaque())
+    }
 
     func contextWillGo() {
         context = nil
@@ -191,8 +199,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return found
     }
 
-    /// The registered destination of a to-one of the home's objects.
-    func destination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> NSManagedObject? {
+    /// The address of the registered destination of a to-one of the home's objects, retained; 0 where there is none.
+    func retainedDestination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> UInt {
         state.withLock { state in
             let table: KeyTable
             if let known = home.destinations[relation] {
@@ -201,7 +209,9 @@ final class ObjectRegistry: @unchecked Sendable {
                 table = state.table(store: home.storeIndex, root: root)
                 home.destinations[relation] = table
             }
-            return Self.object(table.word(primaryKey))
+            let address = table.word(primaryKey)
+            guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return 0 }
+            return address
         }
     }
 

@@ -190,14 +190,17 @@ final class SavePreparation {
             }
         }
         guard !object.relations.isEmpty else { return columns }
-        let runtime = object.runtime
-        for (relation, value) in object.relations.enumerated() {
-            guard case .toOne(let target) = value else { continue }
-            let info = runtime.slots[runtime.relationSlots[relation]]
-            guard object.isChangedToOne(target, info) else { continue }
-            columns.insertStored(info.column)
-            columns.insertStored(info.entityColumn)
-            columns.insertStored(runtime.layout.orderColumnOfSlot[info.property.slot])
+        for relation in object.relations.indices {
+            guard object.relations.isRead(relation), object.relations.uncountedMembers(relation) == nil else {
+                continue
+            }
+            let slot = object.runtime.relationSlots[relation]
+            let facts = object.home.facts[slot]
+            let key = object.relations.uncountedToOne(relation)?._withUnsafeGuaranteedRef { $0.primaryKey }
+            guard object.isChangedToOne(key: key, column: Int(facts.column)) else { continue }
+            columns.insertStored(Int(facts.column))
+            columns.insertStored(Int(facts.entityColumn))
+            columns.insertStored(object.runtime.layout.orderColumnOfSlot[slot])
         }
         return columns
     }
@@ -219,19 +222,22 @@ final class SavePreparation {
                 builder.copy(index, kind: kind, from: row)
             } else {
                 try ManagedObjectValues.encode(
-                    object.attributeValue(slot), slot: form.runtime.slots[slot], kind, at: index, into: builder)
+                    object.attributeValue(slot), slot: slot, of: form.runtime, kind, at: index, into: builder)
             }
         case .destinationKey(let slot):
             guard let target = target(object, slot) else {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
-            try checkStore(target, of: object, slot)
-            builder.setInteger(target.primaryKey, at: index)
+            try target._withUnsafeGuaranteedRef { target in
+                try checkStore(target, of: object, slot)
+                builder.setInteger(target.primaryKey, at: index)
+            }
         case .destinationEntity(let slot):
             guard let target = target(object, slot) else {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
-            builder.setInteger(store.entityNumber(of: target.runtime.ordinal), at: index)
+            let ordinal = Int(target._withUnsafeGuaranteedRef { $0.home.ordinal })
+            builder.setInteger(store.entityNumber(of: ordinal), at: index)
         case .order(let slot):
             if let values = object.values, values.hasRare, let order = values.orders[slot] {
                 builder.setInteger(order, at: index)
@@ -253,12 +259,9 @@ final class SavePreparation {
         }
     }
 
-    /// The destination of a to-one that has been looked at.
-    private func target(_ object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
-        guard !object.relations.isEmpty,
-            case .toOne(let target) = object.relations[Int(object.home.facts[slot].relation)]
-        else { return nil }
-        return target
+    /// The destination of a to-one that has been looked at; the object holds it.
+    private func target(_ object: NSManagedObject, _ slot: Int) -> Unmanaged<NSManagedObject>? {
+        object.relations.isEmpty ? nil : object.relations.uncountedToOne(Int(object.home.facts[slot].relation))
     }
 
     /// A to-one that nobody has looked at is as it was; one that is nil now has no key.
@@ -266,14 +269,7 @@ final class SavePreparation {
         _ object: NSManagedObject, _ column: Int, _ kind: ColumnKind, unlessRead slot: Int, _ builder: RowBuilder
     ) {
         guard let row = object.rowView else { return }
-        let isRead: Bool
-        if object.relations.isEmpty {
-            isRead = false
-        } else if case .toOne = object.relations[Int(object.home.facts[slot].relation)] {
-            isRead = true
-        } else {
-            isRead = false
-        }
+        let isRead = !object.relations.isEmpty && object.relations.isRead(Int(object.home.facts[slot].relation))
         if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
@@ -451,10 +447,9 @@ extension NSManagedObject {
 
     /// Whether members of a stored to-many came, went or moved.
     final var hasChangedMembers: Bool {
-        for relation in relations {
-            if case .toMany(let members) = relation, members.hasChanges { return true }
+        relations.indices.contains { index in
+            relations.uncountedMembers(index)?._withUnsafeGuaranteedRef { $0.hasChanges } ?? false
         }
-        return false
     }
 
     /// The row holds everything now: forgets what differed from it, keeps transient values and relationships.
@@ -477,9 +472,12 @@ extension NSManagedObject {
         }
         guard home.hasToMany else { return }
         for index in relations.indices {
-            guard case .toMany(let members) = relations[index] else { continue }
-            members.commit()
-            if !members.isKnown { relations[index] = .unread }
+            guard let members = relations.uncountedMembers(index) else { continue }
+            let isKnown = members._withUnsafeGuaranteedRef { members in
+                members.commit()
+                return members.isKnown
+            }
+            if !isKnown { relations[index] = .unread }
         }
     }
 }

@@ -87,9 +87,11 @@ private final class MethodObservers: Sendable {
         }
         let registration = Registration(
             center: center, observer: observer, name: name, object: object.map { $0 as AnyObject }, token: token)
+        // Let go of outside the lock: whoever goes with it may remove itself in its deinitialiser.
+        var held: [AnyObject] = []
         let gone = lock.withLock {
             state.registrations[ObjectIdentifier(observer), default: []].append(registration)
-            return sweep()
+            return sweep(holding: &held)
         }
         for registration in gone { registration.center?.removeObserver(registration.token as Any) }
     }
@@ -108,22 +110,29 @@ private final class MethodObservers: Sendable {
                 ($0.center === center || $0.center == nil) && (name == nil || $0.name == name)
                     && (object == nil || $0.object === object)
             }
-            let tokens = removed.map(\.token)
-            let kept = all.filter { registration in !tokens.contains { $0 === registration.token } }
+            let kept = all.filter { registration in !removed.contains { $0.token === registration.token } }
             state.registrations[key] = kept.isEmpty ? nil : kept
-            return tokens
+            // A token of a centre that is gone may be equal to one that this centre gave to somebody else.
+            return removed.filter { $0.center != nil }.map(\.token)
         }
     }
 
     /// Forgets observers that went away without a word; called often enough that they never are many.
-    private func sweep() -> [Registration] {
+    private func sweep(holding held: inout [AnyObject]) -> [Registration] {
         state.untilSweep -= 1
         guard state.untilSweep <= 0 else { return [] }
         var gone: [Registration] = []
         var count = 0
         for (key, registrations) in state.registrations {
-            let kept = registrations.filter { $0.observer != nil }
-            gone += registrations.filter { $0.observer == nil }
+            var kept: [Registration] = []
+            for registration in registrations {
+                if let observer = registration.observer {
+                    held.append(observer)
+                    kept.append(registration)
+                } else {
+                    gone.append(registration)
+                }
+            }
             state.registrations[key] = kept.isEmpty ? nil : kept
             count += kept.count
         }

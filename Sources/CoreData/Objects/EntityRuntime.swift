@@ -66,7 +66,7 @@ final class EntityRuntime: @unchecked Sendable {
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
     /// What deleting an object does to those that it refers to.
-    let deleteSteps: [DeleteStep]
+    let deleteSteps: UnsafeBufferPointer<DeleteStep>
     let validation: EntityValidation
     private let classCache = Mutex<NSManagedObject.Type?>(nil)
     /// Tells runtimes apart in the cache of a property key.
@@ -99,7 +99,10 @@ final class EntityRuntime: @unchecked Sendable {
             return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
-        deleteSteps = relationSlots.compactMap { [slots] in DeleteStep($0, slots[$0]) }
+        let steps = relationSlots.compactMap { [slots] in DeleteStep($0, slots[$0]) }
+        let deleteSteps = UnsafeMutableBufferPointer<DeleteStep>.allocate(capacity: steps.count)
+        _ = deleteSteps.initialize(from: steps)
+        self.deleteSteps = UnsafeBufferPointer(deleteSteps)
         keepsValues = slots.contains { $0.attribute != nil && ($0.property.isTransient || $0.type == .transformable) }
         let facts = UnsafeMutablePointer<SlotFacts>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { (facts + index).initialize(to: SlotFacts(slot)) }
@@ -114,6 +117,7 @@ final class EntityRuntime: @unchecked Sendable {
 
     deinit {
         facts.deallocate()
+        deleteSteps.deallocate()
         kinds.deallocate()
         slotTable.deallocate()
     }
@@ -173,8 +177,11 @@ struct SlotFacts {
     let relation: Int32
     /// The slot of the inverse in the destination, -1 without one.
     let inverse: Int32
-    /// The ordinal of the destination entity, -1 for attributes.
+    /// The ordinal of the destination entity, -1 for attributes; and of its root.
     let destination: Int32
+    let destinationRoot: Int32
+    /// The column with the entity number of a to-one's destination, -1 where there is none.
+    let entityColumn: Int32
     let isToMany: Bool
     /// Whether the inverse is there and to-many.
     let isInverseToMany: Bool
@@ -185,6 +192,8 @@ struct SlotFacts {
         relation = Int32(truncatingIfNeeded: slot.relation)
         inverse = Int32(truncatingIfNeeded: slot.relationship?.inverseSlot ?? -1)
         destination = Int32(truncatingIfNeeded: slot.relationship?.destination ?? -1)
+        destinationRoot = Int32(truncatingIfNeeded: slot.destinationRoot)
+        entityColumn = Int32(truncatingIfNeeded: slot.entityColumn)
         isToMany = slot.isToMany
         isInverseToMany = slot.isInverseToMany
         isTransformable = slot.attribute?.type == .transformable

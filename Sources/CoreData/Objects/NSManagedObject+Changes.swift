@@ -83,15 +83,16 @@ extension NSManagedObject {
         }
         switch relations.isEmpty ? .unread : relations[info.relation] {
         case .unread: return false
-        case .toOne(let object): return isChangedToOne(object, info)
+        case .toOne(let object): return isChangedToOne(key: object?.primaryKey, column: info.column)
         case .toMany(let members): return members.hasChanges
         }
     }
 
-    final func isChangedToOne(_ object: NSManagedObject?, _ info: EntityRuntime.Slot) -> Bool {
-        guard let row = rowView, info.column >= 0 else { return object != nil }
-        guard let object else { return !row.isNull(info.column) }
-        return row.isNull(info.column) || row.integer(info.column) != object.primaryKey
+    /// Whether a to-one whose destination has that key is not what the row says.
+    final func isChangedToOne(key: Int64?, column: Int) -> Bool {
+        guard let row = rowView, column >= 0 else { return key != nil }
+        guard let key else { return !row.isNull(column) }
+        return row.isNull(column) || row.integer(column) != key
     }
 
     /// As ``committedAttribute(_:)``, but a transformable's bytes stay bytes.
@@ -120,7 +121,7 @@ extension NSManagedObject {
             return ManagedObjectValues.any(committedAttributeWithoutCaching(slot), slot: info)
         }
         guard let relationship = info.relationship, isStored else { return nil }
-        if !relationship.isToMany { return committedToOne(info) }
+        if !relationship.isToMany { return committedToOne(slot) }
         let members = knownMembers(slot).committedMembers
         return relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
     }

@@ -34,16 +34,13 @@ extension NSManagedObject {
     /// Reads the row, from memory where it is there, and calls `awakeFromFetch`; -1 where no property was asked for.
     private final func fire(slot: Int) {
         if hasRow, home.isContextAlive { return becomeRealised() }
-        guard let context = managedObjectContext else {
-            let name = slot < 0 ? "" : runtime.slots[slot].name
-            becomeInaccessible()
-            CoreDataLog.general.error(
-                """
-                The context of \(runtime.name) \(primaryKey) is gone or was reset; its property '\(name)' reads as nil.
-                """)
-            return
+        if let context = home.uncountedRegistry?._withUnsafeGuaranteedRef({ $0.uncountedContext }) {
+            return context._withUnsafeGuaranteedRef { $0.realise(self, slot: slot) }
         }
-        context.realise(self, slot: slot)
+        let name = slot < 0 ? "" : runtime.slots[slot].name
+        becomeInaccessible()
+        CoreDataLog.general.error(
+            "The context of \(runtime.name) \(primaryKey) is gone or was reset; its property '\(name)' reads as nil.")
     }
 
     @inline(__always)

@@ -8,34 +8,41 @@ extension NSManagedObject {
     // MARK: To-one
 
     /// The destination, as an object that may be a fault.
-    final func toOne(_ slot: Int) -> NSManagedObject? {
+    final func toOne(_ slot: Int) -> NSManagedObject? { uncountedToOne(slot)?.takeUnretainedValue() }
+
+    /// As above, without counting a reference: for as long as the relationship is not set.
+    final func uncountedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
         let relation = Int(home.facts[slot].relation)
         if relations.isEmpty { makeRelations() }
-        switch relations[relation] {
-        case .toOne(let object): return object
-        case .toMany: return nil
-        case .unread:
-            let object = hasRow ? committedToOne(runtime.slots[slot]) : nil
-            relations[relation] = .toOne(object)
-            return object
-        }
+        if !relations.isRead(relation) { relations.takeToOne(relation, retainedDestination(slot)) }
+        return relations.uncountedToOne(relation)
     }
 
     /// The destination that the row names.
-    final func committedToOne(_ info: EntityRuntime.Slot) -> NSManagedObject? {
-        guard let row = rowView, info.column >= 0, !row.isNull(info.column), let registry = home.registry else {
-            return nil
+    final func committedToOne(_ slot: Int) -> NSManagedObject? {
+        let address = retainedDestination(slot)
+        return UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
+    }
+
+    /// The address of that object, retained, or 0.
+    private final func retainedDestination(_ slot: Int) -> UInt {
+        let facts = home.facts + slot
+        let column = Int(facts.pointee.column)
+        guard let row = rowView, column >= 0, !row.isNull(column), let registry = home.uncountedRegistry else {
+            return 0
         }
-        let key = row.integer(info.column)
-        let root = info.destinationRoot
-        if let known = registry.destination(of: home, info.relation, root: root, primaryKey: key) { return known }
-        guard let context = registry.context, let store = home.store, let relationship = info.relationship else {
-            return nil
+        let key = row.integer(column)
+        let known = registry._withUnsafeGuaranteedRef {
+            $0.retainedDestination(
+                of: home, Int(facts.pointee.relation), root: Int(facts.pointee.destinationRoot), primaryKey: key)
         }
-        let entityColumn = info.entityColumn
+        if known != 0 { return known }
+        guard let context = managedObjectContext, let store = home.store else { return 0 }
+        let entityColumn = Int(facts.pointee.entityColumn)
         let number = entityColumn >= 0 && !row.isNull(entityColumn) ? row.integer(entityColumn) : nil
-        return context.destination(
-            in: store, entity: relationship.destination, entityNumber: number, primaryKey: key)
+        let made = context.destination(
+            in: store, entity: Int(facts.pointee.destination), entityNumber: number, primaryKey: key)
+        return made.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
     }
 
     final func setToOne(_ object: NSManagedObject?, _ slot: Int) {
@@ -54,22 +61,25 @@ extension NSManagedObject {
 
     final func assignToOne(_ object: NSManagedObject?, _ slot: Int) {
         if relations.isEmpty { makeRelations() }
-        relations[Int(home.facts[slot].relation)] = .toOne(object)
+        relations.setToOne(Int(home.facts[slot].relation), object)
     }
 
     // MARK: To-many
 
     /// The relationship's members, read or not.
-    final func members(_ slot: Int) -> ToManyMembers {
+    final func members(_ slot: Int) -> ToManyMembers { uncountedMembers(slot).takeUnretainedValue() }
+
+    /// As above, without counting a reference: the relationship holds them.
+    private final func uncountedMembers(_ slot: Int) -> Unmanaged<ToManyMembers> {
         let relation = Int(home.facts[slot].relation)
+        if !relations.isEmpty, let members = relations.uncountedMembers(relation) { return members }
         if relations.isEmpty { makeRelations() }
-        if case .toMany(let members) = relations[relation] { return members }
         let info = runtime.slots[slot]
         let mayBeStored = isStored && !info.property.isTransient
         let members = ToManyMembers(
             isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored)
         relations[relation] = .toMany(members)
-        return members
+        return .passUnretained(members)
     }
 
     /// The relationship's members, read from the store where they are not known yet: one statement.
@@ -134,9 +144,11 @@ extension NSManagedObject {
     final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
-            let members = members(slot)
+            let members = uncountedMembers(slot)
             noteOldValue(slot)
-            let isNew = facts.pointee.isInverseToMany ? members.add(object) : members.gain(object)
+            let isNew = members._withUnsafeGuaranteedRef {
+                facts.pointee.isInverseToMany ? $0.add(object) : $0.gain(object)
+            }
             if isNew { markChanged(slot) }
             return
         }
@@ -154,14 +166,16 @@ extension NSManagedObject {
     final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
-            let members = members(slot)
+            let members = uncountedMembers(slot)
             noteOldValue(slot)
-            let wasMember = facts.pointee.isInverseToMany ? members.remove(object) : members.lose(object)
+            let wasMember = members._withUnsafeGuaranteedRef {
+                facts.pointee.isInverseToMany ? $0.remove(object) : $0.lose(object)
+            }
             if wasMember { markChanged(slot) }
             return
         }
         fireIfNeeded(slot: slot)
-        guard toOne(slot) === object else { return }
+        guard let known = uncountedToOne(slot), known._withUnsafeGuaranteedRef({ $0 === object }) else { return }
         noteOldValue(slot)
         assignToOne(nil, slot)
         markChanged(slot)

@@ -42,7 +42,7 @@ extension NSManagedObject {
 
     final func liveValues() -> ObjectValues {
         if let values { return values }
-        let made = ObjectValues(slotCount: home.slotCount)
+        let made = ObjectValues.make(slotCount: home.slotCount)
         values = made
         return made
     }
@@ -151,7 +151,8 @@ enum ManagedObjectValues {
 
     /// Puts the value into a column of a row in the making.
     static func encode(
-        _ value: Value, slot: EntityRuntime.Slot, _ kind: ColumnKind, at column: Int, into builder: RowBuilder
+        _ value: Value, slot: Int, of runtime: EntityRuntime, _ kind: ColumnKind, at column: Int,
+        into builder: RowBuilder
     ) throws {
         switch value {
         case .null: builder.setNull(at: column)
@@ -169,7 +170,7 @@ enum ManagedObjectValues {
         case .uuid(let value):
             withUnsafeBytes(of: value.uuid) { builder.setBytes($0, at: column) }
         case .opaque(let box):
-            let data = try Transformation.data(from: box, attribute: slot)
+            let data = try Transformation.data(from: box, attribute: runtime.slots[slot])
             data.withUnsafeBytes { builder.setBytes($0, at: column) }
         }
     }

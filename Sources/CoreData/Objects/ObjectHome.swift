@@ -25,11 +25,12 @@ final class ObjectHome: @unchecked Sendable {
     /// `nil` before an object is saved or assigned to a store.
     let store: SQLStore?
     let identities: KeyTable?
-    /// As `identities` and `registry`, and the store's row cache, to be called without counting a reference: the home holds
+    /// As `identities`, `registry` and `store`, and the store's row cache, to be called without counting a reference: the home holds
     /// them anyway.
     let uncountedIdentities: Unmanaged<KeyTable>?
     let uncountedRegistry: Unmanaged<ObjectRegistry>?
     let uncountedRowCache: Unmanaged<RowCache>?
+    let uncountedStore: Unmanaged<SQLStore>?
     /// 0 without a store.
     let storeIndex: Int32
     // What objects ask of those above most often: to go through them would count references, slowly where somebody
@@ -41,6 +42,7 @@ final class ObjectHome: @unchecked Sendable {
     @exclusivity(unchecked) var destinations: [KeyTable?]
     /// Of each slot what the hot paths ask; the runtime owns it.
     let facts: UnsafePointer<SlotFacts>
+    let deleteSteps: UnsafeBufferPointer<DeleteStep>
     let slotCount: Int
     let relationCount: Int
     let isAbstract: Bool
@@ -50,6 +52,7 @@ final class ObjectHome: @unchecked Sendable {
     let isConfinementChecked = Confinement.isCheckedInRelease
     /// The entity, which the runtime's model holds.
     unowned(unsafe) let entity: NSEntityDescription
+    let entityAddress: UnsafeMutableRawPointer
     /// How each slot is read, and the slots by name; the runtime owns them.
     let kinds: UnsafePointer<AccessKind>
     let slotTable: SlotTable
@@ -62,20 +65,29 @@ final class ObjectHome: @unchecked Sendable {
         uncountedIdentities = identities.map { .passUnretained($0) }
         uncountedRegistry = registry.map { .passUnretained($0) }
         uncountedRowCache = store.map { .passUnretained($0.cache) }
+        uncountedStore = store.map { .passUnretained($0) }
         storeIndex = store?.index ?? 0
         root = runtime.root
         ordinal = Int32(truncatingIfNeeded: runtime.ordinal)
         runtimeIdentifier = runtime.identifier
         facts = runtime.facts
+        deleteSteps = runtime.deleteSteps
         slotCount = runtime.slots.count
         relationCount = runtime.relationSlots.count
         isAbstract = runtime.compiled.isAbstract
         hasToMany = runtime.slots.contains { $0.isToMany }
         hasManyToMany = runtime.slots.contains { $0.isToMany && $0.isInverseToMany }
         entity = runtime.entity
+        entityAddress = Unmanaged.passUnretained(runtime.entity).toOpaque()
         kinds = runtime.kinds
         slotTable = runtime.slotTable
         destinations = Array(repeating: nil, count: runtime.relationSlots.count)
+    }
+
+    /// Whether the object of a permanent ID lives here.
+    func holdsObject(of id: NSManagedObjectID) -> Bool {
+        guard runtime === id.runtime, let uncountedStore else { return false }
+        return uncountedStore._withUnsafeGuaranteedRef { $0.reference === id.storeReference && $0.isAttached }
     }
 
     /// The home of objects outside any context.

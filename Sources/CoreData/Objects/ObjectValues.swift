@@ -2,37 +2,68 @@ import CoreDataPrimitives
 import Foundation
 
 /// What differs from an object's row: made when the first value is set, gone when the object is clean again.
-final class ObjectValues {
-    // As with the fields of an object, nobody else looks at one while it changes.
-
-    /// The attributes that have a value here; for the others the row, or for a new object the default, still holds.
-    @exclusivity(unchecked) private(set) var live = IndexMask()
-    /// By slot; made where `live` says so. A plain array of optionals would have to be filled first.
-    private let storage: UnsafeMutablePointer<Value>
-    /// What was set since the last save.
-    @exclusivity(unchecked) var changed = IndexMask()
-    /// What was set since changes were last processed.
-    @exclusivity(unchecked) var event = IndexMask()
-    @exclusivity(unchecked) private var rare: Rare?
+///
+/// ```
+///  object header | masks, rare | value of slot 0 | value of slot 1 | …      made where `live` says so
+/// ```
+/// One allocation: a class of the standard library's, because only that can be followed by elements.
+final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
+    struct Masks {
+        /// The attributes that have a value here; for the others the row, or for a new object the default, still holds.
+        var live = IndexMask()
+        /// What was set since the last save.
+        var changed = IndexMask()
+        /// What was set since changes were last processed.
+        var event = IndexMask()
+        fileprivate var rare: Rare?
+    }
 
     /// What few objects have.
-    private final class Rare {
+    fileprivate final class Rare {
         var eventOld: [ValueBeforeEvent] = []
         var orders: [Int: Int64] = [:]
         var owners: [Int: OwnerChange] = [:]
     }
 
-    init(slotCount: Int) {
-        // The allocator's own alignment does; Swift's way of asking for it costs twice as much.
-        guard let memory = malloc(max(slotCount, 1) * MemoryLayout<Value>.stride) else {
-            fatalError("out of memory")
-        }
-        storage = memory.bindMemory(to: Value.self, capacity: slotCount)
+    static func make(slotCount: Int) -> ObjectValues {
+        unsafeDowncast(create(minimumCapacity: slotCount) { _ in Masks() }, to: ObjectValues.self)
     }
 
     deinit {
         for slot in live { (storage + slot).deinitialize(count: 1) }
-        free(storage)
+    }
+
+    // As with the fields of an object, nobody else looks at one while it changes: the masks are reached by their address,
+    // since each access of a property would be checked for overlaps.
+
+    @inline(__always)
+    private var masks: UnsafeMutablePointer<Masks> { withUnsafeMutablePointerToHeader { $0 } }
+
+    @inline(__always)
+    private var storage: UnsafeMutablePointer<Value> { withUnsafeMutablePointerToElements { $0 } }
+
+    @inline(__always)
+    private(set) var live: IndexMask {
+        _read { yield masks.pointee.live }
+        _modify { yield &masks.pointee.live }
+    }
+
+    @inline(__always)
+    var changed: IndexMask {
+        _read { yield masks.pointee.changed }
+        _modify { yield &masks.pointee.changed }
+    }
+
+    @inline(__always)
+    var event: IndexMask {
+        _read { yield masks.pointee.event }
+        _modify { yield &masks.pointee.event }
+    }
+
+    @inline(__always)
+    private var rare: Rare? {
+        _read { yield masks.pointee.rare }
+        _modify { yield &masks.pointee.rare }
     }
 
     subscript(slot: Int) -> Value? {

@@ -23,46 +23,47 @@ extension SQLiteStatement {
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int) {
-        var column = Int32(truncatingIfNeeded: first)
-        for index in kinds.indices {
-            read(column, into: builder, at: index, kinds[index])
-            column += 1
+        let first = Int32(truncatingIfNeeded: first)
+        kinds.withUnsafeBufferPointer { kinds in
+            for group in stride(from: 0, to: kinds.count, by: 64) {
+                builder.fill(group) { word(first + Int32(truncatingIfNeeded: $0), kinds[$0], builder) }
+            }
         }
     }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int]) {
-        for index in columns.indices where columns[index] >= 0 {
-            read(Int32(truncatingIfNeeded: columns[index]), into: builder, at: index, kinds[index])
+        for group in stride(from: 0, to: kinds.count, by: 64) {
+            builder.fill(group) { index in
+                columns[index] < 0 ? nil : word(Int32(truncatingIfNeeded: columns[index]), kinds[index], builder)
+            }
         }
     }
 
+    /// The column's word, `nil` for NULL; bytes go to the builder.
+    ///
     /// Asking for a value's type costs as much as the value, so only a value that may be NULL is asked.
     @inline(__always)
-    private func read(_ column: Int32, into builder: RowBuilder, at index: Int, _ kind: ColumnKind) {
+    private func word(_ column: Int32, _ kind: ColumnKind, _ builder: RowBuilder) -> UInt64? {
         switch kind {
         case .integer:
             let value = sqlite3_column_int64(pointer, column)
-            if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                builder.setInteger(value, at: index)
-            }
+            return value == 0 && sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : UInt64(bitPattern: value)
         case .real:
             let value = sqlite3_column_double(pointer, column)
-            if value != 0 || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                builder.setReal(value, at: index)
-            }
+            return value == 0 && sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : value.bitPattern
         case .text:
             // A value costs one look at the row, where its text and its length by column cost two.
             let value = sqlite3_column_value(pointer, column)
-            if let text = sqlite3_value_text(value) {
-                let count = Int(sqlite3_value_bytes(value))
-                builder.setBytes(UnsafeRawBufferPointer(start: text, count: count), at: index)
-            }
+            guard let text = sqlite3_value_text(value) else { return nil }
+            let count = Int(sqlite3_value_bytes(value))
+            return builder.keep(UnsafeRawBufferPointer(start: text, count: count))
         case .blob:
-            let blob = sqlite3_column_blob(pointer, column)
-            if blob != nil || sqlite3_column_type(pointer, column) != SQLITE_NULL {
-                let count = Int(sqlite3_column_bytes(pointer, column))
-                builder.setBytes(UnsafeRawBufferPointer(start: blob, count: count), at: index)
-            }
+            let value = sqlite3_column_value(pointer, column)
+            guard sqlite3_value_type(value) != SQLITE_NULL else { return nil }
+            // Asked first: it may turn a number into text.
+            let blob = sqlite3_value_blob(value)
+            let count = Int(sqlite3_value_bytes(value))
+            return builder.keep(UnsafeRawBufferPointer(start: blob, count: count))
         }
     }
 }

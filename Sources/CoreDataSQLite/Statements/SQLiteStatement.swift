@@ -101,8 +101,8 @@ final class SQLiteStatement: SQLStatement {
         guard hasBindings else { return }
         sqlite3_clear_bindings(pointer)
         hasBindings = false
-        boundRows.removeAll()
-        observed = nil
+        if !boundRows.isEmpty { boundRows.removeAll(keepingCapacity: true) }
+        if observed != nil { observed = nil }
     }
 
     private func beginRun() throws {

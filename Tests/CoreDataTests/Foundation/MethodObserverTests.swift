@@ -52,6 +52,28 @@ import Testing
         #expect(listener.heard.count == 2)
     }
 
+    /// Addresses are used again: what an observer of a centre that is gone had must not be taken for this one's.
+    @Test func formerObserversAtTheSameAddressDoNotMatter() {
+        for _ in 0..<200 {
+            do {
+                let center = NotificationCenter()
+                let former = [Listener(center), Listener(center), Listener(center)]
+                for listener in former {
+                    center.addObserver(listener, selector: Listener.nothing, name: Self.name, object: nil)
+                }
+            }
+            let center = NotificationCenter()
+            let listener = Listener(center)
+            let stays = [Listener(center), Listener(center)]
+            for listener in [listener] + stays {
+                center.addObserver(listener, selector: Listener.nothing, name: Self.name, object: nil)
+            }
+            center.removeObserver(listener)
+            center.post(name: Self.name, object: nil)
+            #expect(listener.heard == [] && stays.allSatisfy { $0.heard == ["nothing"] })
+        }
+    }
+
     @Test func removedObserverHearsNothing() {
         let center = NotificationCenter()
         let listener = Listener(center)
