@@ -95,19 +95,17 @@ package final class RowBuilder {
     }
 
     /// Takes every column of another row of the same layout.
-    package func copy(_ row: RowSnapshot, kinds: [ColumnKind]) {
-        row.withView { view in
-            let source = view.words
-            words.update(from: source, count: nullWords + columnCount)
-            var end = 0
-            for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
-                let word = words[nullWords + column]
-                end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
-            }
-            if end > byteCapacity { grow(to: end) }
-            bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
-            byteCount = end
+    package func copy(_ row: RowView, kinds: UnsafeBufferPointer<ColumnKind>) {
+        let source = row.words
+        words.update(from: source, count: nullWords + columnCount)
+        var end = 0
+        for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
+            let word = words[nullWords + column]
+            end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
         }
+        if end > byteCapacity { grow(to: end) }
+        bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
+        byteCount = end
     }
 
     /// Copies a column of another row of the same layout.

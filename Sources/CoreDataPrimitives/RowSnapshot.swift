@@ -2,7 +2,7 @@ import Foundation
 
 /// How one column of a row is kept in memory and bound to a statement.
 @usableFromInline
-package enum ColumnKind: UInt8, Sendable {
+package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
     /// A signed 64-bit integer: integers, booleans, primary keys, entity numbers, order values.
     case integer
     /// A double: floats, doubles, dates.
@@ -78,19 +78,7 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Whether the column holds the same in both rows; the rows must be of one layout.
     package func isEqual(to other: RowSnapshot, at column: Int, kind: ColumnKind) -> Bool {
-        if isNull(column) != other.isNull(column) { return false }
-        switch kind {
-        case .integer, .real: return word(column) == other.word(column)
-        case .text, .blob:
-            return withBytes(column) { a in
-                other.withBytes(column) { b in
-                    guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {
-                        return a.count == b.count
-                    }
-                    return memcmp(first, second, a.count) == 0
-                }
-            }
-        }
+        withView { view in other.withView { view.isEqual(to: $0, at: column, kind: kind) } }
     }
 
     @inlinable static func nullWords(_ columns: Int) -> Int { (columns + 63) >> 6 }

@@ -49,6 +49,20 @@ package struct RowView: Equatable {
         return UnsafeRawBufferPointer(start: start, count: Int(word & 0xFFFF_FFFF))
     }
 
+    /// Whether the column holds the same in both rows; the rows must be of one layout.
+    package func isEqual(to other: RowView, at column: Int, kind: ColumnKind) -> Bool {
+        if isNull(column) != other.isNull(column) { return false }
+        switch kind {
+        case .integer, .real: return word(column) == other.word(column)
+        case .text, .blob:
+            let (a, b) = (bytes(column), other.bytes(column))
+            guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {
+                return a.count == b.count
+            }
+            return memcmp(first, second, a.count) == 0
+        }
+    }
+
     @inlinable
     func word(_ column: Int) -> UInt64 {
         assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")
@@ -60,7 +74,7 @@ package struct RowView: Equatable {
 /// A word that stands for a row holds it.
 extension RowSnapshot {
     /// The word that stands for the row; give it to ``release(_:)`` in the end.
-    @inlinable package consuming func retainedWord() -> UInt {
+    @inlinable package func retainedWord() -> UInt {
         // The first word keeps the slab, the last one lets go of it.
         if header.pointee.holders.add(1, ordering: .relaxed).oldValue == 0 { _ = Unmanaged.passRetained(slab) }
         return UInt(bitPattern: header)

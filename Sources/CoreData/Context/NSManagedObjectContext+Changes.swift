@@ -94,11 +94,12 @@ extension NSManagedObjectContext {
 
     private func endEvent(_ object: NSManagedObject) {
         object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
-        guard let values = object.values else { return }
-        values.event.removeAll()
-        guard !values.eventOld.isEmpty else { return }
-        for old in values.eventOld { if case .toMany(let members) = old.content { members.endJournal() } }
-        values.eventOld = []
+        object.uncountedValues?._withUnsafeGuaranteedRef { values in
+            values.event.removeAll()
+            guard values.hasRare, !values.eventOld.isEmpty else { return }
+            for old in values.eventOld { if case .toMany(let members) = old.content { members.endJournal() } }
+            values.eventOld = []
+        }
     }
 
     // MARK: Delete rules

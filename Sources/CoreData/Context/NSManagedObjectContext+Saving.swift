@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
 
     /// Calls `willSave` and validates until no hook changes anything any more (G7, H2).
     private func settle() throws {
-        var changed = changedObjects()
+        var changed = changedLists()
         var rounds = 0
         while !changed.isEmpty {
             rounds += 1
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
             // What a hook sets on objects whose hook has run is saved too; only others' hooks are still to run.
             var next = changed
             while !next.isEmpty {
-                next.forEachHeld { $0.willSave() }
+                for objects in next { objects.forEachHeld { $0.willSave() } }
                 next = processPendingChanges(addingTo: &changed)
                 try checkReads()
             }
@@ -64,24 +64,25 @@ extension NSManagedObjectContext {
 
     private var eventObjects: [NSManagedObject] { event.inserted + event.updated + event.deleted }
 
-    /// Ends the event, and adds to the list what it touched and what is not in it; returns that.
-    private func processPendingChanges(addingTo changed: inout [NSManagedObject]) -> [NSManagedObject] {
+    /// Ends the event, and adds to the lists what it touched and what is not in them; returns that.
+    private func processPendingChanges(addingTo changed: inout [[NSManagedObject]]) -> [[NSManagedObject]] {
         propagateDeletes()
         let touched = eventObjects
         guard !touched.isEmpty else { return [] }
-        var seen = Set(changed.map(ObjectReference.init))
+        var seen = Set(changed.joined().map(ObjectReference.init))
         let new = touched.filter { seen.insert(ObjectReference($0)).inserted }
-        changed += new
         processPendingChanges()
-        return new
+        guard !new.isEmpty else { return [] }
+        changed.append(new)
+        return [new]
     }
 
-    private func changedObjects() -> [NSManagedObject] {
-        let lists = [
+    /// What is to be saved, as it is listed: to put it into one list would count a reference to every object.
+    private func changedLists() -> [[NSManagedObject]] {
+        [
             current(insertedList) { $0.isInserted }, current(updatedList) { $0.isUpdated },
             current(deletedList) { $0.isDeleted },
         ].filter { !$0.isEmpty }
-        return lists.count == 1 ? lists[0] : Array(lists.joined())
     }
 
     /// Those of a list that still have the state: most often all, and then the list itself and no copy.
@@ -91,19 +92,21 @@ extension NSManagedObjectContext {
         list.allHeldSatisfy(isCurrent) ? list : list.filter(isCurrent)
     }
 
-    private func validate(_ objects: [NSManagedObject]) throws {
+    private func validate(_ lists: [[NSManagedObject]]) throws {
         var errors: [any Error] = []
-        objects.forEachHeld { object in
-            guard object.hasChanges, !object.flags.contains(.inaccessible) else { return }
-            do {
-                if object.isDeleted {
-                    try object.validateForDelete()
-                } else if object.isInserted {
-                    try object.validateForInsert()
-                } else {
-                    try object.validateForUpdate()
-                }
-            } catch { errors.append(error) }
+        for objects in lists {
+            objects.forEachHeld { object in
+                guard object.hasChanges, !object.flags.contains(.inaccessible) else { return }
+                do {
+                    if object.isDeleted {
+                        try object.validateForDelete()
+                    } else if object.isInserted {
+                        try object.validateForInsert()
+                    } else {
+                        try object.validateForUpdate()
+                    }
+                } catch { errors.append(error) }
+            }
         }
         try checkReads()
         if let error = CoreDataErrors.combined(errors) { throw error }

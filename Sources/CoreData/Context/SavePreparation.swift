@@ -49,7 +49,8 @@ final class SavePreparation {
         let hasMetadata = store.hasUnsavedMetadata
         guard !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasMetadata else { return ChangeSet() }
         if store.isReadOnly { throw CoreDataErrors.readOnly(store) }
-        temporaryKeys = inserted.map(\.primaryKey)
+        temporaryKeys.reserveCapacity(inserted.count)
+        inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
         do {
             let outcome = try store.engine.save(keys: neededKeys()) { keys in
@@ -123,7 +124,7 @@ final class SavePreparation {
         }
         changes.updates.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
-            guard let old = object.row else {
+            guard let old = object.rowView else {
                 throw SaveFailure.conflicts([
                     SaveFailure.Conflict(
                         key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey),
@@ -133,7 +134,8 @@ final class SavePreparation {
             let (row, columns) = try changedRow(of: object, from: old)
             guard !columns.isEmpty || object.hasChangedMembers else { return }
             written.append(object)
-            changes.updates.append(ChangeSet.Update(old: old, new: row, columns: columns))
+            guard let known = object.row else { preconditionFailure("the row is there") }
+            changes.updates.append(ChangeSet.Update(old: known, new: row, columns: columns))
         }
         changes.deletions.reserveCapacity(deleted.count)
         deleted.forEachHeld { object in
@@ -151,7 +153,7 @@ final class SavePreparation {
 
     /// The row with what the object changed, and the columns that differ.
     private func changedRow(
-        of object: NSManagedObject, from old: RowSnapshot
+        of object: NSManagedObject, from old: RowView
     ) throws -> (row: RowSnapshot, columns: IndexMask) {
         let form = form(for: object)
         let touched = touchedColumns(of: object)
@@ -167,8 +169,10 @@ final class SavePreparation {
         let row = form.builder.finish(
             primaryKey: object.primaryKey, version: old.version &+ 1, entity: form.runtime.ordinal)
         var columns = IndexMask()
-        for column in touched where !row.isEqual(to: old, at: column, kind: form.kinds[column]) {
-            columns.insert(column)
+        row.withView { new in
+            for column in touched where !new.isEqual(to: old, at: column, kind: form.kinds[column]) {
+                columns.insert(column)
+            }
         }
         return (row, columns)
     }
@@ -177,7 +181,7 @@ final class SavePreparation {
     /// that were assigned.
     private func touchedColumns(of object: NSManagedObject) -> IndexMask {
         var columns = IndexMask()
-        if let values = object.values {
+        object.uncountedValues?._withUnsafeGuaranteedRef { values in
             let facts = object.home.facts
             for slot in values.live where facts[slot].column >= 0 {
                 if !facts[slot].isTransformable || values.changed.contains(slot) {
@@ -207,7 +211,7 @@ final class SavePreparation {
 
     private func row(of object: NSManagedObject, version: Int32) throws -> RowSnapshot {
         let form = form(for: object)
-        for column in form.columns.indices { try set(column, of: object, form) }
+        for column in form.roles.indices { try set(column, of: object, form) }
         return form.builder.finish(
             primaryKey: object.primaryKey, version: version, entity: form.runtime.ordinal)
     }
@@ -216,7 +220,7 @@ final class SavePreparation {
     private func set(_ index: Int, of object: NSManagedObject, _ form: RowForm) throws {
         let kind = form.kinds[index]
         let builder = form.builder
-        switch form.columns[index].role {
+        switch form.roles[index] {
         case .attribute(let slot):
             if let row = object.rowView, !object.hasLiveValue(slot) {
                 builder.copy(index, kind: kind, from: row)
@@ -239,7 +243,7 @@ final class SavePreparation {
             let ordinal = Int(target._withUnsafeGuaranteedRef { $0.home.ordinal })
             builder.setInteger(store.entityNumber(of: ordinal), at: index)
         case .order(let slot):
-            if let values = object.values, values.hasRare, let order = values.orders[slot] {
+            if object.hasValues, let values = object.values, values.hasRare, let order = values.orders[slot] {
                 builder.setInteger(order, at: index)
             } else if object.toOne(slot) != nil, let row = object.rowView {
                 builder.copy(index, kind: kind, from: row)
@@ -247,7 +251,7 @@ final class SavePreparation {
                 builder.setNull(at: index)
             }
         case .ownerKey, .ownerOrder:
-            if let values = object.values, values.hasRare, let change = values.owners[index] {
+            if object.hasValues, let values = object.values, values.hasRare, let change = values.owners[index] {
                 switch change {
                 case .none: builder.setNull(at: index)
                 case .owner(let owner): builder.setInteger(owner.primaryKey, at: index)
@@ -408,15 +412,28 @@ final class SavePreparation {
 /// What making rows of one entity needs, in one place; a context keeps it from save to save.
 final class RowForm {
     let runtime: EntityRuntime
-    let columns: [RowLayout.Column]
-    let kinds: [ColumnKind]
+    // Plain memory: to look at an array's element counts references to the array.
+    let roles: UnsafeBufferPointer<RowLayout.Role>
+    let kinds: UnsafeBufferPointer<ColumnKind>
     let builder: RowBuilder
 
     init(_ runtime: EntityRuntime) {
         self.runtime = runtime
-        columns = runtime.layout.columns
-        kinds = runtime.layout.kinds
+        let columns = runtime.layout.columns
+        roles = Self.copy(columns.map(\.role))
+        kinds = Self.copy(runtime.layout.kinds)
         builder = RowBuilder(columnCount: columns.count)
+    }
+
+    deinit {
+        roles.deallocate()
+        kinds.deallocate()
+    }
+
+    private static func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+        let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = copy.initialize(from: elements)
+        return UnsafeBufferPointer(copy)
     }
 
     /// Whether every column of the mask is as wide as its word.
@@ -441,8 +458,9 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether the attribute was set; a transformable's object is also kept after it was only read.
     final func hasLiveValue(_ slot: Int) -> Bool {
-        guard let values, values.live.contains(slot) else { return false }
-        return !home.facts[slot].isTransformable || values.changed.contains(slot)
+        uncountedValues?._withUnsafeGuaranteedRef { values in
+            values.live.contains(slot) && (!home.facts[slot].isTransformable || values.changed.contains(slot))
+        } ?? false
     }
 
     /// Whether members of a stored to-many came, went or moved.
@@ -454,7 +472,7 @@ extension NSManagedObject {
 
     /// The row holds everything now: forgets what differed from it, keeps transient values and relationships.
     final func becomeClean() {
-        if let values, runtime.keepsValues {
+        if runtime.keepsValues, let values {
             var keepsSome = false
             for (index, slot) in runtime.slots.enumerated() where values[index] != nil {
                 if slot.property.isTransient || slot.type == .transformable {

@@ -7,7 +7,7 @@ import Foundation
 extension NSManagedObject {
     /// The attribute's value now; the fault must have been fired.
     final func attributeValue(_ slot: Int) -> Value {
-        if let live = values?[slot] { return live }
+        if let uncountedValues, let live = uncountedValues._withUnsafeGuaranteedRef({ $0[slot] }) { return live }
         return committedAttribute(slot)
     }
 
@@ -50,7 +50,8 @@ extension NSManagedObject {
     /// Calls `body` with the values, which stay while it runs, without counting a reference.
     @inline(__always)
     private final func withLiveValues(_ body: (ObjectValues) -> Void) {
-        Unmanaged.passUnretained(liveValues())._withUnsafeGuaranteedRef(body)
+        if !hasValues { values = .make(slotCount: home.slotCount) }
+        uncountedValues?._withUnsafeGuaranteedRef(body)
     }
 
     /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.

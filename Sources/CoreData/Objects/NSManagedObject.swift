@@ -40,7 +40,8 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) final var home: ObjectHome
     /// Stands for the row and holds it, 0 without one; see ``row``.
     @exclusivity(unchecked) private final var rowWord: UInt = 0
-    @exclusivity(unchecked) final var values: ObjectValues?
+    /// As ``values``, without counting a reference: for as long as nobody lets go of them.
+    @exclusivity(unchecked) private(set) final var uncountedValues: Unmanaged<ObjectValues>?
     @exclusivity(unchecked) final var flags: ObjectFlags = []
     /// By relationship position; empty until a relationship is looked at.
     @exclusivity(unchecked) final var relations = RelationTable()
@@ -78,6 +79,7 @@ open class NSManagedObject: NSObject {
 
     deinit {
         relations.removeAll()
+        uncountedValues?.release()
         guard flags.contains(.registered), let registry = home.uncountedRegistry else {
             return RowSnapshot.release(rowWord)
         }
@@ -105,6 +107,18 @@ open class NSManagedObject: NSObject {
     final var rowView: RowView? { rowWord == 0 ? nil : RowView(word: rowWord) }
 
     final var hasRow: Bool { rowWord != 0 }
+
+    /// What was set and is not in the row.
+    final var values: ObjectValues? {
+        get { uncountedValues?.takeUnretainedValue() }
+        set {
+            let old = uncountedValues
+            uncountedValues = newValue.map { .passRetained($0) }
+            old?.release()
+        }
+    }
+
+    final var hasValues: Bool { uncountedValues != nil }
 
     /// The row that the word stands for, which the object holds from now on.
     final func takeRow(_ word: UInt) {

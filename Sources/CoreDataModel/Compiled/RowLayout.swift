@@ -10,7 +10,7 @@ import CoreDataPrimitives
 ///
 ///     Item: name, quantity, unit → Unit          // columns: name, quantity, unit's key
 package struct RowLayout: Sendable {
-    package enum Role: Hashable, Sendable {
+    package enum Role: Hashable, Sendable, BitwiseCopyable {
         /// An attribute's value.
         case attribute(slot: Int)
         /// The primary key of a to-one's destination row.
