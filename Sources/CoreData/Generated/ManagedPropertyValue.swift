@@ -289,7 +289,8 @@ extension NSManagedObject: ManagedAttributeValue {
         object.checkQueue(nil, slot: slot)
         object.fireIfNeeded(slot: slot)
         guard let target = object.toOne(slot) else { return nil }
-        return target as? Self
+        // The class itself, by far most often; a cast asks the runtime.
+        return type(of: target) == Self.self ? unsafeDowncast(target, to: Self.self) : target as? Self
     }
     public static func _writeOptional(_ value: NSManagedObject?, _ object: NSManagedObject, _ slot: Int) {
         object.setToOne(value, slot)

@@ -31,6 +31,22 @@ enum AccessKind: UInt8 {
     }
 }
 
+extension AccessKind {
+    /// The attribute type of a kind whose values are Swift's own or numbers; integers of each width are set alike.
+    @inline(__always)
+    var plainType: AttributeType? {
+        switch self {
+        case .integer: .integer64
+        case .boolean: .boolean
+        case .float: .float
+        case .double: .double
+        case .date: .date
+        case .string: .string
+        case .described, .toOne: nil
+        }
+    }
+}
+
 // Most properties are read by the kind of their slot: one load instead of a walk through reference-counted descriptions.
 extension NSManagedObject {
     /// The slot of the property of that name.

@@ -111,6 +111,10 @@ extension NSManagedObject {
     }
 
     final func setAnyValue(_ value: Any?, _ slot: Int) {
+        // Most values are seen to fit without looking at the property's description.
+        if let value, let type = home.kinds[slot].plainType, let plain = ManagedObjectValues.plain(value, type) {
+            return setAttribute(plain, slot)
+        }
         let info = runtime.slots[slot]
         if info.attribute != nil {
             setAttribute(ManagedObjectValues.value(from: value, slot: info, entity: runtime), slot)
@@ -211,32 +215,32 @@ enum ManagedObjectValues {
     }
 
     /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
-    /// makes of it without asking for the type by casts, each of which costs more than setting the attribute.
-    private static func plain(_ any: Any, _ type: AttributeType) -> Value? {
-        let given = Swift.type(of: any)
+    /// makes of it, without casts, each of which costs more than setting the attribute.
+    static func plain(_ any: Any, _ type: AttributeType) -> Value? { plain(opened: any, type) }
+
+    private static func plain<Given>(opened value: Given, _ type: AttributeType) -> Value? {
+        // The type is compared first: then the bits are a value of it.
+        @inline(__always) func given<T>(_ type: T.Type) -> T? {
+            Given.self == T.self ? unsafeBitCast(value, to: T.self) : nil
+        }
         switch type {
-        case .string: return given == String.self ? (any as? String).map { .string($0) } : nil
+        case .string: return given(String.self).map { .string($0) }
         case .integer16, .integer32, .integer64:
-            if given == Int.self { return (any as? Int).map { .integer(Int64($0)) } }
-            if given == Int64.self { return (any as? Int64).map { .integer($0) } }
-            if given == Int32.self { return (any as? Int32).map { .integer(Int64($0)) } }
-            if given == Int16.self { return (any as? Int16).map { .integer(Int64($0)) } }
-            return given == NSNumber.self ? (any as? NSNumber).map { .integer($0.int64Value) } : nil
+            if let value = given(Int.self) { return .integer(Int64(value)) }
+            if let value = given(Int64.self) { return .integer(value) }
+            if let value = given(Int32.self) { return .integer(Int64(value)) }
+            if let value = given(Int16.self) { return .integer(Int64(value)) }
+            return given(NSNumber.self).map { .integer($0.int64Value) }
         case .boolean:
-            if given == Bool.self { return (any as? Bool).map { .integer($0 ? 1 : 0) } }
-            return given == NSNumber.self ? (any as? NSNumber).map { .integer($0.boolValue ? 1 : 0) } : nil
+            if let value = given(Bool.self) { return .integer(value ? 1 : 0) }
+            return given(NSNumber.self).map { .integer($0.boolValue ? 1 : 0) }
         case .double, .float:
-            if given == Float.self { return (any as? Float).map { .double(Double($0)) } }
-            if given == Double.self {
-                // A float attribute holds what a float can.
-                return (any as? Double).map { .double(type == .float ? Double(Float($0)) : $0) }
-            }
-            if given == Int.self {
-                return (any as? Int).map { .double(type == .float ? Double(Float($0)) : Double($0)) }
-            }
-            guard given == NSNumber.self, let number = any as? NSNumber else { return nil }
-            return .double(type == .float ? Double(number.floatValue) : number.doubleValue)
-        case .date: return given == Date.self ? (any as? Date).map { .date($0.timeIntervalSinceReferenceDate) } : nil
+            if let value = given(Float.self) { return .double(Double(value)) }
+            // A float attribute holds what a float can.
+            if let value = given(Double.self) { return .double(type == .float ? Double(Float(value)) : value) }
+            if let value = given(Int.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
+            return given(NSNumber.self).map { .double(type == .float ? Double($0.floatValue) : $0.doubleValue) }
+        case .date: return given(Date.self).map { .date($0.timeIntervalSinceReferenceDate) }
         default: return nil
         }
     }
