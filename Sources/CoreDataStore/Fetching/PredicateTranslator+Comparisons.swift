@@ -84,7 +84,7 @@ extension PredicateTranslator {
         if left.kind.isText, leaf.folding != 0 {
             return foldedEquality(left, right, leaf.folding, negated: negated)
         }
-        return equality(left, right, negated: negated)
+        return equality(left.matching(right), right.matching(left), negated: negated)
     }
 
     /// Equality of two values that databases compare as we do.
@@ -184,7 +184,7 @@ extension PredicateTranslator {
         }
         try checkOrder(a, b, leaf)
         if a.isNaN || b.isNaN { return notANumber(a, comparison, b, negated: negated) }
-        let (x, y) = ordered(a, b, leaf)
+        let (x, y) = ordered(a.matching(b), b.matching(a), leaf)
         if !negated {
             if let short = existence(x, comparison, y) { return short }
             return .comparison(comparison, x, y)

@@ -45,6 +45,14 @@ struct QueryScalar {
         return false
     }
 
+    /// A whole number that is held against doubles, as a double: the database would convert it for every row.
+    func matching(_ other: QueryScalar) -> QueryScalar {
+        guard other.kind == .real, case .bind(.integer(let value)) = sql, let real = Double(exactly: value) else {
+            return self
+        }
+        return QueryScalar(.bind(.real(real)), .real, isOptional: isOptional)
+    }
+
     init(_ sql: SQLExpression, _ kind: Kind, isOptional: Bool = true) {
         self.sql = sql
         self.kind = kind

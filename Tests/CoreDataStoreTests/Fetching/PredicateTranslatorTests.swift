@@ -56,6 +56,11 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
         .check("Tag", "heft == 'x'", "ZTAG t0 WHERE 1 = 0"),
         .check("Comic", "artist == title", "ZBOOK t0 WHERE t0.Z_ENT = ? AND t0.ZARTIST IS t0.ZTITLE", .integer(3)),
         .check("Book", "cover != nil", "ZBOOK t0 WHERE t0.ZCOVER IS NOT NULL"),
+        // Doubles are held against doubles, unless that would change the number.
+        .check("Book", "weight == 3", "ZBOOK t0 WHERE t0.ZWEIGHT = ?", .real(3)),
+        .check("Book", "weight BETWEEN {1, 2.5}", "ZBOOK t0 WHERE t0.ZWEIGHT BETWEEN ? AND ?", .real(1), .real(2.5)),
+        .check(
+            "Book", "weight < 9007199254740993", "ZBOOK t0 WHERE t0.ZWEIGHT < ?", .integer(9_007_199_254_740_993)),
     ]
 
     @Test(arguments: comparisons) func aComparisonSaysWhatBecomesOfNil(_ example: TranslationCase) throws {
@@ -90,7 +95,7 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
         .check(
             "Book", "author.name == 'x' AND author.rating > 1",
             "ZBOOK t0 LEFT OUTER JOIN ZAUTHOR t1 ON t1.Z_PK = t0.ZAUTHOR WHERE t1.ZNAME = ? AND t1.ZRATING > ?",
-            .text("x"), .integer(1)),
+            .text("x"), .real(1)),
         .check("Book", "author == nil", "ZBOOK t0 WHERE t0.ZAUTHOR IS NULL"),
         .check("Book", "entity.name == 'Comic'", "ZBOOK t0 WHERE t0.Z_ENT = ?", .integer(3)),
         .check(
