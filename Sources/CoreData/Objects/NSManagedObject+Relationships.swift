@@ -26,17 +26,25 @@ extension NSManagedObject {
 
     /// The address of that object, retained, or 0.
     private final func retainedDestination(_ slot: Int) -> UInt {
-        let facts = home.facts + slot
-        let column = Int(facts.pointee.column)
-        guard let row = rowView, column >= 0, !row.isNull(column), let registry = home.uncountedRegistry else {
-            return 0
+        // The object keeps its home meanwhile: nothing is counted for it.
+        Unmanaged.passUnretained(home)._withUnsafeGuaranteedRef { home in
+            let facts = home.facts + slot
+            let column = Int(facts.pointee.column)
+            guard let row = rowView, column >= 0, !row.isNull(column), let registry = home.uncountedRegistry else {
+                return 0
+            }
+            let key = row.integer(column)
+            let known = registry._withUnsafeGuaranteedRef {
+                $0.retainedDestination(
+                    of: home, Int(facts.pointee.relation), root: Int(facts.pointee.destinationRoot), primaryKey: key)
+            }
+            return known != 0 ? known : retainedFault(key, row, facts)
         }
-        let key = row.integer(column)
-        let known = registry._withUnsafeGuaranteedRef {
-            $0.retainedDestination(
-                of: home, Int(facts.pointee.relation), root: Int(facts.pointee.destinationRoot), primaryKey: key)
-        }
-        if known != 0 { return known }
+    }
+
+    /// The address, retained, of a destination that nobody has registered, or 0.
+    @inline(never)
+    private final func retainedFault(_ key: Int64, _ row: RowView, _ facts: UnsafePointer<SlotFacts>) -> UInt {
         guard let context = managedObjectContext, let store = home.store else { return 0 }
         let entityColumn = Int(facts.pointee.entityColumn)
         let number = entityColumn >= 0 && !row.isNull(entityColumn) ? row.integer(entityColumn) : nil
