@@ -162,6 +162,8 @@ package final class RowBuilder {
 
     // MARK: Where the row lies
 
+    private static var largestKeptScratch: Int { 1 << 16 }
+
     /// Begins a row, every column NULL.
     private func begin() {
         isInScratch = next + fixedSize > end
@@ -188,6 +190,12 @@ package final class RowBuilder {
         (made.address(offset) + RowHeader.size).copyMemory(
             from: scratch + RowHeader.size, byteCount: fixedSize + byteCount - RowHeader.size)
         if !isLarge { (slab, next, end) = (made, offset, offset + capacity) }
+        // A builder may stay as long as its store: what one photograph needed is not kept for good.
+        if scratchSize > Self.largestKeptScratch {
+            scratch.deallocate()
+            scratchSize = fixedSize + 256
+            scratch = .allocate(byteCount: scratchSize, alignment: 8)
+        }
         return (made, offset)
     }
 

@@ -8,6 +8,15 @@
 // object is an instance of a class that is found by its ID's key and is the same one each time, and a name is a `String`.
 //
 // Plain C has the keys themselves in an array, one behind the other, and reads the values where SQLite has put them.
+//
+// What it showed (Swift 6.3.1, Debian 12, AMD EPYC, two processes):
+//
+//     plain C                            858 ns   1.00            793 ns   1.00
+//     objects, each read                1417 ns   1.65           1279 ns   1.61
+//     objects, registered                512 ns   0.60            481 ns   0.61
+//
+// So registered objects are not read in 0.4 of plain C's time here: an ID, an object and its row are three places in memory, each
+// of which is known when the one before has been read. With other work beside it, which slows plain C more, ratios fell to 0.41.
 
 import Foundation
 

@@ -49,7 +49,7 @@ package struct Arguments {
           --folder    Where the stores are made; some 100 MB.
           --profile WORKLOAD,SIDE,TIMES  Does that work over and over, for a profiler; nothing is measured.
 
-        A ratio is the median time of a side divided by that of plain C calls; ✗ marks one above its goal, which is
+        A ratio is the median of the rounds' own, a side's time divided by plain C's; ✗ marks one above its goal, which is
         meant for 100,000 rows. W14, G and C are of processor time always; W12 is of the clock's.
         """
 

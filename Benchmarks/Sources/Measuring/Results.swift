@@ -33,10 +33,14 @@ package struct WorkloadResult: Codable {
         return samples[side.rawValue].flatMap(Statistics.median)
     }
 
-    /// How many times as long as plain C calls; of the two medians.
+    /// How many times as long as plain C calls: the median of what each round says by itself.
+    ///
+    /// The sides of one round run one right after the other. A machine that is faster in one minute than in the next would move
+    /// a quotient of two medians, which can come from different minutes.
     package func ratio(_ side: SideName, _ time: TimeKind = .elapsed) -> Double? {
-        guard let mine = median(side, time), let raw = median(.raw, time), raw > 0 else { return nil }
-        return mine / raw
+        let samples = time == .elapsed ? samples : processorSamples
+        guard let mine = samples[side.rawValue], let raw = samples[SideName.raw.rawValue] else { return nil }
+        return Statistics.median(zip(mine, raw).filter { $0.1 > 0 }.map { $0.0 / $0.1 })
     }
 
     package func meetsGoal(_ time: TimeKind = .elapsed) -> Bool? { ratio(.ours, time).map { $0 <= workload.goal } }

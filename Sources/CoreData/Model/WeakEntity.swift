@@ -3,8 +3,8 @@ import Synchronization
 
 /// A weak reference to an entity that leaves the entity fast to retain.
 ///
-/// Swift's `weak` gives its target a side table, by way of which each retain and release goes from then on; every object
-/// that is made retains its entity, and would take a twentieth longer.
+/// Swift's `weak` gives its target a side table, and by way of that each retain and release takes several times as long
+/// from then on; every object that is made retains its entity.
 @propertyWrapper
 struct WeakEntity {
     private var anchor: EntityAnchor?
