@@ -137,6 +137,9 @@ package final class RowBuilder {
         return UInt(bitPattern: header)
     }
 
+    /// Empties the builder without making a row, where one could not be made to the end.
+    package func abandon() { begin() }
+
     @inline(__always)
     private func make(
         _ primaryKey: Int64, _ version: Int32, _ entity: Int, holders: UInt32

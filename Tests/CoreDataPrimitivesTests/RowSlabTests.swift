@@ -85,6 +85,20 @@ import Testing
         RowSnapshot.release(first[0])
     }
 
+    @Test(arguments: [0, 10, 5000]) func whatWasAbandonedDoesNotShow(length: Int) {
+        let builder = RowBuilder(columnCount: Self.columns)
+        let first = rows([3], of: builder)
+        builder.setInteger(41, at: 0)
+        builder.setInteger(42, at: 1)
+        builder.setText(text(4, length), at: 2)
+        builder.abandon()
+        builder.fill(0) { $0 == 0 ? 7 : nil }
+        let row = builder.finish(primaryKey: 1, version: 1, entity: 0)
+        #expect(row.integer(0) == 7)
+        #expect(row.isNull(1) && row.integer(1) == 0 && row.isNull(2) && row.text(2) == "")
+        RowSnapshot.release(first[0])
+    }
+
     @Test func manyThreadsHoldAndGiveUpRowsOfOneSlab() async {
         let words = rows((0..<64).map { $0 % 20 + 1 }, of: RowBuilder(columnCount: Self.columns))
         await withTaskGroup(of: Int64.self) { group in

@@ -90,6 +90,8 @@ final class RowDecoder {
         guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else {
             return row.retainedWord()
         }
+        var isWhole = false
+        defer { if !isWhole { decoder.builder.abandon() } }
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
                 try row.withBytes(column) { stored in
@@ -99,6 +101,7 @@ final class RowDecoder {
                 decoder.builder.copy(column, kind: kind, from: row)
             }
         }
+        isWhole = true
         return decoder.builder.finishWord(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }

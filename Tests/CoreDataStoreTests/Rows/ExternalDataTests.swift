@@ -145,4 +145,26 @@ import Testing
             }
         }
     }
+
+    /// What had been read of a row whose file is gone does not show in the row that is read next.
+    @Test func aRowAfterOneThatCannotBeReadIsItsOwn() throws {
+        let library = try SavedLibrary(inFile: true)
+        try library.save {
+            $0.insertions = [
+                library.insertion(
+                    "Book", 1, ["cover": .blob(large), "code": .text("A"), "place": .integer(7), "price": .real(2.5)]),
+                library.insertion("Book", 2),
+            ]
+        }
+        let folder = try #require(library.engine.externalData.folder)
+        for file in library.files() { try FileManager.default.removeItem(atPath: folder + "/" + file) }
+        let book = library.entity("Book")
+        #expect(throws: ExternalDataFailure.self) { try library.engine.row(1, root: book.root) }
+        let row = try #require(try library.engine.row(2, root: book.root))
+        for (column, kind) in book.rowLayout.kinds.enumerated() {
+            let isNumber = kind == .integer || kind == .real
+            #expect(row.isNull(column))
+            #expect(isNumber ? row.integer(column) == 0 : row.withBytes(column) { $0.isEmpty })
+        }
+    }
 }
