@@ -45,7 +45,7 @@ import Testing
             entity?.name = "Item"
             var holder = Holder()
             holder.entity = entity
-            nonisolated(unsafe) let asked = holder
+            let asked = holder
             async let found = Task.detached { asked.entity.map { $0.name == "Item" } ?? true }.value
             entity = nil
             #expect(await found)
