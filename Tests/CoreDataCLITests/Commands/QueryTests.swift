@@ -83,7 +83,7 @@ import Testing
         try #require(run.lines.count == 3, "\(run.output)\(run.error)")
         #expect(run.lines[0].hasPrefix("SELECT t0.Z_PK"))
         #expect(run.lines[0].contains("FROM ZITEM t0 WHERE t0.ZNAME = ?"))
-        #expect(run.lines[1] == "  with 'Milk', 1")
+        #expect(run.lines[1] == "  with 'Milk', 1.0")
         #expect(run.lines[2].contains("USING INDEX"))
     }
 
