@@ -4,16 +4,16 @@
 //     /tmp/numbers-by-key                    # processor time of one call, the best of 7 runs
 //
 // `value(forKey:)` gives `Any?`, and a number in it is an `NSNumber`, as on Apple's platforms: programs cast to it. Here an `NSNumber`
-// is an object with a lock-free header of Core Foundation's, and to make and give back one costs more than three times what an accessor
+// is an object with a header of Core Foundation's, and to make and give back one costs more than three times what an accessor
 // of a managed object takes (17 to 19 ns, C1 in Benchmarks/RESULTS.md), before the key has been looked at. Apple's has no memory at all: the
 // number is in the pointer.
 //
 // What it showed (Swift 6.3.1, Debian 12, nanoseconds):
 //
 //     a stored property                                  10
-//     an NSNumber of a Float, made and given back        81
-//     an NSNumber of a Double, made and given back       78
-//     an NSNumber that is there already, retained        12
+//     an NSNumber of a Float, made and given back       105
+//     an NSNumber of a Double, made and given back      105
+//     an NSNumber that is there already, retained        18
 //
 // Numbers that come often, booleans and small whole ones, are therefore made once and kept (`SharedNumbers`).
 

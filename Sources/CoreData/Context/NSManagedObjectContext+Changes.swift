@@ -129,12 +129,7 @@ extension NSManagedObjectContext {
         guard !object.flags.contains(.inaccessible) else { return }
         for step in object.home.deleteSteps {
             guard step.isToMany else {
-                if step.cascades {
-                    if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }
-                } else {
-                    // Nobody else's code runs, and the object keeps its destination.
-                    object.uncountedToOne(step.slot)?._withUnsafeGuaranteedRef { apply(step, of: object, to: $0) }
-                }
+                if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }
                 continue
             }
             let members = object.knownMembers(step.slot).members

@@ -17,11 +17,6 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The context, while it lives.
     private(set) unowned(unsafe) var context: NSManagedObjectContext?
-    /// As ``context``, without counting a reference: for as long as somebody holds the context, as its queue's blocks do.
-    var uncountedContext: Unmanaged<NSManagedObjectContext>? {
-        isContextAlive ? .fromOpaque(contextAddress) : nil
-    }
-    private let contextAddress: UnsafeRawPointer
     /// Whether the context lives; to look at it for that would retain it.
     @exclusivity(unchecked) private(set) var isContextAlive = true
     /// The context's coordinator, which the last object may need after the context has gone.
@@ -52,10 +47,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private static func key(_ store: Int32, _ ordinal: Int) -> Int { Int(store) << 16 | ordinal }
 
-    init(context: NSManagedObjectContext) {
-        self.context = context
-        contextAddress = UnsafeRawPointer(Unmanaged.passUnretained(context).toOpaque())
-    }
+    init(context: NSManagedObjectContext) { self.context = context }
 
     func contextWillGo() {
         context = nil
@@ -111,8 +103,13 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The object at an address of a table, unless it is being deallocated.
     private static func object(_ address: UInt) -> NSManagedObject? {
-        guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return nil }
-        return Unmanaged<NSManagedObject>.fromOpaque(pointer).takeRetainedValue()
+        UnsafeRawPointer(bitPattern: retained(address)).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
+    }
+
+    /// The address of a table, retained; 0 where the object is being deallocated.
+    private static func retained(_ address: UInt) -> UInt {
+        guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return 0 }
+        return address
     }
 
     private static func address(of object: NSManagedObject) -> UInt {
@@ -209,9 +206,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 table = state.table(store: home.storeIndex, root: root)
                 home.destinations[relation] = table
             }
-            let address = table.word(primaryKey)
-            guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return 0 }
-            return address
+            return Self.retained(table.word(primaryKey))
         }
     }
 

@@ -243,7 +243,7 @@ final class SavePreparation {
             let ordinal = Int(target._withUnsafeGuaranteedRef { $0.home.ordinal })
             builder.setInteger(store.entityNumber(of: ordinal), at: index)
         case .order(let slot):
-            if object.hasValues, let values = object.values, values.hasRare, let order = values.orders[slot] {
+            if let values = object.values, values.hasRare, let order = values.orders[slot] {
                 builder.setInteger(order, at: index)
             } else if object.toOne(slot) != nil, let row = object.rowView {
                 builder.copy(index, kind: kind, from: row)
@@ -251,7 +251,7 @@ final class SavePreparation {
                 builder.setNull(at: index)
             }
         case .ownerKey, .ownerOrder:
-            if object.hasValues, let values = object.values, values.hasRare, let change = values.owners[index] {
+            if let values = object.values, values.hasRare, let change = values.owners[index] {
                 switch change {
                 case .none: builder.setNull(at: index)
                 case .owner(let owner): builder.setInteger(owner.primaryKey, at: index)

@@ -10,7 +10,7 @@ extension NSManagedObject {
     final func readInteger(_ slot: Int) -> Int64? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if hasValues, let live = values?[slot] { return Self.integer(live) }
+        if let live = values?[slot] { return Self.integer(live) }
         if let row = rowView {
             let column = Int(home.facts[slot].column)
             if column < 0 { return nil }
@@ -33,7 +33,7 @@ extension NSManagedObject {
     final func readDouble(_ slot: Int) -> Double? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if hasValues, let live = values?[slot] { return Self.double(live) }
+        if let live = values?[slot] { return Self.double(live) }
         if let row = rowView {
             let column = Int(home.facts[slot].column)
             if column < 0 { return nil }
@@ -54,7 +54,7 @@ extension NSManagedObject {
     final func readString(_ slot: Int) -> String? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        if hasValues, let live = values?[slot] {
+        if let live = values?[slot] {
             if case .string(let text) = live { return text }
             return nil
         }

@@ -40,18 +40,20 @@ extension NSManagedObject {
         }
     }
 
-    final func liveValues() -> ObjectValues {
-        if let values { return values }
+    final func liveValues() -> ObjectValues { uncountedLiveValues().takeUnretainedValue() }
+
+    @inline(__always)
+    private final func uncountedLiveValues() -> Unmanaged<ObjectValues> {
+        if let uncountedValues { return uncountedValues }
         let made = ObjectValues.make(slotCount: home.slotCount)
         values = made
-        return made
+        return .passUnretained(made)
     }
 
     /// Calls `body` with the values, which stay while it runs, without counting a reference.
     @inline(__always)
     private final func withLiveValues(_ body: (ObjectValues) -> Void) {
-        if !hasValues { values = .make(slotCount: home.slotCount) }
-        uncountedValues?._withUnsafeGuaranteedRef(body)
+        uncountedLiveValues()._withUnsafeGuaranteedRef(body)
     }
 
     /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.

@@ -118,8 +118,6 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    final var hasValues: Bool { uncountedValues != nil }
-
     /// The row that the word stands for, which the object holds from now on.
     final func takeRow(_ word: UInt) {
         RowSnapshot.release(rowWord)
