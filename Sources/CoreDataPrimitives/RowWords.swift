@@ -88,10 +88,10 @@ extension RowSnapshot {
 
     /// The row that the word stood for and holds no longer.
     @inlinable package init(taking word: UInt) {
+        // The slab is held before the word is given up: another thread may give up the last one in between.
         let header = RowView(word: word).header
-        let held = header.pointee.holders.subtract(1, ordering: .acquiringAndReleasing).oldValue
-        let slab = Self.slab(header)
-        self.init(slab: held == 1 ? slab.takeRetainedValue() : slab.takeUnretainedValue(), header: header)
+        self.init(slab: Self.slab(header).takeUnretainedValue(), header: header)
+        Self.release(word)
     }
 
     /// Holds the row that the word stands for once more.

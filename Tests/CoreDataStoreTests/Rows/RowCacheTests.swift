@@ -75,6 +75,23 @@ import Testing
         #expect(cache.count == 0)
     }
 
+    /// Rows that one thread reads stay whole while another drops them from the cache.
+    @Test func rowsMayGoWhileTheyAreRead() async {
+        let cache = RowCache(roots: [0, 0, 2])
+        async let reading = Task.detached {
+            var isWhole = true
+            for _ in 0..<20_000 {
+                if let row = cache.row(root: 0, primaryKey: 1) { isWhole = isWhole && row.primaryKey == 1 }
+            }
+            return isWhole
+        }.value
+        for version in Int32(1)...20_000 {
+            cache.replace(with: insertion(row(1, version: version)), at: 1)
+            cache.remove([RowKey(entity: 0, primaryKey: 1)])
+        }
+        #expect(await reading)
+    }
+
     @Test func onlyARowThatNobodyHoldsIsReleased() throws {
         var rows = [row(1), row(2)]
         cache.adopt(&rows, at: 1)
