@@ -111,6 +111,9 @@ package protocol SQLStatement: AnyObject {
     @discardableResult
     func run() throws -> Int
 
+    /// As ``run()``, for an `INSERT … ON CONFLICT … DO UPDATE` that shall only update: `nil` where it inserted a row.
+    func runUpdating() throws -> Int?
+
     var columnCount: Int { get }
     func columnName(_ column: Int) -> String
     func value(_ column: Int) -> SQLValue

@@ -10,11 +10,15 @@ package struct InsertStatement: Hashable, Sendable {
 
     /// What happens where a row violates a constraint.
     package enum Conflict: Hashable, Sendable {
+        /// The statement fails, and what it did is undone.
         case fail
+        /// `INSERT OR FAIL`: the statement fails at that row and leaves those before it to a rollback of the
+        /// transaction. SQLite need not write down how to undo the statement, which would cost more than the rows do.
+        case stop
         /// `ON CONFLICT DO NOTHING`.
         case ignore
-        /// `ON CONFLICT (target) DO UPDATE SET …`; the row that was to be inserted is the table `excluded`.
-        case update(target: [String], set: [UpdateStatement.Assignment])
+        /// `ON CONFLICT (target) DO UPDATE SET … WHERE …`; the row that was to be inserted is the table `excluded`.
+        case update(target: [String], set: [UpdateStatement.Assignment], where: SQLExpression? = nil)
     }
 
     package var table: String
@@ -38,6 +42,8 @@ package struct InsertStatement: Hashable, Sendable {
 }
 
 extension InsertStatement {
+    fileprivate var hasConflictClause: Bool { conflict != .fail && conflict != .stop }
+
     package var text: SQLText {
         var renderer = SQLRenderer()
         renderer.insert(self)
@@ -47,7 +53,7 @@ extension InsertStatement {
 
 extension SQLRenderer {
     mutating func insert(_ statement: InsertStatement) {
-        text.append("INSERT INTO ")
+        text.append(statement.conflict == .stop ? "INSERT OR FAIL INTO " : "INSERT INTO ")
         text.append(identifier: statement.table)
         if !statement.columns.isEmpty {
             text.append(" (")
@@ -67,17 +73,18 @@ extension SQLRenderer {
             text.append(" ")
             var select = select
             // Without a WHERE the parser would take ON CONFLICT for a join's condition.
-            if statement.conflict != .fail, select.condition == nil { select.condition = .and([]) }
+            if statement.hasConflictClause, select.condition == nil { select.condition = .and([]) }
             self.select(select)
         }
         switch statement.conflict {
-        case .fail: break
+        case .fail, .stop: break
         case .ignore: text.append(" ON CONFLICT DO NOTHING")
-        case .update(let target, let assignments):
+        case .update(let target, let assignments, let condition):
             text.append(" ON CONFLICT (")
             text.append(identifiers: target)
             text.append(") DO UPDATE SET ")
             self.assignments(assignments)
+            self.condition(condition)
         }
         returning(statement.returning)
     }

@@ -24,6 +24,8 @@ final class SQLiteStatement: SQLStatement {
     @exclusivity(unchecked) private var epoch = 0
     /// Rows whose bytes are bound where they lie, by the parameters that they are bound to.
     @exclusivity(unchecked) private var boundRows: [BoundRow] = []
+    /// Where the one is most likely that is bound next: rows are bound in the same order run after run.
+    @exclusivity(unchecked) private var nextBoundRow = 0
     @exclusivity(unchecked) private var hasBindings = false
     /// Only while somebody observes.
     @exclusivity(unchecked) private var observed: Observation?
@@ -94,6 +96,13 @@ final class SQLiteStatement: SQLStatement {
         let changes = sqlite3_total_changes(state.database) == before ? 0 : Int(sqlite3_changes(state.database))
         observed?.rows = changes
         return changes
+    }
+
+    func runUpdating() throws -> Int? {
+        // No row has the key 0, and updates leave this as it is.
+        sqlite3_set_last_insert_rowid(state.database, 0)
+        let changes = try run()
+        return sqlite3_last_insert_rowid(state.database) == 0 ? changes : nil
     }
 
     func reset() {
@@ -204,11 +213,17 @@ final class SQLiteStatement: SQLStatement {
     }
 
     private func keep(_ row: RowSnapshot, first: Int, count: Int) {
-        for index in boundRows.indices where boundRows[index].first == first && boundRows[index].count == count {
-            boundRows[index].row = row
-            return
+        func isPlace(_ index: Int) -> Bool { boundRows[index].first == first && boundRows[index].count == count }
+        if nextBoundRow >= boundRows.count { nextBoundRow = 0 }
+        if !boundRows.isEmpty, !isPlace(nextBoundRow) {
+            nextBoundRow = boundRows.indices.first(where: isPlace) ?? boundRows.count
         }
-        boundRows.append(BoundRow(first: first, count: count, row: row))
+        if nextBoundRow < boundRows.count {
+            boundRows[nextBoundRow].row = row
+        } else {
+            boundRows.append(BoundRow(first: first, count: count, row: row))
+        }
+        nextBoundRow += 1
     }
 
     private func bindText(

@@ -35,7 +35,8 @@ package final class StoreEngine: Sendable {
     var saveTables: SaveTables {
         madeSaveTables.withLock { made in
             if let made { return made }
-            let tables = SaveTables(model: model, layout: layout)
+            let tables = SaveTables(
+                model: model, layout: layout, maximumBindings: database.capabilities.maximumBindings)
             made = tables
             return tables
         }

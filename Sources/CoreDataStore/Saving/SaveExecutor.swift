@@ -25,62 +25,152 @@ struct SaveExecutor {
         }
     }
 
+    // MARK: Insertions
+
     private func insert(_ step: SavePlan.Insertions) throws {
+        let first = try insertSeveral(step)
+        guard first < step.rows.count else { return }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
-        let table = step.table
-        try statement.bind(table.number, at: 1)
-        let (columns, kinds, rows) = (table.columns, table.kinds, step.rows)
-        let areInline = table.externalColumns.isEmpty
-        // By index: to take an element in hand would count its references.
-        for index in rows.indices {
-            try statement.bind(rows[index].row.primaryKey, at: 0)
-            try statement.bind(Int64(rows[index].row.version), at: 2)
-            if areInline {
-                try statement.bind(rows[index].row, columns: columns, kinds: kinds, at: 3)
-            } else {
-                let stored = try externalData.encoded(rows[index].row, table.externalColumns, kinds: kinds)
-                try statement.bind(stored, columns: columns, kinds: kinds, at: 3)
-            }
+        try statement.bind(step.table.number, at: 1)
+        for index in first..<step.rows.count {
+            try bind(step, index, to: statement, at: 0)
             try statement.run()
         }
     }
 
-    private func update(_ step: SavePlan.Updates) throws {
-        let table = step.table
-        if !step.externalColumns.isEmpty {
-            try noteFiles(table, step.externalColumns, step.rows.map(\.old.primaryKey))
+    /// Inserts as many rows as fill statements, and returns the first that is left.
+    private func insertSeveral(_ step: SavePlan.Insertions) throws -> Int {
+        guard let several = step.several else { return 0 }
+        let statement = try connection.statement(several.sql)
+        defer { statement.reset() }
+        let width = 3 + step.table.columns.count
+        // Bindings outlast a run.
+        for row in 0..<several.rows { try statement.bind(step.table.number, at: row * width + 1) }
+        var first = 0
+        while first + several.rows <= step.rows.count {
+            for row in 0..<several.rows { try bind(step, first + row, to: statement, at: row * width) }
+            try statement.run()
+            first += several.rows
         }
+        return first
+    }
+
+    /// All but the entity number.
+    private func bind(_ step: SavePlan.Insertions, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
+        let table = step.table
+        // By index: to take an element in hand would count its references.
+        try statement.bind(step.rows[index].row.primaryKey, at: first)
+        try statement.bind(Int64(step.rows[index].row.version), at: first + 2)
+        try bind(step.rows[index].row, step.table.columns, table.externalColumns, table, to: statement, at: first + 3)
+    }
+
+    // MARK: Updates
+
+    private func update(_ step: SavePlan.Updates) throws {
+        if !step.externalColumns.isEmpty {
+            try noteFiles(step.table, step.externalColumns, step.rows.map(\.old.primaryKey))
+        }
+        let first = try updateSeveral(step)
+        guard first < step.rows.count else { return }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
-        let (columns, kinds, rows) = (step.columns, table.kinds, step.rows)
-        let areInline = step.externalColumns.isEmpty
-        for index in rows.indices {
-            try statement.bind(Int64(rows[index].new.version), at: 0)
-            if areInline {
-                try statement.bind(rows[index].new, columns: columns, kinds: kinds, at: 1)
-            } else {
-                let stored = try externalData.encoded(rows[index].new, step.externalColumns, kinds: kinds)
-                try statement.bind(stored, columns: columns, kinds: kinds, at: 1)
-            }
-            try statement.bind(rows[index].old.primaryKey, at: columns.count + 1)
-            try statement.bind(Int64(rows[index].old.version), at: columns.count + 2)
+        for index in first..<step.rows.count {
+            try bind(step, index, to: statement, at: 0)
+            try statement.bind(Int64(step.rows[index].old.version), at: step.columns.count + 2)
             guard try statement.run() > 0 else { throw RowIsOutdated() }
         }
     }
+
+    /// Updates as many rows as fill statements, and returns the first that is left.
+    private func updateSeveral(_ step: SavePlan.Updates) throws -> Int {
+        guard let several = step.several else { return 0 }
+        let statement = try connection.statement(several.sql)
+        defer { statement.reset() }
+        let width = step.columns.count + 2
+        var first = 0
+        while first + several.rows <= step.rows.count {
+            for row in 0..<several.rows { try bind(step, first + row, to: statement, at: row * width) }
+            do {
+                guard try statement.runUpdating() == several.rows else { throw RowIsOutdated() }
+            } catch let failure as SQLFailure where failure.kind == .constraint {
+                // A table that somebody gave constraints may refuse a row that would be inserted, or the order in which
+                // rows change; nothing of this statement is done. One by one they are updated, or fail for themselves.
+                return first
+            }
+            first += several.rows
+        }
+        return first
+    }
+
+    /// New version, columns, key.
+    private func bind(_ step: SavePlan.Updates, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
+        try statement.bind(Int64(step.rows[index].new.version), at: first)
+        try bind(
+            step.rows[index].new, step.columns, step.externalColumns, step.table, to: statement, at: first + 1)
+        try statement.bind(step.rows[index].old.primaryKey, at: first + 1 + step.columns.count)
+    }
+
+    private func bind(
+        _ row: RowSnapshot, _ columns: [Int], _ externalColumns: [Int], _ table: SaveTables.Table,
+        to statement: any SQLStatement, at first: Int
+    ) throws {
+        if externalColumns.isEmpty {
+            try statement.bind(row, columns: columns, kinds: table.kinds, at: first)
+        } else {
+            let stored = try externalData.encoded(row, externalColumns, kinds: table.kinds)
+            try statement.bind(stored, columns: columns, kinds: table.kinds, at: first)
+        }
+    }
+
+    // MARK: Deletions
 
     private func delete(_ step: SavePlan.Deletions) throws {
         if !step.table.externalColumns.isEmpty {
             try noteFiles(step.table, step.table.externalColumns, step.rows.map(\.key.primaryKey))
         }
-        let statement = try connection.statement(step.sql)
-        defer { statement.reset() }
-        for deletion in step.rows {
-            try statement.bind(deletion.key.primaryKey, at: 0)
-            try statement.bind(Int64(deletion.version), at: 1)
-            guard try statement.run() > 0 else { throw RowIsOutdated() }
+        var first = 0
+        for range in step.ranges {
+            try delete(step, first..<range.lowerBound)
+            let statement = try connection.statement(step.rangeSQL)
+            defer { statement.reset() }
+            try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
+            try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
+            try statement.bind(Int64(step.rows[range.lowerBound].version), at: 2)
+            guard try statement.run() == range.count else { throw RowIsOutdated() }
+            first = range.upperBound
+        }
+        try delete(step, first..<step.rows.count)
+    }
+
+    /// Deletes rows whose keys are scattered.
+    private func delete(_ step: SavePlan.Deletions, _ rows: Range<Int>) throws {
+        guard !rows.isEmpty else { return }
+        let single = try connection.statement(step.sql)
+        defer { single.reset() }
+        let several = step.several.flatMap { $0.rows <= rows.count ? $0 : nil }
+        let statement = try several.map { try connection.statement($0.sql) }
+        defer { statement?.reset() }
+        var first = rows.lowerBound
+        while first < rows.upperBound {
+            let version = step.rows[first].version
+            if let statement, let count = several?.rows, first + count <= rows.upperBound,
+                step.rows[first + count - 1].version == version
+            {
+                for row in 0..<count { try statement.bind(step.rows[first + row].key.primaryKey, at: row) }
+                try statement.bind(Int64(version), at: count)
+                guard try statement.run() == count else { throw RowIsOutdated() }
+                first += count
+            } else {
+                try single.bind(step.rows[first].key.primaryKey, at: 0)
+                try single.bind(Int64(version), at: 1)
+                guard try single.run() > 0 else { throw RowIsOutdated() }
+                first += 1
+            }
         }
     }
+
+    // MARK: The rest
 
     private func park(_ step: SavePlan.Parking) throws {
         let statement = try connection.statement(step.sql)

@@ -34,7 +34,7 @@ struct SaveInquest {
     }
 
     private func version(of key: RowKey) throws -> Int64? {
-        var select = SelectStatement([.init(SaveTables.version)], from: try source(key.entity))
+        var select = SelectStatement([.init(SaveTables.version())], from: try source(key.entity))
         select.condition = Self.hasKey
         let statement = try connection.statement(select.text.sql)
         defer { statement.reset() }

@@ -14,6 +14,12 @@ struct SavePlan: Sendable {
         case metadata(StoreMetadata)
     }
 
+    /// A statement that writes several rows at once; what is left of them is written one by one.
+    struct Several: Sendable {
+        var sql: String
+        var rows: Int
+    }
+
     /// Rows of a join table.
     struct Links: Sendable {
         struct Row: Sendable {
@@ -29,10 +35,17 @@ struct SavePlan: Sendable {
     }
 
     struct Deletions: Sendable {
+        var table: SaveTables.Table
+        /// Ordered by version and key, so that ``ranges`` are of rows that follow one another.
+        var rows: [ChangeSet.Deletion]
+        /// Those of the rows that have consecutive keys and one version.
+        var ranges: [Range<Int>]
+        /// Bound: first key, last key, version.
+        var rangeSQL: String
+        /// For the rows in no range. Bound: the keys, the version that all of them have.
+        var several: Several?
         /// Bound: key, version.
         var sql: String
-        var table: SaveTables.Table
-        var rows: [ChangeSet.Deletion]
     }
 
     /// Values that make room for those of other rows: set to NULL until the row's own update.
@@ -43,6 +56,8 @@ struct SavePlan: Sendable {
     }
 
     struct Updates: Sendable {
+        /// Bound for each row: version, columns, key. The old version is the one before.
+        var several: Several?
         /// Bound: version, columns, key, old version.
         var sql: String
         var table: SaveTables.Table
@@ -53,6 +68,8 @@ struct SavePlan: Sendable {
     }
 
     struct Insertions: Sendable {
+        /// Bound for each row: as for one.
+        var several: Several?
         /// Bound: key, entity number, version, columns.
         var sql: String
         var table: SaveTables.Table

@@ -32,27 +32,56 @@ struct SavePlanner {
     // MARK: Rows
 
     private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
-        try grouped(
-            deletions, by: { $0.key.entity },
-            { entity, rows in
-                let table = try tables.table(of: entity)
-                return SavePlan.Deletions(sql: table.deletion, table: table, rows: rows)
-            })
+        try grouped(deletions, by: { $0.key.entity }, { try deletion(from: tables.table(of: $0), $1) })
     }
+
+    private func deletion(from table: SaveTables.Table, _ rows: [ChangeSet.Deletion]) -> SavePlan.Deletions {
+        func isBefore(_ a: ChangeSet.Deletion, _ b: ChangeSet.Deletion) -> Bool {
+            (a.version, a.key.primaryKey) < (b.version, b.key.primaryKey)
+        }
+        // Most often they are in order already.
+        let isSorted = !rows.indices.dropFirst().contains { isBefore(rows[$0], rows[$0 - 1]) }
+        let rows = isSorted ? rows : rows.sorted(by: isBefore)
+        var ranges: [Range<Int>] = []
+        var first = 0
+        for index in 1...rows.count {
+            if index < rows.count, rows[index].version == rows[first].version,
+                rows[index].key.primaryKey == rows[index - 1].key.primaryKey + 1
+            {
+                continue
+            }
+            if index - first >= Self.shortestRange { ranges.append(first..<index) }
+            first = index
+        }
+        return SavePlan.Deletions(
+            table: table, rows: rows, ranges: ranges, rangeSQL: tables.rangeDeletion(from: table),
+            several: several(of: rows.count, values: 1) { tables.deletion(from: table, rows: $0) },
+            sql: tables.deletion(from: table, rows: 1))
+    }
+
+    /// So many rows are worth a statement of their own.
+    private static let shortestRange = 4
 
     private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
         if let entity = insertions.first?.row.entity,
             insertions.indices.allSatisfy({ insertions[$0].row.entity == entity })
         {
-            let table = try tables.table(of: entity)
-            return [SavePlan.Insertions(sql: table.insertion, table: table, rows: insertions)]
+            return [insertion(into: try tables.table(of: entity), insertions)]
         }
-        return try grouped(
-            insertions, by: { $0.row.entity },
-            { entity, rows in
-                let table = try tables.table(of: entity)
-                return SavePlan.Insertions(sql: table.insertion, table: table, rows: rows)
-            })
+        return try grouped(insertions, by: { $0.row.entity }, { insertion(into: try tables.table(of: $0), $1) })
+    }
+
+    private func insertion(into table: SaveTables.Table, _ rows: [ChangeSet.Insertion]) -> SavePlan.Insertions {
+        SavePlan.Insertions(
+            several: several(of: rows.count, values: 3 + table.columns.count) {
+                tables.insertion(into: table, rows: $0)
+            }, sql: tables.insertion(into: table, rows: 1), table: table, rows: rows)
+    }
+
+    /// The statement for several rows of `values` values each, where there are as many.
+    private func several(of count: Int, values: Int, _ sql: (Int) -> String) -> SavePlan.Several? {
+        let rows = tables.rowsPerStatement(values: values)
+        return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows) : nil
     }
 
     private struct UpdateShape: Hashable {
@@ -93,9 +122,21 @@ struct SavePlanner {
     private func step(
         _ shape: UpdateShape, _ table: SaveTables.Table, _ rows: [ChangeSet.Update]
     ) -> SavePlan.Updates {
-        SavePlan.Updates(
-            sql: tables.update(of: table, shape.columns), table: table, columns: Array(shape.columns),
-            externalColumns: table.externalColumns.filter(shape.columns.contains), rows: rows)
+        let columns = Array(shape.columns)
+        let externalColumns = table.externalColumns.filter(shape.columns.contains)
+        // Rows with unique values make SQLite note how to undo the statement. Files of external data are written when a
+        // row is bound, which must not happen twice.
+        let isPlain =
+            table.constraints.isEmpty && externalColumns.isEmpty
+            && rows.indices.allSatisfy { rows[$0].new.version == rows[$0].old.version &+ 1 }
+        return SavePlan.Updates(
+            several: !isPlain
+                ? nil
+                : several(of: rows.count, values: 2 + columns.count) {
+                    tables.update(of: table, shape.columns, rows: $0)
+                },
+            sql: tables.update(of: table, shape.columns), table: table, columns: columns,
+            externalColumns: externalColumns, rows: rows)
     }
 
     private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> IndexMask {

@@ -9,7 +9,8 @@ extension StoreEngine {
     ///     }
     ///     // BEGIN IMMEDIATE; SELECT … FROM Z_PRIMARYKEY; UPDATE Z_PRIMARYKEY …; INSERT INTO ZITEM …; COMMIT
     ///
-    /// One statement runs for each row; rows with the same changed columns share its text.
+    /// A statement writes 16 rows where as many are new, or have the same changed columns; one deletes any number of
+    /// rows with consecutive keys.
     ///
     /// - Parameters:
     ///   - keys: How many new primary keys each root entity needs.

@@ -51,12 +51,22 @@ private let key = SQLExpression.column("t0", "Z_PK")
             insert.text.sql.hasSuffix(
                 " ON CONFLICT (Z_2ITEMS, Z_5TAGS) DO UPDATE SET "
                     + "\"order\" = excluded.\"order\""))
+        insert.conflict = .update(
+            target: ["Z_5TAGS"], set: [.init("Z_2ITEMS", .null)], where: .isNull(.column("Z_2TAGS", "Z_2ITEMS")))
+        #expect(
+            insert.text.sql.hasSuffix(
+                " ON CONFLICT (Z_5TAGS) DO UPDATE SET Z_2ITEMS = NULL WHERE Z_2TAGS.Z_2ITEMS IS NULL"))
+        insert.conflict = .stop
+        #expect(
+            insert.text.sql == "INSERT OR FAIL INTO Z_2TAGS (Z_2ITEMS, Z_5TAGS) VALUES (?, ?), (?, NULL)")
     }
 
     @Test func insertsFromASelect() {
         var insert = InsertStatement(
             into: "ZCOPY", columns: ["Z_PK"], from: SelectStatement([.init(key)], from: .init("ZITEM", as: "t0")))
         #expect(insert.text.sql == "INSERT INTO ZCOPY (Z_PK) SELECT t0.Z_PK FROM ZITEM t0")
+        insert.conflict = .stop
+        #expect(insert.text.sql == "INSERT OR FAIL INTO ZCOPY (Z_PK) SELECT t0.Z_PK FROM ZITEM t0")
         insert.conflict = .ignore
         insert.returning = [.init(.column(nil, "Z_PK"))]
         #expect(

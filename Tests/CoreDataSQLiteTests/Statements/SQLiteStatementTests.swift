@@ -155,6 +155,23 @@ import Testing
         }
     }
 
+    @Test func anUpsertThatShallOnlyUpdateTellsOfARowThatItInserted() throws {
+        try makeDatabase().write { connection in
+            try connection.run("INSERT INTO ZBOOK VALUES (7, 1, 'A'), (8, 1, 'B')")
+            let statement = try connection.statement(
+                """
+                INSERT INTO ZBOOK (Z_PK, ZTITLE) VALUES (?, 'C'), (8, 'C') ON CONFLICT (Z_PK) DO UPDATE
+                SET ZTITLE = excluded.ZTITLE WHERE ZTITLE <> excluded.ZTITLE
+                """)
+            defer { statement.reset() }
+            try statement.bind(Int64(7), at: 0)
+            #expect(try statement.runUpdating() == 2)
+            #expect(try statement.runUpdating() == 0)
+            try statement.bind(Int64(9), at: 0)
+            #expect(try statement.runUpdating() == nil)
+        }
+    }
+
     @Test func aStatementInUseIsNotHandedOutAgain() throws {
         try makeDatabase().read { connection in
             let sql = "SELECT 1 UNION SELECT 2"
