@@ -53,6 +53,11 @@ package protocol SQLConnection: AnyObject {
     /// A statement that is still in use is never handed out twice: a second call with its text prepares another.
     func statement(_ sql: String) throws -> any SQLStatement
 
+    /// What gives rows of a table by its key, one after the other.
+    ///
+    /// `select` is of the table alone and has no condition; `key` is its column with whole numbers that differ.
+    func keyedStatement(_ select: SelectStatement, key: String) throws -> any SQLKeyedStatement
+
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
 
@@ -135,6 +140,19 @@ package protocol SQLStatement: AnyObject {
 
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()
+}
+
+/// Rows of a table by its key.
+///
+///     let items = try connection.keyedStatement(select, key: "Z_PK")
+///     defer { items.end() }
+///     if let item = try items.row(7) { … }    // SELECT … FROM ZITEM WHERE Z_PK = ?
+package protocol SQLKeyedStatement: AnyObject {
+    /// The statement at the row with that key, `nil` where there is none; valid until ``end()`` or the next key.
+    func row(_ key: Int64) throws -> (any SQLStatement)?
+
+    /// Ends the statement. Called by whoever asked for a row, also on failure, before the connection goes back.
+    func end()
 }
 
 /// A problem that the database reported: code and message, the statement without its values.

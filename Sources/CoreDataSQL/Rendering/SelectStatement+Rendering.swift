@@ -70,7 +70,13 @@ extension SQLRenderer {
     }
 
     private mutating func source(_ source: SelectStatement.Source) {
-        text.append(identifier: source.table)
+        if source.rows.isEmpty {
+            text.append(identifier: source.table)
+        } else {
+            text.append("(")
+            values(source.rows)
+            text.append(")")
+        }
         if !source.arguments.isEmpty { list(source.arguments) }
         guard !source.alias.isEmpty, source.alias != source.table else { return }
         text.append(" ")

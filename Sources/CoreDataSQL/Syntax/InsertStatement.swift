@@ -64,11 +64,8 @@ extension SQLRenderer {
         case .rows(let rows) where statement.columns.isEmpty && rows.allSatisfy(\.isEmpty):
             text.append(" DEFAULT VALUES")
         case .rows(let rows):
-            text.append(" VALUES ")
-            for (index, row) in rows.enumerated() {
-                if index > 0 { text.append(", ") }
-                list(row)
-            }
+            text.append(" ")
+            values(rows)
         case .select(let select):
             text.append(" ")
             var select = select
@@ -87,5 +84,14 @@ extension SQLRenderer {
             self.condition(condition)
         }
         returning(statement.returning)
+    }
+
+    /// `VALUES (…), (…)`.
+    mutating func values(_ rows: [[SQLExpression]]) {
+        text.append("VALUES ")
+        for (index, row) in rows.enumerated() {
+            if index > 0 { text.append(", ") }
+            list(row)
+        }
     }
 }

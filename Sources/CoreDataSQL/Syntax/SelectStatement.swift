@@ -16,6 +16,8 @@ package struct SelectStatement: Hashable, Sendable {
         package var table: String
         /// For a function that gives rows: `json_each(?)`.
         package var arguments: [SQLExpression]
+        /// For constants: `(VALUES (0), (1))`, whose columns are `column1`, `column2`, ….
+        package var rows: [[SQLExpression]] = []
         package var alias: String
 
         package init(_ table: String, arguments: [SQLExpression] = [], as alias: String) {
@@ -23,12 +25,19 @@ package struct SelectStatement: Hashable, Sendable {
             self.arguments = arguments
             self.alias = alias
         }
+
+        package init(rows: [[SQLExpression]], as alias: String) {
+            self.init("", as: alias)
+            self.rows = rows
+        }
     }
 
     package struct Join: Hashable, Sendable {
         package enum Kind: String, Sendable {
             case inner = "JOIN"
             case leftOuter = "LEFT OUTER JOIN"
+            /// As `inner`; what stands first is gone through first.
+            case cross = "CROSS JOIN"
         }
 
         package var kind: Kind

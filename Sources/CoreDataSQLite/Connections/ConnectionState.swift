@@ -14,6 +14,8 @@ final class ConnectionState {
     @exclusivity(unchecked) var isInTransaction = false
     /// Whether SQLite has rolled that transaction back by itself; what came after would be on its own.
     @exclusivity(unchecked) var isDoomed = false
+    /// What a ``SQLiteKeyedStatement`` looks for, until it is taken.
+    @exclusivity(unchecked) var nextKey: Int64?
     var reports: [DerivedAttributeReport] = []
 
     init(database: OpaquePointer) { self.database = database }

@@ -52,6 +52,7 @@ extension SQLiteConnection {
     func endBurst() {
         guard burst.state != nil else { return }
         burst.state = nil
+        for statement in burstStatements { sqlite3_reset(statement.pointer) }
         endReading()
     }
 

@@ -19,6 +19,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     @exclusivity(unchecked) private var cache: StatementCache
     @exclusivity(unchecked) private var transactions: [Transaction: SQLiteStatement] = [:]
     @exclusivity(unchecked) private var companions: [AnyObject?] = []
+    /// Those of keyed statements that stay at work in a burst.
+    @exclusivity(unchecked) private(set) var burstStatements: [SQLiteStatement] = []
     /// The thread that reads with the connection; see ``SQLiteDatabase``.
     @exclusivity(unchecked) var borrower: pthread_t?
     /// See ``burstTransaction(_:)``.
@@ -50,6 +52,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     func close() {
         endBurst()
         companions.removeAll()
+        burstStatements.removeAll()
         cache.removeAll()
         transactions.removeAll()
         // Statements that somebody still holds keep the memory alive, no more.
@@ -62,6 +65,17 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         if let cached = cache.statement(sql) { return cached }
         let statement = try SQLiteStatement(sql, state: state)
         cache.insert(statement, for: sql)
+        return statement
+    }
+
+    func keyedStatement(_ select: SelectStatement, key: String) throws -> any SQLKeyedStatement {
+        try SQLiteKeyedStatement(select, key: key, self)
+    }
+
+    /// A statement that ``endBurst()`` ends.
+    func burstStatement(_ sql: String) throws -> SQLiteStatement {
+        let statement = try SQLiteStatement(sql, state: state)
+        burstStatements.append(statement)
         return statement
     }
 

@@ -14,6 +14,7 @@ enum SQLiteFunctions {
         }
         try registerAggregates(on: connection)
         try registerReports(on: connection)
+        try registerNextKey(on: connection)
         try registerCollations(on: connection)
     }
 
@@ -172,9 +173,27 @@ enum SQLiteFunctions {
 
     // MARK: Reports of Apple's triggers
 
+    /// What ``registerReports(on:)`` and ``registerNextKey(on:)`` are told: the connection closes the functions with
+    /// itself, so the state outlives them.
+    private static func state(of connection: SQLiteConnection) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(connection.state).toOpaque()
+    }
+
+    private static func registerNextKey(on connection: SQLiteConnection) throws {
+        try register(
+            SQLiteKeyedStatement.nextKeyFunction, 1,
+            { context, _, _ in
+                guard let state = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+                Unmanaged<ConnectionState>.fromOpaque(state)._withUnsafeGuaranteedRef { state in
+                    guard let key = state.nextKey else { return sqlite3_result_null(context) }
+                    state.nextKey = nil
+                    sqlite3_result_int64(context, key)
+                }
+            }, isDeterministic: false, context: state(of: connection), on: connection)
+    }
+
     private static func registerReports(on connection: SQLiteConnection) throws {
-        // The connection closes the functions with itself, so the state outlives them.
-        let state = Unmanaged.passUnretained(connection.state).toOpaque()
+        let state = state(of: connection)
         try register(
             SQLFunctionName.derivedAttributeUpdated, 5,
             { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: false) },

@@ -17,53 +17,25 @@ extension SQLiteStatement {
     func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(column)) }
 
     func threeIntegers(from first: Int) -> (Int64, Int64, Int64) {
-        (integer(first), integer(first + 1), integer(first + 2))
+        let values = ResultValues(of: pointer, from: first, count: 3)
+        return (values.integer(0), values.integer(1), values.integer(2))
     }
 
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int) {
-        let first = Int32(truncatingIfNeeded: first)
+        let values = ResultValues(of: pointer, from: first, count: kinds.count)
         kinds.withUnsafeBufferPointer { kinds in
             for group in stride(from: 0, to: kinds.count, by: 64) {
-                builder.fill(group) { word(first + Int32(truncatingIfNeeded: $0), kinds[$0], builder) }
+                builder.fill(group) { values.word($0, kinds[$0], builder) }
             }
         }
     }
 
     func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int]) {
+        let values = ResultValues(of: pointer, from: 0, count: columnCount)
         for group in stride(from: 0, to: kinds.count, by: 64) {
-            builder.fill(group) { index in
-                columns[index] < 0 ? nil : word(Int32(truncatingIfNeeded: columns[index]), kinds[index], builder)
-            }
-        }
-    }
-
-    /// The column's word, `nil` for NULL; bytes go to the builder.
-    ///
-    /// Asking for a value's type costs as much as the value, so only a value that may be NULL is asked.
-    @inline(__always)
-    private func word(_ column: Int32, _ kind: ColumnKind, _ builder: RowBuilder) -> UInt64? {
-        switch kind {
-        case .integer:
-            let value = sqlite3_column_int64(pointer, column)
-            return value == 0 && sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : UInt64(bitPattern: value)
-        case .real:
-            let value = sqlite3_column_double(pointer, column)
-            return value == 0 && sqlite3_column_type(pointer, column) == SQLITE_NULL ? nil : value.bitPattern
-        case .text:
-            // A value costs one look at the row, where its text and its length by column cost two.
-            let value = sqlite3_column_value(pointer, column)
-            guard let text = sqlite3_value_text(value) else { return nil }
-            let count = Int(sqlite3_value_bytes(value))
-            return builder.keep(UnsafeRawBufferPointer(start: text, count: count))
-        case .blob:
-            let value = sqlite3_column_value(pointer, column)
-            guard sqlite3_value_type(value) != SQLITE_NULL else { return nil }
-            // Asked first: it may turn a number into text.
-            let blob = sqlite3_value_blob(value)
-            let count = Int(sqlite3_value_bytes(value))
-            return builder.keep(UnsafeRawBufferPointer(start: blob, count: count))
+            builder.fill(group) { columns[$0] < 0 ? nil : values.word(columns[$0], kinds[$0], builder) }
         }
     }
 }

@@ -10,22 +10,25 @@ import CoreDataSQL
 ///     3 keys      // SELECT … FROM ZITEM WHERE Z_PK IN (?, ?, ?, ?, ?, ?, ?, ?)
 ///     1,100 keys  // twice with 500, once with 500 of which 100 differ
 final class RowReader {
-    private let shape: RowShape
-    private let table: String
+    private let select: SelectStatement
     private let decoder: RowDecoder
     /// The connection, which holds its reader.
     private unowned(unsafe) let connection: any SQLConnection
+    private let single: any SQLKeyedStatement
     // Whoever has the connection has the reader alone, and nothing that it calls comes back to it.
-    /// The statement of each of the size classes.
+    /// The statement of each of the larger size classes.
     @exclusivity(unchecked) private var statements: [(any SQLStatement)?]
 
-    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) {
-        self.shape = shape
-        self.table = table
+    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) throws {
         self.connection = connection
         decoder = RowDecoder(shape, engine)
+        select = SelectStatement(
+            shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }, from: .init(table, as: table))
+        single = try connection.keyedStatement(select, key: Self.key)
         statements = Array(repeating: nil, count: SizeClass.sizes.count)
     }
+
+    private static let key = "Z_PK"
 
     /// Appends the rows that exist, in any order.
     func read(_ keys: ArraySlice<Int64>, into rows: inout [RowSnapshot]) throws {
@@ -34,6 +37,11 @@ final class RowReader {
             let sizeClass = SizeClass(for: rest.count)
             let part = rest.prefix(sizeClass.size)
             rest = rest.dropFirst(sizeClass.size)
+            if let key = part.first, sizeClass.size == 1 {
+                let word = try word(key)
+                if word != 0 { rows.append(RowSnapshot(taking: word)) }
+                continue
+            }
             let statement = try statement(of: sizeClass)
             defer { statement.reset() }
             try sizeClass.bind(part, to: statement)
@@ -43,17 +51,15 @@ final class RowReader {
 
     /// A word that holds the row with the key, 0 where there is none.
     func word(_ key: Int64) throws -> UInt {
-        let statement = try statements[0] ?? statement(of: SizeClass(for: 1))
-        defer { statement.reset() }
-        try statement.bind(key, at: 0)
-        return try statement.step() ? decoder.word(statement) : 0
+        defer { single.end() }
+        guard let statement = try single.row(key) else { return 0 }
+        return try decoder.word(statement)
     }
 
     private func statement(of sizeClass: SizeClass) throws -> any SQLStatement {
         if let statement = statements[sizeClass.index] { return statement }
-        let columns = shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }
-        var statement = SelectStatement(columns, from: .init(table, as: table))
-        statement.condition = sizeClass.condition(on: .column(nil, "Z_PK"))
+        var statement = select
+        statement.condition = sizeClass.condition(on: .column(nil, Self.key))
         let prepared = try connection.statement(statement.text.sql)
         statements[sizeClass.index] = prepared
         return prepared

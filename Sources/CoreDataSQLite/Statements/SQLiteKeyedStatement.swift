@@ -1,0 +1,71 @@
+import CSQLite
+import CoreDataSQL
+
+/// Rows by key, each by a statement of its own, or in a burst by one that stays at work.
+///
+/// To begin a statement and to end it costs more than to find a row and read it. The one that stays at work joins the table
+/// to constants, for each of which a function tells the next key:
+///
+///     SELECT … FROM (VALUES (0), (0), …) keys CROSS JOIN ZITEM ON Z_PK = CDNextKey(keys.column1)
+///
+/// It reads in the burst's transaction and ends with it, so it sees what a statement of its own would see.
+final class SQLiteKeyedStatement: SQLKeyedStatement {
+    static let nextKeyFunction = "CDNextKey"
+
+    /// For so many rows the statement goes on: enough that to begin it anew costs little.
+    private static let rowsPerRun = 64
+
+    /// The connection, whose user keeps this.
+    private unowned(unsafe) let connection: SQLiteConnection
+    private let single: SQLiteStatement
+    private let burstSQL: String
+    // One thread at a time has the connection, and nothing is called while these change.
+    @exclusivity(unchecked) private var burst: SQLiteStatement?
+    @exclusivity(unchecked) private var isSingleUsed = false
+
+    init(_ select: SelectStatement, key: String, _ connection: SQLiteConnection) throws {
+        self.connection = connection
+        let key = SQLExpression.column(nil, key)
+        var single = select
+        single.condition = .comparison(.equal, key, .parameter)
+        self.single = try SQLiteStatement(single.text.sql, state: connection.state)
+        var many = SelectStatement(
+            select.columns,
+            from: .init(rows: Array(repeating: [.integer(0)], count: Self.rowsPerRun), as: "keys"))
+        let nextKey = SQLExpression.function(Self.nextKeyFunction, [.column("keys", "column1")])
+        many.joins = [.init(.cross, select.source, on: .comparison(.equal, key, nextKey))]
+        burstSQL = many.text.sql
+    }
+
+    func row(_ key: Int64) throws -> (any SQLStatement)? {
+        if let isThere = advance(to: key) { return isThere ? burst : nil }
+        isSingleUsed = true
+        try single.bind(key, at: 0)
+        return try single.step() ? single : nil
+    }
+
+    func end() {
+        guard isSingleUsed else { return }
+        isSingleUsed = false
+        single.reset()
+    }
+
+    /// Whether the burst's statement is at the row now; `nil` where there is no burst, where somebody wants to see
+    /// each statement, and after a failure, which the other statement shall tell.
+    private func advance(to key: Int64) -> Bool? {
+        guard connection.hasOpenBurst, connection.state.observer == nil else { return nil }
+        if burst == nil { burst = try? connection.burstStatement(burstSQL) }
+        guard let pointer = burst?.pointer else { return nil }
+        connection.state.nextKey = key
+        var code = sqlite3_step(pointer)
+        if code == SQLITE_DONE, connection.state.nextKey != nil {
+            // It has come to the end of its constants and begins again.
+            sqlite3_reset(pointer)
+            code = sqlite3_step(pointer)
+        }
+        connection.state.nextKey = nil
+        if code == SQLITE_ROW { return true }
+        sqlite3_reset(pointer)
+        return code == SQLITE_DONE ? false : nil
+    }
+}
