@@ -50,9 +50,9 @@ extension NSManagedObjectContext {
             case .unread: break
             case .toOne:
                 let slot = object.runtime.relationSlots[index]
-                if object.values?.changed.contains(slot) != true { object.relations[index] = .unread }
+                if object.values?.changed.contains(slot) != true { object.relations.forget(index) }
             case .toMany(let members):
-                if !members.hasChanges { object.relations[index] = .unread }
+                if !members.hasChanges { object.relations.forget(index) }
             }
         }
     }
@@ -269,7 +269,7 @@ extension NSManagedObject {
     /// To-many relationships without changes of this context are read again when they are next asked for.
     final func forgetUnchangedMembers() {
         for (index, relation) in relations.enumerated() {
-            if case .toMany(let members) = relation, !members.hasChanges { relations[index] = .unread }
+            if case .toMany(let members) = relation, !members.hasChanges { relations.forget(index) }
         }
     }
 }

@@ -265,7 +265,7 @@ final class SavePreparation {
 
     /// The destination of a to-one that has been looked at; the object holds it.
     private func target(_ object: NSManagedObject, _ slot: Int) -> Unmanaged<NSManagedObject>? {
-        object.relations.isEmpty ? nil : object.relations.uncountedToOne(Int(object.home.facts[slot].relation))
+        object.relations.uncountedToOne(Int(object.home.facts[slot].relation))
     }
 
     /// A to-one that nobody has looked at is as it was; one that is nil now has no key.
@@ -273,7 +273,7 @@ final class SavePreparation {
         _ object: NSManagedObject, _ column: Int, _ kind: ColumnKind, unlessRead slot: Int, _ builder: RowBuilder
     ) {
         guard let row = object.rowView else { return }
-        let isRead = !object.relations.isEmpty && object.relations.isRead(Int(object.home.facts[slot].relation))
+        let isRead = object.relations.isRead(Int(object.home.facts[slot].relation))
         if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
@@ -378,7 +378,7 @@ final class SavePreparation {
             guard inverse.isToMany else { continue }
             let isSymmetric =
                 inverse.property.declaringEntity == info.property.declaringEntity && inverseSlot == slot
-            if case .toMany = object.relations.isEmpty ? .unread : object.relations[info.relation] {
+            if case .toMany = object.relations[info.relation] {
             } else if !object.isDeleted {
                 continue
             }
@@ -495,7 +495,7 @@ extension NSManagedObject {
                 members.commit()
                 return members.isKnown
             }
-            if !isKnown { relations[index] = .unread }
+            if !isKnown { relations.forget(index) }
         }
     }
 }

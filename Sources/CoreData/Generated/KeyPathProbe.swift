@@ -89,7 +89,6 @@ enum KeyPathProbe {
         let type = unwrapped(Value.self)
         if let target = type as? NSManagedObject.Type {
             let slot = runtime.slot(forKey: "target") ?? 0
-            if object.relations.isEmpty { object.makeRelations() }
             // A property that walks up a tree must come to an end.
             let destination = recording.keys.count < maximumSteps ? makeProbe(target) : nil
             object.assignToOne(destination, slot)

@@ -81,7 +81,7 @@ extension NSManagedObject {
             guard row != nil else { return true }
             return live != committedAttributeWithoutCaching(slot)
         }
-        switch relations.isEmpty ? .unread : relations[info.relation] {
+        switch relations[info.relation] {
         case .unread: return false
         case .toOne(let object): return isChangedToOne(key: object?.primaryKey, column: info.column)
         case .toMany(let members): return members.hasChanges

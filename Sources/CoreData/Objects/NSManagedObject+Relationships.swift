@@ -13,8 +13,9 @@ extension NSManagedObject {
     /// As above, without counting a reference: for as long as the relationship is not set.
     final func uncountedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
         let relation = Int(home.facts[slot].relation)
-        if relations.isEmpty { makeRelations() }
-        if !relations.isRead(relation) { relations.takeToOne(relation, retainedDestination(slot)) }
+        if !relations.isRead(relation) {
+            relations.takeToOne(relation, retainedDestination(slot), of: home.relationCount)
+        }
         return relations.uncountedToOne(relation)
     }
 
@@ -68,8 +69,7 @@ extension NSManagedObject {
     }
 
     final func assignToOne(_ object: NSManagedObject?, _ slot: Int) {
-        if relations.isEmpty { makeRelations() }
-        relations.setToOne(Int(home.facts[slot].relation), object)
+        relations.setToOne(Int(home.facts[slot].relation), object, of: home.relationCount)
     }
 
     // MARK: To-many
@@ -80,13 +80,12 @@ extension NSManagedObject {
     /// As above, without counting a reference: the relationship holds them.
     private final func uncountedMembers(_ slot: Int) -> Unmanaged<ToManyMembers> {
         let relation = Int(home.facts[slot].relation)
-        if !relations.isEmpty, let members = relations.uncountedMembers(relation) { return members }
-        if relations.isEmpty { makeRelations() }
+        if let members = relations.uncountedMembers(relation) { return members }
         let info = runtime.slots[slot]
         let mayBeStored = isStored && !info.property.isTransient
         let members = ToManyMembers(
             isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored)
-        relations[relation] = .toMany(members)
+        relations.setMembers(relation, members, of: home.relationCount)
         return .passUnretained(members)
     }
 
@@ -216,10 +215,6 @@ extension NSManagedObject {
         }
     }
 
-    final func makeRelations() {
-        relations.make(home.relationCount)
-    }
-
     // MARK: Asking without reading
 
     /// Whether the relationship has not been read yet; asking does not read it.
@@ -227,7 +222,7 @@ extension NSManagedObject {
         guard let slot = runtime.slot(forKey: key), runtime.slots[slot].relationship != nil else { return false }
         if isFault { return true }
         let info = runtime.slots[slot]
-        switch relations.isEmpty ? .unread : relations[info.relation] {
+        switch relations[info.relation] {
         case .toOne(let object): return object?.isFault ?? false
         case .toMany(let members): return !members.isKnown
         case .unread:

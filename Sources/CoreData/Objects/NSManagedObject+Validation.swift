@@ -99,7 +99,7 @@ extension NSManagedObject {
             if let row { return info.column < 0 || row.isNull(info.column) }
             return committedAttribute(slot).isNull
         }
-        if let row, relations.isEmpty, info.column >= 0 { return row.isNull(info.column) }
+        if let row, info.column >= 0, !relations.isRead(info.relation) { return row.isNull(info.column) }
         guard let target = toOne(slot) else { return true }
         return target.isDeleted
     }
@@ -129,7 +129,7 @@ extension NSManagedObject {
             let info = runtime.slots[slot]
             guard let relationship = info.relationship else { continue }
             // What nobody touched was valid when it was saved.
-            if isStored, relations.isEmpty || !hasTouched(info) { continue }
+            if isStored, !hasTouched(info) { continue }
             let count = knownMembers(slot).members.lazy.filter { !$0.isDeleted }.count
             if count == 0, info.property.isOptional { continue }
             let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)

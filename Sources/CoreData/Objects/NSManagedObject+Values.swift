@@ -76,7 +76,7 @@ extension NSManagedObject {
     private final func contentNow(_ slot: Int) -> ValueBeforeEvent.Content {
         let info = runtime.slots[slot]
         if info.relationship == nil { return .attribute(attributeValue(slot)) }
-        switch relations.isEmpty ? .unread : relations[info.relation] {
+        switch relations[info.relation] {
         case .toOne(let object): return .toOne(object)
         case .toMany(let members) where members.isKnown:
             members.beginJournal()

@@ -8,87 +8,113 @@ enum RelationValue {
     case toMany(ToManyMembers)
 }
 
-/// What is known of an object's relationships, by their position: no memory until one of them is looked at.
+/// What is known of an object's relationships, by their position: no memory until a second one is looked at.
 ///
 /// ```
-///  ┌───────┬────────────┬────────────┬─      0                        unread
-///  │ count │ relation 0 │ relation 1 │ …     1                        a to-one that is nil
-///  └───────┴────────────┴────────────┴─      address of an object     a to-one
-///                                            address of members + 2   a to-many
+///  0                                     none has been looked at
+///  address of the object │ position │ 1  one to-one has; no address: it is nil
+///       60 bits             3 bits
+///  address of a table: ┌───────┬────────────┬────────────┬─      0                        unread
+///                      │ count │ relation 0 │ relation 1 │ …     1                        a to-one that is nil
+///                      └───────┴────────────┴────────────┴─      address of an object     a to-one
+///                                                                address of members + 2   a to-many
 /// ```
 /// It belongs to one object, which empties it before it goes; a copy of it, as a loop makes one, is of use only until then.
 /// Words and not an array of ``RelationValue``: to look at one would count references to what is in it. The words hold it.
-struct RelationTable: RandomAccessCollection, MutableCollection {
-    private var memory: UnsafeMutablePointer<UInt>?
+///
+/// As a collection it has what has been looked at, and what lies before that.
+struct RelationTable: RandomAccessCollection {
+    private var word: UInt = 0
 
     private static var noObject: UInt { 1 }
     private static var membersTag: UInt { 2 }
 
-    var isEmpty: Bool { memory == nil }
+    /// Whether none has been looked at.
+    var isEmpty: Bool { word == 0 }
     var startIndex: Int { 0 }
-    var endIndex: Int { memory.map { Int($0.pointee) } ?? 0 }
+    var endIndex: Int { isSingle ? singleIndex + 1 : table.map { Int($0.pointee) } ?? 0 }
 
     subscript(index: Int) -> RelationValue {
-        get {
-            if let members = uncountedMembers(index) { return .toMany(members.takeUnretainedValue()) }
-            return isRead(index) ? .toOne(uncountedToOne(index)?.takeUnretainedValue()) : .unread
-        }
-        nonmutating set {
-            switch newValue {
-            case .unread: replace(index, 0)
-            case .toOne(let object): setToOne(index, object)
-            case .toMany(let members): replace(index, Self.word(members) | Self.membersTag)
-            }
-        }
+        if let members = uncountedMembers(index) { return .toMany(members.takeUnretainedValue()) }
+        return isRead(index) ? .toOne(uncountedToOne(index)?.takeUnretainedValue()) : .unread
     }
 
     // MARK: Without counting references
 
     /// Whether it has been looked at.
     @inline(__always)
-    func isRead(_ index: Int) -> Bool { place(index).pointee != 0 }
+    func isRead(_ index: Int) -> Bool {
+        if isSingle { return singleIndex == index }
+        guard let place = place(index) else { return false }
+        return place.pointee != 0
+    }
 
     /// The destination of a to-one that has been looked at; valid until another one is set.
     @inline(__always)
     func uncountedToOne(_ index: Int) -> Unmanaged<NSManagedObject>? {
-        let word = place(index).pointee
-        guard word > Self.noObject, word & Self.membersTag == 0 else { return nil }
-        return .fromOpaque(UnsafeRawPointer(bitPattern: word).unsafelyUnwrapped)
+        if isSingle { return singleIndex == index ? Self.object(singleAddress) : nil }
+        guard let word = place(index)?.pointee, word & Self.membersTag == 0 else { return nil }
+        return Self.object(word & ~Self.noObject)
     }
 
-    /// The members of a to-many that has been looked at; valid until it is set.
+    /// The members of a to-many that has been looked at; valid until it is forgotten.
     @inline(__always)
     func uncountedMembers(_ index: Int) -> Unmanaged<ToManyMembers>? {
-        let word = place(index).pointee
-        guard word & Self.membersTag != 0 else { return nil }
+        guard !isSingle, let word = place(index)?.pointee, word & Self.membersTag != 0 else { return nil }
         return .fromOpaque(UnsafeRawPointer(bitPattern: word & ~Self.membersTag).unsafelyUnwrapped)
     }
 
+    // MARK: Setting
+
+    /// `count` is always how many relationships the object has.
     @inline(__always)
-    func setToOne(_ index: Int, _ object: NSManagedObject?) {
-        replace(index, object.map(Self.word) ?? Self.noObject)
+    mutating func setToOne(_ index: Int, _ object: NSManagedObject?, of count: Int) {
+        takeToOne(index, object.map(Self.retained) ?? 0, of: count)
     }
 
     /// As above, with the address of an object that was retained for this, or 0.
     @inline(__always)
-    func takeToOne(_ index: Int, _ address: UInt) { replace(index, address == 0 ? Self.noObject : address) }
+    mutating func takeToOne(_ index: Int, _ address: UInt, of count: Int) {
+        if word == 0, index <= Self.lastSingleIndex {
+            word = Self.single(index, address)
+        } else if isSingle, singleIndex == index {
+            let old = singleAddress
+            word = Self.single(index, address)
+            Self.release(old)
+        } else {
+            replace(index, address == 0 ? Self.noObject : address, of: count)
+        }
+    }
+
+    mutating func setMembers(_ index: Int, _ members: ToManyMembers, of count: Int) {
+        replace(index, Self.retained(members) | Self.membersTag, of: count)
+    }
+
+    /// The relationship is as if it had not been looked at.
+    mutating func forget(_ index: Int) {
+        guard isRead(index) else { return }
+        if isSingle { removeAll() } else { replace(index, 0, of: endIndex) }
+    }
+
+    mutating func removeAll() {
+        guard word != 0 else { return }
+        let old = self
+        // First out of reach: whoever goes with the last reference to him finds it empty.
+        word = 0
+        guard let table = old.table else { return Self.release(old.singleAddress) }
+        for index in 0..<Int(table.pointee) { Self.release(table[1 + index]) }
+        free(table)
+    }
 
     // MARK: Words
 
-    @inline(__always)
-    private func place(_ index: Int) -> UnsafeMutablePointer<UInt> {
-        assert(index >= 0 && index < endIndex, "no such relationship")
-        return memory.unsafelyUnwrapped + 1 + index
-    }
-
-    private func replace(_ index: Int, _ word: UInt) {
-        let old = place(index).pointee
-        place(index).pointee = word
-        Self.release(old)
-    }
-
-    private static func word(_ object: some AnyObject) -> UInt {
+    private static func retained(_ object: some AnyObject) -> UInt {
         UInt(bitPattern: Unmanaged.passRetained(object).toOpaque())
+    }
+
+    @inline(__always)
+    private static func object(_ address: UInt) -> Unmanaged<NSManagedObject>? {
+        UnsafeRawPointer(bitPattern: address).map { .fromOpaque($0) }
     }
 
     @inline(__always)
@@ -97,22 +123,50 @@ struct RelationTable: RandomAccessCollection, MutableCollection {
         Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: word & ~membersTag).unsafelyUnwrapped).release()
     }
 
-    // MARK: Making and emptying
+    // MARK: A single to-one
 
-    /// Makes room for that many, none of which has been looked at.
-    mutating func make(_ count: Int) {
-        removeAll()
-        guard count > 0 else { return }
-        guard let made = calloc(count + 1, MemoryLayout<UInt>.stride) else { fatalError("out of memory") }
-        memory = made.bindMemory(to: UInt.self, capacity: count + 1)
-        memory?.pointee = UInt(count)
+    private static var lastSingleIndex: Int { 7 }
+
+    @inline(__always)
+    private var isSingle: Bool { word & 1 != 0 }
+    @inline(__always)
+    private var singleIndex: Int { Int(word >> 1 & 7) }
+    @inline(__always)
+    private var singleAddress: UInt { word & ~15 }
+
+    @inline(__always)
+    private static func single(_ index: Int, _ address: UInt) -> UInt {
+        // Objects lie at multiples of 16.
+        assert(address & 15 == 0, "an object's address has lower bits")
+        return address | UInt(index) << 1 | 1
     }
 
-    mutating func removeAll() {
-        guard let old = memory else { return }
-        // First out of reach: whoever goes with the last reference to him finds it empty.
-        memory = nil
-        for index in 1...Int(old.pointee) { Self.release(old[index]) }
-        free(old)
+    // MARK: A table
+
+    @inline(__always)
+    private var table: UnsafeMutablePointer<UInt>? { isSingle ? nil : UnsafeMutablePointer(bitPattern: word) }
+
+    @inline(__always)
+    private func place(_ index: Int) -> UnsafeMutablePointer<UInt>? {
+        assert(index >= 0 && (word == 0 || index < endIndex), "no such relationship")
+        guard let table = UnsafeMutablePointer<UInt>(bitPattern: word) else { return nil }
+        return table + 1 + index
+    }
+
+    private mutating func replace(_ index: Int, _ new: UInt, of count: Int) {
+        if isSingle || word == 0 { makeTable(count) }
+        guard let place = place(index) else { return }
+        let old = place.pointee
+        place.pointee = new
+        Self.release(old)
+    }
+
+    /// Makes a table with the single to-one, if there is one.
+    private mutating func makeTable(_ count: Int) {
+        guard let made = calloc(count + 1, MemoryLayout<UInt>.stride) else { fatalError("out of memory") }
+        let table = made.bindMemory(to: UInt.self, capacity: count + 1)
+        table.pointee = UInt(count)
+        if isSingle { table[1 + singleIndex] = singleAddress == 0 ? Self.noObject : singleAddress }
+        word = UInt(bitPattern: table)
     }
 }

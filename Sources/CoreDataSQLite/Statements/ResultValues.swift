@@ -69,7 +69,8 @@ struct ResultValues {
     private static let distance: Int = {
         var database: OpaquePointer?
         defer { sqlite3_close_v2(database) }
-        guard sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK else {
+        guard sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK
+        else {
             return 0
         }
         var statement: OpaquePointer?

@@ -131,7 +131,9 @@ import Testing
                 let books = try kept ?? connection.keyedStatement(Self.books, key: "Z_PK")
                 connection.keep(books, as: 0)
                 defer { books.end() }
-                return try books.row(key).map { $0.value(1) == .text("Dune \($0.integer(0))") ? "Dune" : "\($0.value(1))" }
+                return try books.row(key).map {
+                    $0.value(1) == .text("Dune \($0.integer(0))") ? "Dune" : "\($0.value(1))"
+                }
             }
         }
     }
@@ -144,7 +146,8 @@ import Testing
         try other.write { connection in
             for key in keys {
                 try connection.run(
-                    "INSERT INTO ZBOOK ( Z_PK, ZTITLE ) VALUES ( \(bind: .integer(key)), \(bind: .text("Dune \(key)")) )")
+                    "INSERT INTO ZBOOK ( Z_PK, ZTITLE ) VALUES ( \(bind: .integer(key)), \(bind: .text("Dune \(key)")) )"
+                )
             }
         }
     }
