@@ -184,19 +184,26 @@ extension NSManagedObjectContext {
 
     /// Reads the rows of faults, from memory where they are there and young enough.
     final func readRows(of objects: [NSManagedObject]) throws {
-        var groups: [[Int32]: [NSManagedObject]] = [:]
-        for object in objects where !object.hasRow && object.primaryKey > 0 {
-            groups[[object.storeIndex, Int32(object.runtime.root)], default: []].append(object)
+        let unread = objects.filter { !$0.hasRow && $0.primaryKey > 0 }
+        guard let home = unread.first?.home else { return }
+        // Most often all live in one place.
+        if unread.allHeldSatisfy({ ObjectIdentifier($0.home) == ObjectIdentifier(home) }) {
+            return try readRows(of: unread, in: home)
         }
-        for (group, members) in groups {
-            guard let store = store(at: group[0]) else { continue }
-            if members.count == 1 {
-                try readRow(of: members[0])
-                continue
-            }
-            let rows = try store.rows(
-                members.map(\.primaryKey), root: Int(group[1]), staleness: staleness)
-            for object in members { object.row = rows[object.primaryKey] }
+        for members in Dictionary(grouping: unread, by: { [Int($0.storeIndex), $0.home.root] }).values {
+            try readRows(of: members, in: members[0].home)
+        }
+    }
+
+    /// The objects are all of the home's store and root entity.
+    private func readRows(of objects: [NSManagedObject], in home: ObjectHome) throws {
+        if objects.count == 1 { return try readRow(of: objects[0]) }
+        guard let store = store(at: home.storeIndex) else { return }
+        let words = try store.rowWords(objects.map(\.primaryKey), root: home.root, staleness: staleness)
+        var index = 0
+        objects.forEachHeld { object in
+            object.takeRow(words[index])
+            index += 1
         }
     }
 

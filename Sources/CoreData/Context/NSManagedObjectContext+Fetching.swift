@@ -232,12 +232,17 @@ extension NSManagedObjectContext {
     /// Reads the relationships on the path, one statement per step (M10).
     private func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let key = path.first, !objects.isEmpty else { return }
-        if !objects.allHeldSatisfy({ $0.hasRow }) { try readRows(of: objects.filter { $0.isFault && !$0.hasRow }) }
         var destinations: [NSManagedObject] = []
-        // Most often all are of one entity.
-        let home = objects[0].home
+        // Most often all have been read, and are of one entity.
+        let home = ObjectIdentifier(objects[0].home)
+        var (areRead, haveOneHome) = (true, true)
+        objects.forEachHeld { object in
+            if !object.hasRow { areRead = false }
+            if ObjectIdentifier(object.home) != home { haveOneHome = false }
+        }
+        if !areRead { try readRows(of: objects.filter { $0.isFault && !$0.hasRow }) }
         let groups =
-            objects.allHeldSatisfy { $0.home === home }
+            haveOneHome
             ? [objects] : Array(Dictionary(grouping: objects) { ObjectIdentifier($0.home) }.values)
         for members in groups {
             guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),

@@ -199,14 +199,14 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The address of the registered destination of a to-one of the home's objects, retained; 0 where there is none.
     func retainedDestination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> UInt {
         state.withLock { state in
-            let table: KeyTable
+            let table: Unmanaged<KeyTable>
             if let known = home.destinations[relation] {
                 table = known
             } else {
-                table = state.table(store: home.storeIndex, root: root)
+                table = .passRetained(state.table(store: home.storeIndex, root: root))
                 home.destinations[relation] = table
             }
-            return Self.retained(table.word(primaryKey))
+            return table._withUnsafeGuaranteedRef { Self.retained($0.word(primaryKey)) }
         }
     }
 

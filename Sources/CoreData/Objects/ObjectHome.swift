@@ -38,8 +38,9 @@ final class ObjectHome: @unchecked Sendable {
     let root: Int
     let ordinal: Int32
     let runtimeIdentifier: UInt32
-    /// The identities of the destinations of each relationship, once they were needed; the registry's lock guards them.
-    @exclusivity(unchecked) var destinations: [KeyTable?]
+    /// The identities of the destinations of each relationship, once they were needed, retained; the registry's lock guards
+    /// them. A plain buffer, since to look into an array would count references to what is in it.
+    let destinations: UnsafeMutableBufferPointer<Unmanaged<KeyTable>?>
     /// Of each slot what the hot paths ask; the runtime owns it.
     let facts: UnsafePointer<SlotFacts>
     let deleteSteps: UnsafeBufferPointer<DeleteStep>
@@ -81,7 +82,13 @@ final class ObjectHome: @unchecked Sendable {
         entityAddress = Unmanaged.passUnretained(runtime.entity).toOpaque()
         kinds = runtime.kinds
         slotTable = runtime.slotTable
-        destinations = Array(repeating: nil, count: runtime.relationSlots.count)
+        destinations = .allocate(capacity: runtime.relationSlots.count)
+        destinations.initialize(repeating: nil)
+    }
+
+    deinit {
+        for table in destinations { table?.release() }
+        destinations.deallocate()
     }
 
     /// Whether the object of a permanent ID lives here.

@@ -12,8 +12,9 @@ enum RelationValue {
 ///
 /// ```
 ///  0                                     none has been looked at
-///  address of the object │ position │ 1  one to-one has; no address: it is nil
-///       60 bits             3 bits
+///  address │ 0 │ position │ 1           one to-one has; no address: it is nil
+///  address │ 1 │ position │ 1           one to-many has: the address of its members
+///  60 bits       2 bits
 ///  address of a table: ┌───────┬────────────┬────────────┬─      0                        unread
 ///                      │ count │ relation 0 │ relation 1 │ …     1                        a to-one that is nil
 ///                      └───────┴────────────┴────────────┴─      address of an object     a to-one
@@ -52,7 +53,7 @@ struct RelationTable: RandomAccessCollection {
     /// The destination of a to-one that has been looked at; valid until another one is set.
     @inline(__always)
     func uncountedToOne(_ index: Int) -> Unmanaged<NSManagedObject>? {
-        if isSingle { return singleIndex == index ? Self.object(singleAddress) : nil }
+        if isSingle { return singleIndex == index && !isSingleToMany ? Self.object(singleAddress) : nil }
         guard let word = place(index)?.pointee, word & Self.membersTag == 0 else { return nil }
         return Self.object(word & ~Self.noObject)
     }
@@ -60,7 +61,11 @@ struct RelationTable: RandomAccessCollection {
     /// The members of a to-many that has been looked at; valid until it is forgotten.
     @inline(__always)
     func uncountedMembers(_ index: Int) -> Unmanaged<ToManyMembers>? {
-        guard !isSingle, let word = place(index)?.pointee, word & Self.membersTag != 0 else { return nil }
+        if isSingle {
+            guard singleIndex == index, isSingleToMany else { return nil }
+            return .fromOpaque(UnsafeRawPointer(bitPattern: singleAddress).unsafelyUnwrapped)
+        }
+        guard let word = place(index)?.pointee, word & Self.membersTag != 0 else { return nil }
         return .fromOpaque(UnsafeRawPointer(bitPattern: word & ~Self.membersTag).unsafelyUnwrapped)
     }
 
@@ -86,8 +91,15 @@ struct RelationTable: RandomAccessCollection {
         }
     }
 
+    /// The relationship must not have been looked at.
     mutating func setMembers(_ index: Int, _ members: ToManyMembers, of count: Int) {
-        replace(index, Self.retained(members) | Self.membersTag, of: count)
+        assert(!isRead(index), "the relationship has members already")
+        let address = Self.retained(members)
+        if word == 0, index <= Self.lastSingleIndex {
+            word = Self.single(index, address) | Self.singleToManyTag
+        } else {
+            replace(index, address | Self.membersTag, of: count)
+        }
     }
 
     /// The relationship is as if it had not been looked at.
@@ -123,14 +135,17 @@ struct RelationTable: RandomAccessCollection {
         Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: word & ~membersTag).unsafelyUnwrapped).release()
     }
 
-    // MARK: A single to-one
+    // MARK: A single one
 
-    private static var lastSingleIndex: Int { 7 }
+    private static var lastSingleIndex: Int { 3 }
+    private static var singleToManyTag: UInt { 8 }
 
     @inline(__always)
     private var isSingle: Bool { word & 1 != 0 }
     @inline(__always)
-    private var singleIndex: Int { Int(word >> 1 & 7) }
+    private var isSingleToMany: Bool { word & Self.singleToManyTag != 0 }
+    @inline(__always)
+    private var singleIndex: Int { Int(word >> 1 & 3) }
     @inline(__always)
     private var singleAddress: UInt { word & ~15 }
 
@@ -161,12 +176,15 @@ struct RelationTable: RandomAccessCollection {
         Self.release(old)
     }
 
-    /// Makes a table with the single to-one, if there is one.
+    /// Makes a table with the single one, if there is one.
     private mutating func makeTable(_ count: Int) {
         guard let made = calloc(count + 1, MemoryLayout<UInt>.stride) else { fatalError("out of memory") }
         let table = made.bindMemory(to: UInt.self, capacity: count + 1)
         table.pointee = UInt(count)
-        if isSingle { table[1 + singleIndex] = singleAddress == 0 ? Self.noObject : singleAddress }
+        if isSingle {
+            let address = singleAddress == 0 ? Self.noObject : singleAddress
+            table[1 + singleIndex] = isSingleToMany ? address | Self.membersTag : address
+        }
         word = UInt(bitPattern: table)
     }
 }

@@ -25,14 +25,14 @@ final class ToManyMembers {
 
     /// Whether `members` is complete.
     @exclusivity(unchecked) private(set) var isKnown: Bool
+    /// Changes that are not in the sets yet. It lies where an addition touches no other line of the processor's cache.
+    @exclusivity(unchecked) private var log: [Change] = []
     /// In order where that matters; without order they come as they were read and added.
     @exclusivity(unchecked) private(set) var members: [NSManagedObject] = []
     /// Where each member stands: exactly without order, else at most `drift` places away.
     @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int] = [:]
     /// How many members came or went before others since positions were last counted.
     @exclusivity(unchecked) private var drift = 0
-    /// Changes that are not in the sets yet.
-    @exclusivity(unchecked) private var log: [Change] = []
     @exclusivity(unchecked) private var addedSet: Set<ObjectReference> = []
     @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.

@@ -124,20 +124,27 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     private static var now: Double { Date().timeIntervalSinceReferenceDate }
 
-    /// Rows by key; those that are gone are missing.
-    func rows(_ keys: [Int64], root: Int, staleness: TimeInterval) throws -> [Int64: RowSnapshot] {
-        var found: [Int64: RowSnapshot] = [:]
-        found.reserveCapacity(keys.count)
-        var missing: [Int64] = []
-        for key in keys {
-            let word = cachedWord(key, root: root, staleness: staleness)
-            if word != 0 { found[key] = RowSnapshot(taking: word) } else { missing.append(key) }
+    /// A word for each key, which the caller holds; 0 for a row that is gone.
+    func rowWords(_ keys: [Int64], root: Int, staleness: TimeInterval) throws -> [UInt] {
+        var words = keys.map { cachedWord($0, root: root, staleness: staleness) }
+        let missing = keys.indices.filter { words[$0] == 0 }
+        guard !missing.isEmpty else { return words }
+        do {
+            let rows = try engine.rows(forKeys: missing.map { keys[$0] }, root: root)
+            cache.adopt(rows, at: Self.now)
+            let read = KeyTable()
+            for index in rows.indices { read.set(RowView(word: rows.word(index)).primaryKey, UInt(index + 1)) }
+            for index in missing {
+                let place = Int(read.word(keys[index])) - 1
+                guard place >= 0 else { continue }
+                words[index] = rows.word(place)
+                RowSnapshot.retain(words[index])
+            }
+            return words
+        } catch {
+            for word in words { RowSnapshot.release(word) }
+            throw error
         }
-        guard !missing.isEmpty else { return found }
-        var rows = try engine.rows(forKeys: missing, root: root)
-        cache.adopt(&rows, at: Self.now)
-        for row in rows { found[row.primaryKey] = row }
-        return found
     }
 
     func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {

@@ -117,13 +117,20 @@ extension StoreEngine {
     /// The rows with those keys in the table of a root entity, in any order; what does not exist is not in it.
     ///
     /// Runs one statement for up to 500 keys.
-    package func rows(forKeys keys: [Int64], root: Int) throws -> [RowSnapshot] {
-        guard !keys.isEmpty else { return [] }
-        var rows: [RowSnapshot] = []
-        rows.reserveCapacity(keys.count)
-        // A key that is padded over two statements would come twice.
-        let keys = keys.count > SizeClass.sizes.last ?? 1 ? Array(Set(keys)).sorted() : keys
-        try database.read { try reader(ofRoot: root, $0).read(keys[...], into: &rows) }
+    package func rows(forKeys keys: [Int64], root: Int) throws -> RowList {
+        let rows = RowList()
+        guard !keys.isEmpty else { return rows }
+        var keys = keys
+        if keys.count > SizeClass.sizes.last ?? 1 {
+            // Rows that lie together are read together. A key that comes twice over two statements would give two rows.
+            keys.sort()
+            var last: Int64?
+            keys.removeAll { key in
+                defer { last = key }
+                return key == last
+            }
+        }
+        try database.read { try reader(ofRoot: root, $0).read(keys[...], into: rows) }
         return rows
     }
 

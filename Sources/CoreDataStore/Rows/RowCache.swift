@@ -6,8 +6,8 @@ import Synchronization
 /// Rows come in by fetches and saves, a batch under one lock; they go when nobody but the cache holds them and
 /// the context lets go of them. There is one ``KeyTable`` per root entity; its words hold the rows.
 ///
-///     var rows = try engine.rows(forKeys: [7, 9], root: 0)
-///     cache.adopt(&rows, at: now)          // rows that were known are the known instances again
+///     let rows = try engine.rows(forKeys: [7, 9], root: 0)
+///     cache.adopt(rows, at: now)           // rows that were known are the known instances again
 ///     cache.row(root: 0, primaryKey: 7)    // without a statement
 package final class RowCache: Sendable {
     private struct State {

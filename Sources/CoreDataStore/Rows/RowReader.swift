@@ -31,7 +31,7 @@ final class RowReader {
     private static let key = "Z_PK"
 
     /// Appends the rows that exist, in any order.
-    func read(_ keys: ArraySlice<Int64>, into rows: inout [RowSnapshot]) throws {
+    func read(_ keys: ArraySlice<Int64>, into rows: RowList) throws {
         var rest = keys
         while !rest.isEmpty {
             let sizeClass = SizeClass(for: rest.count)
@@ -39,13 +39,13 @@ final class RowReader {
             rest = rest.dropFirst(sizeClass.size)
             if let key = part.first, sizeClass.size == 1 {
                 let word = try word(key)
-                if word != 0 { rows.append(RowSnapshot(taking: word)) }
+                if word != 0 { rows.append(word: word) }
                 continue
             }
             let statement = try statement(of: sizeClass)
             defer { statement.reset() }
             try sizeClass.bind(part, to: statement)
-            while try statement.step() { rows.append(try decoder.row(statement)) }
+            while try statement.step() { rows.append(word: try decoder.word(statement)) }
         }
     }
 

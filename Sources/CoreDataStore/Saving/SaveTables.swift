@@ -99,7 +99,7 @@ final class SaveTables: Sendable {
     ///
     /// 1 where the database does not take as many values.
     func rowsPerStatement(values: Int) -> Int {
-        let rows = 16
+        let rows = 32
         return rows * values <= maximumBindings ? rows : 1
     }
 

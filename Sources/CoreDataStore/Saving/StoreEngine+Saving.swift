@@ -9,7 +9,7 @@ extension StoreEngine {
     ///     }
     ///     // BEGIN IMMEDIATE; SELECT … FROM Z_PRIMARYKEY; UPDATE Z_PRIMARYKEY …; INSERT INTO ZITEM …; COMMIT
     ///
-    /// A statement writes 16 rows where as many are new, or have the same changed columns; one deletes any number of
+    /// A statement writes 32 rows where as many are new, or have the same changed columns; one deletes any number of
     /// rows with consecutive keys.
     ///
     /// - Parameters:

@@ -115,8 +115,8 @@ import Testing
         }
         var first = Array(try store.engine.rows(Bookshop.plan("Tag")))
         store.engine.rowCache.adopt(&first, at: 1)
-        var second = try store.engine.rows(forKeys: [2, 1], root: Bookshop.ordinal("Tag"))
-        store.engine.rowCache.adopt(&second, at: 2)
+        let second = try store.engine.rows(forKeys: [2, 1], root: Bookshop.ordinal("Tag"))
+        store.engine.rowCache.adopt(second, at: 2)
         #expect(second.allSatisfy { row in first.contains { $0.isIdentical(to: row) } })
     }
 }
