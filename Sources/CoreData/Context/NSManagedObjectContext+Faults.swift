@@ -52,7 +52,8 @@ extension NSManagedObjectContext {
         let list = RowList()
         for row in rows { list.append(row) }
         var objects: [NSManagedObject] = []
-        append(objectsFor: list, in: store, to: &objects)
+        var classes = FoundClasses()
+        append(objectsFor: list, in: store, to: &objects, noting: &classes)
         return objects
     }
 
@@ -60,7 +61,10 @@ extension NSManagedObjectContext {
     /// registry is locked twice.
     ///
     /// The objects take the rows out of the list.
-    final func append(objectsFor rows: RowList, in store: SQLStore, to objects: inout [NSManagedObject]) {
+    final func append(
+        objectsFor rows: RowList, in store: SQLStore, to objects: inout [NSManagedObject],
+        noting classes: inout FoundClasses
+    ) {
         guard !rows.isEmpty else { return }
         let start = objects.count
         var entity = RowView(word: rows.word(0)).entity
@@ -70,6 +74,7 @@ extension NSManagedObjectContext {
         for index in rows.indices {
             if !known.isEmpty, let object = known[index] {
                 if object.flags.contains(.fault) { object.takeRow(rows.take(index)) }
+                classes.note(object)
                 objects.append(object)
                 continue
             }
@@ -81,9 +86,10 @@ extension NSManagedObjectContext {
             }
             let object = NSManagedObject.makeFault(home, row.primaryKey, type: type)
             object.takeRow(rows.take(index))
+            classes.note(object)
             objects.append(consume object)
         }
-        registry.register(&objects, from: start)
+        if registry.register(&objects, from: start) { objects[start...].forEach { classes.note($0) } }
         if keepsObjects { retained += objects[start...] }
     }
 

@@ -19,8 +19,8 @@ extension NSManagedObjectContext {
     /// - Throws: an error that names the sub-expression where the request cannot be followed.
     public nonisolated final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { ManagedObjectClasses.shared.learn(type) }
-        let results = try results(of: request)
-        try check(results, are: T.self, request)
+        let (results, classes) = try results(of: request)
+        try check(classes, are: T.self, request)
         // Both are arrays of class references, and every element has been checked to be a T.
         return unsafeBitCast(results, to: [T].self)
     }
@@ -34,52 +34,56 @@ extension NSManagedObjectContext {
         let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
         if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
-            return try objects(of: translation, stores: stores, readsRows: false).count
+            return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
         return try CoreDataErrors.converting(coordinator) {
             try stores.reduce(0) { try $0 + $1.engine.count(translation.plan(for: $1)) }
         }
     }
 
-    private func results(of request: AnyFetchRequest) throws -> [AnyObject] {
+    /// The results, and the classes that they have.
+    private func results(of request: AnyFetchRequest) throws -> ([AnyObject], FoundClasses) {
         checkOwned("fetch(_:)")
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
-        if request.resultType == .countResultType { return [NSNumber(value: try count(for: request))] }
+        if request.resultType == .countResultType {
+            return Self.withClasses([NSNumber(value: try count(for: request))])
+        }
         let translation = try FetchTranslation(request, in: coordinator.runtime)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
-            return try DictionaryFetch(translation, coordinator: coordinator).run(in: stores)
+            return Self.withClasses(try DictionaryFetch(translation, coordinator: coordinator).run(in: stores))
         case .managedObjectIDResultType:
-            return try objectIDs(of: translation, stores: stores)
+            return Self.withClasses(try objectIDs(of: translation, stores: stores))
         default:
-            let objects = try objects(of: translation, stores: stores, readsRows: request.includesPropertyValues)
+            let (objects, classes) = try objects(
+                of: translation, stores: stores, readsRows: request.includesPropertyValues)
             try finish(objects, request, translation)
             // An array of references is one, whatever their static type: to convert it would cast every element.
-            return unsafeBitCast(objects, to: [AnyObject].self)
+            return (unsafeBitCast(objects, to: [AnyObject].self), classes)
         }
     }
 
+    private static func withClasses(_ results: [AnyObject]) -> ([AnyObject], FoundClasses) {
+        var classes = FoundClasses()
+        results.forEachHeld { classes.note($0) }
+        return (results, classes)
+    }
+
     private func check<T: NSFetchRequestResult>(
-        _ results: [AnyObject], are type: T.Type, _ request: AnyFetchRequest
+        _ classes: FoundClasses, are type: T.Type, _ request: AnyFetchRequest
     ) throws {
         // `any NSFetchRequestResult` is no class.
         guard let wanted = (type as Any) as? AnyClass else { return }
         guard wanted != NSManagedObject.self else { return }
-        var checked: AnyClass?
-        try results.forEachHeld { result in
-            let actual: AnyClass = Swift.type(of: result)
-            if actual == checked { return }
-            guard result is T else {
-                throw CoreDataErrors.invalidRequest(
-                    """
-                    The request for entity '\(request.entityName ?? "")' found \(actual), not \(wanted). \
-                    The model's class name for the entity must be the class's name, with its module: \
-                    \(String(reflecting: wanted)).
-                    """)
-            }
-            checked = actual
+        for actual in classes.classes where !(actual is T.Type) {
+            throw CoreDataErrors.invalidRequest(
+                """
+                The request for entity '\(request.entityName ?? "")' found \(actual), not \(wanted). \
+                The model's class name for the entity must be the class's name, with its module: \
+                \(String(reflecting: wanted)).
+                """)
         }
     }
 
@@ -95,12 +99,13 @@ extension NSManagedObjectContext {
     /// The objects that match, in order, unsaved changes included where the request says so.
     private func objects(
         of translation: FetchTranslation, stores: [SQLStore], readsRows: Bool
-    ) throws -> [NSManagedObject] {
+    ) throws -> ([NSManagedObject], FoundClasses) {
         let request = translation.request
         let pending =
             request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
         let needsWindow = !pending.isEmpty || stores.count > 1
         var found: [NSManagedObject] = []
+        var classes = FoundClasses()
         for store in stores {
             var plan = translation.plan(for: store)
             if needsWindow, plan.limit > 0 {
@@ -110,10 +115,10 @@ extension NSManagedObjectContext {
             } else if needsWindow {
                 plan.offset = 0
             }
-            let objects = try fetch(plan, from: store, request: request, readsRows: readsRows)
+            let objects = try fetch(plan, from: store, request: request, readsRows: readsRows, noting: &classes)
             if found.isEmpty { found = objects } else { found += objects }
         }
-        guard needsWindow else { return found }
+        guard needsWindow else { return (found, classes) }
         let isResorted = try overlay(pending, on: &found, translation)
         if isResorted || stores.count > 1 {
             if !readsRows { realiseAll(found) }
@@ -123,11 +128,14 @@ extension NSManagedObjectContext {
         if request.fetchLimit > 0, found.count > request.fetchLimit {
             found.removeLast(found.count - request.fetchLimit)
         }
-        return found
+        classes = FoundClasses()
+        found.forEachHeld { classes.note($0) }
+        return (found, classes)
     }
 
     private func fetch(
-        _ plan: FetchPlan, from store: SQLStore, request: AnyFetchRequest, readsRows: Bool
+        _ plan: FetchPlan, from store: SQLStore, request: AnyFetchRequest, readsRows: Bool,
+        noting classes: inout FoundClasses
     ) throws -> [NSManagedObject] {
         try CoreDataErrors.converting(coordinator) {
             if request.fetchBatchSize > 0 || !readsRows {
@@ -138,13 +146,14 @@ extension NSManagedObjectContext {
                 return keys.map { key in
                     let object = self.object(for: key, in: store)
                     if object.isFault, object.row == nil { object.batch = batch }
+                    classes.note(object)
                     return object
                 }
             }
             var found: [NSManagedObject] = []
             try store.fetchRows(plan) { rows in
                 if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
-                append(objectsFor: rows, in: store, to: &found)
+                append(objectsFor: rows, in: store, to: &found, noting: &classes)
             }
             return found
         }
@@ -206,7 +215,7 @@ extension NSManagedObjectContext {
     private func objectIDs(of translation: FetchTranslation, stores: [SQLStore]) throws -> [AnyObject] {
         let request = translation.request
         if request.includesPendingChanges && hasPendingChanges(for: translation) || stores.count > 1 {
-            return try objects(of: translation, stores: stores, readsRows: false).map(\.objectID)
+            return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }
         return try CoreDataErrors.converting(coordinator) {

@@ -157,7 +157,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity
     /// already, because a row came twice or an initialiser fetched, that one takes the new one's place in the list.
-    func register(_ objects: inout [NSManagedObject], from start: Int) {
+    /// Tells whether there was any.
+    func register(_ objects: inout [NSManagedObject], from start: Int) -> Bool {
         // What is replaced is let go of outside the lock: its deinitialiser may need it.
         var replaced: [NSManagedObject] = []
         state.withLock { _ in
@@ -179,6 +180,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 objects[other.index] = other.object
             }
         }
+        return !replaced.isEmpty
     }
 
     /// The registered objects of the rows, in their order; empty when there is none at all.

@@ -1,0 +1,17 @@
+/// The classes of objects, each once; noted while each object is at hand, since to look at all of them afterwards takes them
+/// through the processor's cache once more.
+struct FoundClasses {
+    private(set) var classes: [AnyClass] = []
+    private var last: AnyClass?
+
+    @inline(__always)
+    mutating func note(_ object: AnyObject) {
+        let type: AnyClass = type(of: object)
+        if type != last { note(type) }
+    }
+
+    private mutating func note(_ type: AnyClass) {
+        last = type
+        if !classes.contains(where: { $0 == type }) { classes.append(type) }
+    }
+}
