@@ -4,7 +4,8 @@ import CoreDataPrimitives
 ///
 /// See ``SavePlanner`` for the order and ``SaveExecutor`` for what becomes of it.
 struct SavePlan: Sendable {
-    enum Step: Sendable {
+    /// Indirect, so that to pass one on counts one reference and not those of all that is in it.
+    indirect enum Step: Sendable {
         case removeLinks(Links)
         case delete(Deletions)
         case park(Parking)
@@ -40,7 +41,7 @@ struct SavePlan: Sendable {
         var rows: [ChangeSet.Deletion]
         /// Those of the rows that have consecutive keys and one version.
         var ranges: [Range<Int>]
-        /// Bound: first key, last key, version.
+        /// Bound: first key, last key, version. Empty without ranges.
         var rangeSQL: String
         /// For the rows in no range. Bound: the keys, the version that all of them have.
         var several: Several?

@@ -19,12 +19,12 @@ struct SavePlanner {
     /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
     func plan(_ changes: ChangeSet) throws -> SavePlan {
         var steps: [SavePlan.Step] = []
-        steps += try links(changes.links, .remove).map(SavePlan.Step.removeLinks)
-        steps += try deletions(changes.deletions).map(SavePlan.Step.delete)
-        steps += try parkings(changes.updates).map(SavePlan.Step.park)
-        steps += try updates(changes.updates).map(SavePlan.Step.update)
-        steps += try insertions(changes.insertions).map(SavePlan.Step.insert)
-        steps += try links(changes.links, .insert).map(SavePlan.Step.insertLinks)
+        for links in try links(changes.links, .remove) { steps.append(.removeLinks(links)) }
+        for deletions in try deletions(changes.deletions) { steps.append(.delete(deletions)) }
+        for parking in try parkings(changes.updates) { steps.append(.park(parking)) }
+        for updates in try updates(changes.updates) { steps.append(.update(updates)) }
+        for insertions in try insertions(changes.insertions) { steps.append(.insert(insertions)) }
+        for links in try links(changes.links, .insert) { steps.append(.insertLinks(links)) }
         if let metadata = changes.metadata { steps.append(.metadata(metadata)) }
         return SavePlan(steps: steps)
     }
@@ -54,9 +54,10 @@ struct SavePlanner {
             first = index
         }
         return SavePlan.Deletions(
-            table: table, rows: rows, ranges: ranges, rangeSQL: tables.rangeDeletion(from: table),
+            table: table, rows: rows, ranges: ranges,
+            rangeSQL: ranges.isEmpty ? "" : tables.rangeDeletion(from: table),
             several: several(of: rows.count, values: 1) { tables.deletion(from: table, rows: $0) },
-            sql: tables.deletion(from: table, rows: 1))
+            sql: table.deletion)
     }
 
     /// So many rows are worth a statement of their own.
@@ -75,7 +76,7 @@ struct SavePlanner {
         SavePlan.Insertions(
             several: several(of: rows.count, values: 3 + table.columns.count) {
                 tables.insertion(into: table, rows: $0)
-            }, sql: tables.insertion(into: table, rows: 1), table: table, rows: rows)
+            }, sql: table.insertion, table: table, rows: rows)
     }
 
     /// The statement for several rows of `values` values each, where there are as many.

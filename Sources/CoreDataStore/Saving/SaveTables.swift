@@ -20,6 +20,10 @@ final class SaveTables: Sendable {
         let nameOfColumn: [String?]
         let externalColumns: [Int]
         let constraints: [Constraint]
+        /// `INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …)`
+        let insertion: String
+        /// `DELETE FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
+        let deletion: String
         /// Selects the highest key in use; bound: the root's entity number.
         let keyQuery: String
 
@@ -34,6 +38,8 @@ final class SaveTables: Sendable {
             hasEveryColumn = columns.count == stored.columnNames.count
             externalColumns = entity.externalDataColumns.filter { stored.columnNames[$0] != nil }
             self.constraints = constraints
+            insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text.sql
+            deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text.sql
             keyQuery = Self.keyQuery(name)
         }
     }
@@ -103,15 +109,18 @@ final class SaveTables: Sendable {
         return rows * values <= maximumBindings ? rows : 1
     }
 
-    /// `INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …)`
+    /// `INSERT OR FAIL INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …), …`
     func insertion(into table: Table, rows: Int) -> String {
         text(table, .insertion, rows: rows) {
-            let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + table.columnNames
-            var insert = InsertStatement(into: table.name, columns: columns, rows: Self.parameters(columns, rows: rows))
-            // One row is undone without further ado.
-            if rows > 1 { insert.conflict = .stop }
+            var insert = Self.insertion(into: table.name, table.columnNames, rows: rows)
+            insert.conflict = .stop
             return insert.text
         }
+    }
+
+    private static func insertion(into table: String, _ columns: [String], rows: Int) -> InsertStatement {
+        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + columns
+        return InsertStatement(into: table, columns: columns, rows: parameters(columns, rows: rows))
     }
 
     /// `UPDATE ZITEM SET Z_OPT = ?, ZNAME = ? WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
@@ -142,14 +151,10 @@ final class SaveTables: Sendable {
         }
     }
 
-    /// `DELETE FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`, of several rows `Z_PK IN (?, …)`.
+    /// `DELETE FROM ZITEM WHERE Z_PK IN (?, …) AND IFNULL(Z_OPT, 0) = ?`
     func deletion(from table: Table, rows: Int) -> String {
         text(table, .deletion, rows: rows) {
-            let key = SQLExpression.column(nil, "Z_PK")
-            let hasKey: SQLExpression =
-                rows == 1
-                ? .comparison(.equal, key, .parameter)
-                : .inList(key, Array(repeating: .parameter, count: rows))
+            let hasKey = SQLExpression.inList(.column(nil, "Z_PK"), Array(repeating: .parameter, count: rows))
             return DeleteStatement(from: table.name, where: .and([hasKey, Self.hasVersion])).text
         }
     }
