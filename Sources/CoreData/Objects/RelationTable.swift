@@ -80,11 +80,9 @@ struct RelationTable: RandomAccessCollection {
     /// As above, with the address of an object that was retained for this, or 0.
     @inline(__always)
     mutating func takeToOne(_ index: Int, _ address: UInt, of count: Int) {
-        if word == 0, index <= Self.lastSingleIndex {
-            word = Self.single(index, address)
-        } else if isSingle, singleIndex == index {
+        if word == 0 || isSingle && singleIndex == index, let new = Self.single(index, address) {
             let old = singleAddress
-            word = Self.single(index, address)
+            word = new
             Self.release(old)
         } else {
             replace(index, address == 0 ? Self.noObject : address, of: count)
@@ -95,8 +93,8 @@ struct RelationTable: RandomAccessCollection {
     mutating func setMembers(_ index: Int, _ members: ToManyMembers, of count: Int) {
         assert(!isRead(index), "the relationship has members already")
         let address = Self.retained(members)
-        if word == 0, index <= Self.lastSingleIndex {
-            word = Self.single(index, address) | Self.singleToManyTag
+        if word == 0, let new = Self.single(index, address) {
+            word = new | Self.singleToManyTag
         } else {
             replace(index, address | Self.membersTag, of: count)
         }
@@ -137,7 +135,6 @@ struct RelationTable: RandomAccessCollection {
 
     // MARK: A single one
 
-    private static var lastSingleIndex: Int { 3 }
     private static var singleToManyTag: UInt { 8 }
 
     @inline(__always)
@@ -149,11 +146,10 @@ struct RelationTable: RandomAccessCollection {
     @inline(__always)
     private var singleAddress: UInt { word & ~15 }
 
+    /// `nil` for a position of more than two bits, and where objects do not lie at multiples of 16.
     @inline(__always)
-    private static func single(_ index: Int, _ address: UInt) -> UInt {
-        // Objects lie at multiples of 16.
-        assert(address & 15 == 0, "an object's address has lower bits")
-        return address | UInt(index) << 1 | 1
+    private static func single(_ index: Int, _ address: UInt) -> UInt? {
+        index < 4 && address & 15 == 0 ? address | UInt(index) << 1 | 1 : nil
     }
 
     // MARK: A table
