@@ -10,7 +10,7 @@ import Synchronization
 /// Every object holds its entity's runtime, and the runtime keeps the model alive; the model does not hold the
 /// runtime, so that a model nobody uses any more goes away.
 final class EntityRuntime: @unchecked Sendable {
-    // Safe because all is set once, but `classCache`, which its mutex guards.
+    // Safe because all is set once, but `classCache`, which is atomic.
 
     /// A property, with what its accessors need. A class, so that to look at one copies none of it.
     final class Slot: Sendable {
@@ -68,7 +68,8 @@ final class EntityRuntime: @unchecked Sendable {
     /// What deleting an object does to those that it refers to.
     let deleteSteps: UnsafeBufferPointer<DeleteStep>
     let validation: EntityValidation
-    private let classCache = Mutex<NSManagedObject.Type?>(nil)
+    /// The class's address, once it is known: asked for each object that is made, so there is no lock.
+    private let classCache = Atomic<UInt>(0)
     /// Tells runtimes apart in the cache of a property key.
     let identifier: UInt32
     private static let nextIdentifier = Atomic<UInt32>(1)
@@ -133,17 +134,23 @@ final class EntityRuntime: @unchecked Sendable {
     /// A name without module is looked for in every module that has shown itself by a managed object class, so a
     /// class that appears in the type of a request or is inserted by `init(context:)` brings its siblings along.
     var objectClass: NSManagedObject.Type {
-        if let known = classCache.withLock({ $0 }) { return known }
+        let known = classCache.load(ordering: .acquiring)
+        // What is there was a class when it was put there.
+        if known != 0 { return unsafeBitCast(known, to: NSManagedObject.Type.self) }
         guard let name = compiled.className, !name.isEmpty, name != "NSManagedObject" else {
-            classCache.withLock { $0 = NSManagedObject.self }
+            remember(NSManagedObject.self)
             return NSManagedObject.self
         }
         guard let found = ManagedObjectClasses.shared.find(named: name) else {
             ManagedObjectClasses.shared.warnOnce(className: name, entity: self.name)
             return NSManagedObject.self
         }
-        classCache.withLock { $0 = found }
+        remember(found)
         return found
+    }
+
+    private func remember(_ type: NSManagedObject.Type) {
+        classCache.store(unsafeBitCast(type, to: UInt.self), ordering: .releasing)
     }
 }
 

@@ -3,55 +3,44 @@ import Synchronization
 
 /// The rows of one store that contexts hold, so that each row at one version is in memory once.
 ///
-/// Rows come in by fetches and saves, a batch under one lock; they go when nobody but the cache holds them and
-/// the context lets go of them. There is one ``KeyTable`` per root entity; its words hold the rows.
+/// Rows come in by fetches and saves, many under one lock; they go when nobody but the cache holds them and
+/// the context lets go of them.
 ///
 ///     let rows = try engine.rows(forKeys: [7, 9], root: 0)
 ///     cache.adopt(rows, at: now)           // rows that were known are the known instances again
 ///     cache.row(root: 0, primaryKey: 7)    // without a statement
-package final class RowCache: Sendable {
-    private struct State {
-        /// The bit patterns of the times at which they were read, in seconds since 2001; only once somebody asked for
-        /// rows of a certain age.
-        var times: [KeyTable] = []
-    }
+///
+/// It has two parts, so that contexts on several threads seldom wait for one another: sixteen neighbouring keys, a page of a
+/// ``KeyTable``, are in one part, the next sixteen in the other. In each there is one table per root entity; its words
+/// hold the rows.
+package final class RowCache: @unchecked Sendable {
+    // Safe because each part has its lock, and the rest does not change.
 
-    /// Guards everything: one lock a batch, not one a row.
-    private let state = Mutex(State())
-    /// The rows' words, a table for each root, held until the cache goes: to be asked without counting a reference each time.
-    private let tables: UncountedTables
+    /// Retained until the cache goes, to be called without counting a reference each time.
+    private let shards: [Unmanaged<RowCacheShard>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
+    private let keepsTimes = Atomic(false)
 
     /// `roots[ordinal]` is the root of that entity.
     package init(roots: [Int]) {
         self.roots = roots
-        tables = UncountedTables(tables: roots.map { _ in .passRetained(KeyTable()) })
+        shards = (0..<Self.shardCount).map { _ in .passRetained(RowCacheShard(roots: roots)) }
     }
 
-    deinit {
-        removeAll()
-        tables.tables.forEach { $0.release() }
-    }
+    deinit { shards.forEach { $0.release() } }
 
-    private struct UncountedTables: @unchecked Sendable {
-        // Safe because the cache's lock guards the tables.
-        let tables: [Unmanaged<KeyTable>]
-    }
+    private static var shardCount: Int { 2 }
 
     @inline(__always)
-    private func word(_ root: Int, _ key: Int64) -> UInt {
-        tables.tables[root]._withUnsafeGuaranteedRef { $0.word(key) }
-    }
+    private static func number(of key: Int64) -> Int { Int(truncatingIfNeeded: key >> 4) & (shardCount - 1) }
 
     @inline(__always)
-    private func set(_ root: Int, _ key: Int64, _ word: UInt) -> UInt {
-        tables.tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
+    private func withShard<R>(of key: Int64, _ body: (RowCacheShard) -> R) -> R {
+        shards[Self.number(of: key)]._withUnsafeGuaranteedRef(body)
     }
 
-    package var count: Int {
-        state.withLock { _ in tables.tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
-    }
+    package var count: Int { shards.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
 
     // MARK: Reading
 
@@ -63,24 +52,18 @@ package final class RowCache: Sendable {
 
     /// As above: a word, which the caller holds; 0 if it is not here.
     package func heldWord(root: Int, primaryKey: Int64) -> UInt {
-        state.withLock { _ in held(word(root, primaryKey)) }
+        withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey) }
     }
 
     /// The row's word, if the row is known to have been read after that time (seconds since 2001-01-01 UTC).
     ///
     /// Times are kept from the first call on; what was read before counts as too old.
     package func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
-        state.withLock { state in
-            if state.times.isEmpty { state.times = roots.map { _ in KeyTable() } }
-            let bits = state.times[root].word(primaryKey)
-            guard bits != 0, Double(bitPattern: UInt64(bits)) > time else { return 0 }
-            return held(word(root, primaryKey))
+        if !keepsTimes.load(ordering: .relaxed) {
+            shards.forEach { $0._withUnsafeGuaranteedRef { $0.keepTimes() } }
+            keepsTimes.store(true, ordering: .relaxed)
         }
-    }
-
-    private func held(_ word: UInt) -> UInt {
-        RowSnapshot.retain(word)
-        return word
+        return withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey, after: time) }
     }
 
     // MARK: After a fetch
@@ -90,19 +73,20 @@ package final class RowCache: Sendable {
     ///
     /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
     package func adopt(_ rows: RowList, at time: @autoclosure () -> Double) {
-        state.withLock { state in
-            let now = state.times.isEmpty ? 0 : time()
-            for index in rows.indices {
-                let word = rows.word(index)
-                let adopted = adopt(word, now, &state)
-                if adopted != word { _ = rows.exchange(index, adopted) }
-            }
+        var first = 0
+        while first < rows.count {
+            // Rows that come one after the other most often have keys that do.
+            let number = Self.number(of: RowView(word: rows.word(first)).primaryKey)
+            var end = first + 1
+            while end < rows.count, Self.number(of: RowView(word: rows.word(end)).primaryKey) == number { end += 1 }
+            shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, at: time) }
+            first = end
         }
     }
 
     /// As above, for one row: the caller gives up the word and holds the one that is returned.
     package func adopt(word: UInt, at time: @autoclosure () -> Double) -> UInt {
-        state.withLock { state in adopt(word, state.times.isEmpty ? 0 : time(), &state) }
+        withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, at: time) }
     }
 
     /// As above, for a few rows.
@@ -117,97 +101,31 @@ package final class RowCache: Sendable {
 
     /// Puts new and changed rows here as they are now, whatever their version, and drops those that were deleted.
     package func replace(with changes: ChangeSet, at time: @autoclosure () -> Double) {
-        state.withLock { state in
-            let now = state.times.isEmpty ? 0 : time()
-            for index in changes.insertions.indices { replace(changes.insertions[index].row, now, &state) }
-            for index in changes.updates.indices { replace(changes.updates[index].new, now, &state) }
-            for deletion in changes.deletions { take(deletion.key.primaryKey, roots[deletion.key.entity], &state) }
-        }
+        for index in changes.insertions.indices { replace(changes.insertions[index].row, time) }
+        for index in changes.updates.indices { replace(changes.updates[index].new, time) }
+        for index in changes.deletions.indices { remove(changes.deletions[index].key) }
     }
 
-    private func replace(_ row: RowSnapshot, _ time: Double, _ state: inout State) {
-        let (root, key) = (roots[row.entity], row.primaryKey)
-        RowSnapshot.release(set(root, key, row.retainedWord()))
-        if !state.times.isEmpty { setTime(time, key, root, &state) }
+    private func replace(_ row: RowSnapshot, _ time: () -> Double) {
+        withShard(of: row.primaryKey) { $0.replace(row, at: time) }
     }
 
     package func remove(_ keys: [RowKey]) {
-        state.withLock { state in
-            for key in keys { take(key.primaryKey, roots[key.entity], &state) }
-        }
+        for key in keys { remove(key) }
+    }
+
+    private func remove(_ key: RowKey) {
+        withShard(of: key.primaryKey) { $0.remove(key.primaryKey, root: roots[key.entity]) }
     }
 
     // MARK: Letting go
 
     /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
     package func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
-        state.withLock { state in
-            let known = self.word(root, primaryKey)
-            if known == word, word != 0, RowSnapshot.holders(of: word) == 2 {
-                // The caller's hold and the cache's go in one: this is what happens to nearly every row.
-                forget(primaryKey, root, &state)
-                return RowSnapshot.release(word, times: 2)
-            }
-            RowSnapshot.release(word)
-            if known != 0, RowSnapshot.holders(of: known) == 1 { take(primaryKey, root, &state) }
-        }
+        withShard(of: primaryKey) { $0.giveUp(word, root: root, primaryKey: primaryKey) }
     }
 
     package func removeAll() {
-        state.withLock { state in
-            for table in tables.tables {
-                table._withUnsafeGuaranteedRef {
-                    $0.forEach { RowSnapshot.release($1) }
-                    $0.removeAll()
-                }
-            }
-            state.times.forEach { $0.removeAll() }
-        }
-    }
-
-    // MARK: Under the lock
-
-    private func adopt(_ word: UInt, _ now: Double, _ state: inout State) -> UInt {
-        let row = RowView(word: word)
-        let root = roots[row.entity]
-        let knownWord = self.word(root, row.primaryKey)
-        guard knownWord != 0 else {
-            put(word, root, now, &state)
-            return word
-        }
-        let known = RowView(word: knownWord)
-        if known.version == row.version {
-            if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
-            guard knownWord != word else { return word }
-            RowSnapshot.retain(knownWord)
-            RowSnapshot.release(word)
-            return knownWord
-        }
-        if row.version > known.version { put(word, root, now, &state) }
-        return word
-    }
-
-    private func put(_ word: UInt, _ root: Int, _ time: Double, _ state: inout State) {
-        let key = RowView(word: word).primaryKey
-        RowSnapshot.retain(word)
-        RowSnapshot.release(set(root, key, word))
-        if !state.times.isEmpty { setTime(time, key, root, &state) }
-    }
-
-    private func take(_ key: Int64, _ root: Int, _ state: inout State) {
-        RowSnapshot.release(forget(key, root, &state))
-    }
-
-    /// The word that the key had, which the caller holds from now on.
-    @discardableResult
-    private func forget(_ key: Int64, _ root: Int, _ state: inout State) -> UInt {
-        if !state.times.isEmpty { state.times[root].remove(key) }
-        return tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
-    }
-
-    /// A time before the one that is known came from a slower reader.
-    private func setTime(_ time: Double, _ key: Int64, _ root: Int, _ state: inout State) {
-        let known = Double(bitPattern: UInt64(state.times[root].word(key)))
-        state.times[root].set(key, UInt(max(time, known, .leastNonzeroMagnitude).bitPattern))
+        shards.forEach { $0._withUnsafeGuaranteedRef { $0.removeAll() } }
     }
 }

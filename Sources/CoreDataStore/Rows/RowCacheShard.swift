@@ -1,0 +1,187 @@
+import CoreDataPrimitives
+import Synchronization
+
+/// A part of a ``RowCache``, with a lock of its own.
+final class RowCacheShard: Sendable {
+    private struct State {
+        /// The bit patterns of the times at which they were read, in seconds since 2001; only once somebody asked for
+        /// rows of a certain age.
+        var times: [KeyTable] = []
+    }
+
+    /// Guards everything: one lock a batch, not one a row.
+    private let state = Mutex(State())
+    /// The rows' words, a table for each root, held until the cache goes: to be asked without counting a reference each time.
+    private let tables: UncountedTables
+    /// The root of each entity, by ordinal.
+    private let roots: [Int]
+
+    /// `roots[ordinal]` is the root of that entity.
+    init(roots: [Int]) {
+        self.roots = roots
+        tables = UncountedTables(tables: roots.map { _ in .passRetained(KeyTable()) })
+    }
+
+    deinit {
+        removeAll()
+        tables.tables.forEach { $0.release() }
+    }
+
+    private struct UncountedTables: @unchecked Sendable {
+        // Safe because the cache's lock guards the tables.
+        let tables: [Unmanaged<KeyTable>]
+    }
+
+    @inline(__always)
+    private func word(_ root: Int, _ key: Int64) -> UInt {
+        tables.tables[root]._withUnsafeGuaranteedRef { $0.word(key) }
+    }
+
+    @inline(__always)
+    private func set(_ root: Int, _ key: Int64, _ word: UInt) -> UInt {
+        tables.tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
+    }
+
+    var count: Int {
+        state.withLock { _ in tables.tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
+    }
+
+    // MARK: Reading
+
+    /// A word of the row, which the caller holds; 0 if it is not here.
+    func heldWord(root: Int, primaryKey: Int64) -> UInt {
+        state.withLock { _ in held(word(root, primaryKey)) }
+    }
+
+    /// As above, if the row is known to have been read after that time.
+    func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
+        state.withLock { state in
+            guard !state.times.isEmpty else { return 0 }
+            let bits = state.times[root].word(primaryKey)
+            guard bits != 0, Double(bitPattern: UInt64(bits)) > time else { return 0 }
+            return held(word(root, primaryKey))
+        }
+    }
+
+    /// From now on it is known when rows were read.
+    func keepTimes() {
+        state.withLock { state in
+            if state.times.isEmpty { state.times = roots.map { _ in KeyTable() } }
+        }
+    }
+
+    private func held(_ word: UInt) -> UInt {
+        RowSnapshot.retain(word)
+        return word
+    }
+
+    // MARK: After a fetch
+
+    /// As ``RowCache/adopt(_:at:)``, those rows of the list.
+    func adopt(_ rows: RowList, _ range: Range<Int>, at time: () -> Double) {
+        state.withLock { state in
+            let now = state.times.isEmpty ? 0 : time()
+            for index in range {
+                let word = rows.word(index)
+                let adopted = adopt(word, now, &state)
+                if adopted != word { _ = rows.exchange(index, adopted) }
+            }
+        }
+    }
+
+    /// As above, for one row: the caller gives up the word and holds the one that is returned.
+    func adopt(word: UInt, at time: () -> Double) -> UInt {
+        state.withLock { state in adopt(word, state.times.isEmpty ? 0 : time(), &state) }
+    }
+
+    // MARK: After a save
+
+    /// Puts a row here as it is now, whatever its version.
+    func replace(_ row: RowSnapshot, at time: () -> Double) {
+        state.withLock { state in replace(row, state.times.isEmpty ? 0 : time(), &state) }
+    }
+
+    private func replace(_ row: RowSnapshot, _ time: Double, _ state: inout State) {
+        let (root, key) = (roots[row.entity], row.primaryKey)
+        RowSnapshot.release(set(root, key, row.retainedWord()))
+        if !state.times.isEmpty { setTime(time, key, root, &state) }
+    }
+
+    func remove(_ key: Int64, root: Int) {
+        state.withLock { state in take(key, root, &state) }
+    }
+
+    // MARK: Letting go
+
+    /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
+    func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
+        state.withLock { state in
+            let known = self.word(root, primaryKey)
+            if known == word, word != 0, RowSnapshot.holders(of: word) == 2 {
+                // The caller's hold and the cache's go in one: this is what happens to nearly every row.
+                forget(primaryKey, root, &state)
+                return RowSnapshot.release(word, times: 2)
+            }
+            RowSnapshot.release(word)
+            if known != 0, RowSnapshot.holders(of: known) == 1 { take(primaryKey, root, &state) }
+        }
+    }
+
+    func removeAll() {
+        state.withLock { state in
+            for table in tables.tables {
+                table._withUnsafeGuaranteedRef {
+                    $0.forEach { RowSnapshot.release($1) }
+                    $0.removeAll()
+                }
+            }
+            state.times.forEach { $0.removeAll() }
+        }
+    }
+
+    // MARK: Under the lock
+
+    private func adopt(_ word: UInt, _ now: Double, _ state: inout State) -> UInt {
+        let row = RowView(word: word)
+        let root = roots[row.entity]
+        let knownWord = self.word(root, row.primaryKey)
+        guard knownWord != 0 else {
+            put(word, root, now, &state)
+            return word
+        }
+        let known = RowView(word: knownWord)
+        if known.version == row.version {
+            if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
+            guard knownWord != word else { return word }
+            RowSnapshot.retain(knownWord)
+            RowSnapshot.release(word)
+            return knownWord
+        }
+        if row.version > known.version { put(word, root, now, &state) }
+        return word
+    }
+
+    private func put(_ word: UInt, _ root: Int, _ time: Double, _ state: inout State) {
+        let key = RowView(word: word).primaryKey
+        RowSnapshot.retain(word)
+        RowSnapshot.release(set(root, key, word))
+        if !state.times.isEmpty { setTime(time, key, root, &state) }
+    }
+
+    private func take(_ key: Int64, _ root: Int, _ state: inout State) {
+        RowSnapshot.release(forget(key, root, &state))
+    }
+
+    /// The word that the key had, which the caller holds from now on.
+    @discardableResult
+    private func forget(_ key: Int64, _ root: Int, _ state: inout State) -> UInt {
+        if !state.times.isEmpty { state.times[root].remove(key) }
+        return tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
+    }
+
+    /// A time before the one that is known came from a slower reader.
+    private func setTime(_ time: Double, _ key: Int64, _ root: Int, _ state: inout State) {
+        let known = Double(bitPattern: UInt64(state.times[root].word(key)))
+        state.times[root].set(key, UInt(max(time, known, .leastNonzeroMagnitude).bitPattern))
+    }
+}
