@@ -85,7 +85,6 @@ struct OrderAssignment {
     private func assignAdded(
         _ members: ToManyMembers, _ inverse: Int, touch: (NSManagedObject) -> Void
     ) -> Bool {
-        let all = members.members
         let places = members.added.compactMap { members.position(of: $0.object) }.sorted()
         var values: [Int64] = []
         var next = 0
@@ -96,18 +95,19 @@ struct OrderAssignment {
                 end += 1
                 next += 1
             }
-            guard let low = start == 0 ? 1024 : storedOrder(of: all[start - 1], inverse) else { return false }
+            guard let low = start == 0 ? 1024 : storedOrder(of: members[start - 1], inverse) else { return false }
             var step: Int64 = 1024
-            if end < all.count {
-                guard let high = storedOrder(of: all[end], inverse) else { return false }
+            if end < members.count {
+                guard let high = storedOrder(of: members[end], inverse) else { return false }
                 step = (high - low) / Int64(end - start + 1)
             }
             guard step >= 1 else { return false }
             for offset in 1...(end - start) { values.append(low + step * Int64(offset)) }
         }
         for (place, value) in zip(places, values) {
-            all[place].liveValues().orders[inverse] = value
-            touch(all[place])
+            let member = members[place]
+            member.liveValues().orders[inverse] = value
+            touch(member)
         }
         return true
     }

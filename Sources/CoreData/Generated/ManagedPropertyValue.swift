@@ -345,6 +345,6 @@ extension NSManagedObject {
         let slot = key.slot(in: self)
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        return knownMembers(slot).members.count
+        return knownMembers(slot).count
     }
 }

@@ -77,9 +77,9 @@ extension NSManagedObject {
         let slot = key.slot(in: self)
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        let members = knownMembers(slot).members
+        let members = knownMembers(slot)
         precondition(
-            members.indices.contains(index),
+            index >= 0 && index < members.count,
             "Index \(index) is beyond the \(members.count) members of '\(key.name)' of \(objectID).")
         return members[index]
     }

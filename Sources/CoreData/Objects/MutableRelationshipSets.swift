@@ -24,7 +24,7 @@ final class MutableRelationshipSet: NSMutableSet {
         return object.knownMembers(slot)
     }
 
-    override var count: Int { members.members.count }
+    override var count: Int { members.count }
 
     override func member(_ object: Any) -> Any? {
         (object as? NSManagedObject).flatMap { members.contains($0) ? $0 : nil }
@@ -102,9 +102,9 @@ final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
         return member
     }
 
-    override var count: Int { members.members.count }
+    override var count: Int { members.count }
 
-    override func object(at idx: Int) -> Any { members.members[idx] }
+    override func object(at idx: Int) -> Any { members[idx] }
 
     override func index(of object: Any) -> Int {
         (object as? NSManagedObject).flatMap { members.position(of: $0) } ?? NSNotFound
@@ -117,7 +117,7 @@ final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
         if isPrimitive { members.insert(member, at: idx) } else { self.object.addMember(member, slot, at: idx) }
     }
 
-    override func removeObject(at idx: Int) { remove(members.members[idx]) }
+    override func removeObject(at idx: Int) { remove(members[idx]) }
 
     override func remove(_ val: Any) {
         guard let member = val as? NSManagedObject else { return }
@@ -126,7 +126,7 @@ final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
 
     override func replaceObject(at idx: Int, with obj: Any) {
         let member = managed(obj)
-        if members.members[idx] === member { return }
+        if members[idx] === member { return }
         if members.contains(member) { return }
         removeObject(at: idx)
         insert(member, at: idx)
@@ -143,17 +143,20 @@ final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func moveObjects(at indexes: IndexSet, to idx: Int) {
-        var order = members.members
-        let moved = indexes.map { order[$0] }
-        for index in indexes.reversed() { order.remove(at: index) }
-        order.insert(contentsOf: moved, at: idx)
-        if isPrimitive { members.replaceAll(with: order) } else { object.setToMany(order, slot) }
+        let members = members
+        move(indexes.map { members[$0] }, to: idx)
     }
 
     override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) {
-        var order = members.members
-        order.swapAt(idx1, idx2)
-        if isPrimitive { members.replaceAll(with: order) } else { object.setToMany(order, slot) }
+        guard idx1 != idx2 else { return }
+        let (low, high) = idx1 < idx2 ? (idx1, idx2) : (idx2, idx1)
+        let (first, second) = (members[low], members[high])
+        move([second], to: low)
+        move([first], to: high)
+    }
+
+    private func move(_ objects: [NSManagedObject], to index: Int) {
+        if isPrimitive { members.move(objects, to: index) } else { object.moveMembers(objects, to: index, slot) }
     }
 
     override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: members.members) }

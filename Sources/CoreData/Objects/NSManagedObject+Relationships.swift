@@ -128,6 +128,16 @@ extension NSManagedObject {
         if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidLose(self, inverse) }
     }
 
+    /// Puts members of an ordered relationship elsewhere; `index` counts without them.
+    final func moveMembers(_ objects: [NSManagedObject], to index: Int, _ slot: Int) {
+        checkQueue(nil, slot: slot)
+        fireIfNeeded(slot: slot)
+        let members = knownMembers(slot)
+        noteOldValue(slot)
+        members.move(objects, to: index)
+        markChanged(slot)
+    }
+
     final func setToMany(_ objects: [NSManagedObject], _ slot: Int) {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)

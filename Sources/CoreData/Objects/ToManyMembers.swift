@@ -23,16 +23,12 @@ final class ToManyMembers {
     let isOrdered: Bool
     // As with the fields of an object, nobody else looks at one while it changes.
 
-    /// Whether `members` is complete.
+    /// Whether the list is complete.
     @exclusivity(unchecked) private(set) var isKnown: Bool
     /// Changes that are not in the sets yet. It lies where an addition touches no other line of the processor's cache.
     @exclusivity(unchecked) private var log: [Change] = []
     /// In order where that matters; without order they come as they were read and added.
-    @exclusivity(unchecked) private(set) var members: [NSManagedObject] = []
-    /// Where each member stands: exactly without order, else at most `drift` places away.
-    @exclusivity(unchecked) private var positions: [ObjectIdentifier: Int] = [:]
-    /// How many members came or went before others since positions were last counted.
-    @exclusivity(unchecked) private var drift = 0
+    @exclusivity(unchecked) private var list = MemberList()
     @exclusivity(unchecked) private var addedSet: Set<ObjectReference> = []
     @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
@@ -50,8 +46,6 @@ final class ToManyMembers {
     private enum Step {
         case insertion(at: Int)
         case removal(NSManagedObject, at: Int)
-        /// The last member took the place of the one that went.
-        case exchange(NSManagedObject, at: Int)
         case replacement([NSManagedObject])
     }
 
@@ -62,17 +56,16 @@ final class ToManyMembers {
 
     // MARK: Asking
 
-    func contains(_ object: NSManagedObject) -> Bool { positions[ObjectIdentifier(object)] != nil }
+    /// A list of them all, which costs a step for each: for one there are ``subscript(_:)`` and ``contains(_:)``.
+    var members: [NSManagedObject] { list.members }
 
-    func position(of object: NSManagedObject) -> Int? {
-        guard let near = positions[ObjectIdentifier(object)] else { return nil }
-        for distance in 0...drift {
-            if near + distance < members.count, members[near + distance] === object { return near + distance }
-            let before = near - distance
-            if before >= 0, before < members.count, members[before] === object { return before }
-        }
-        return nil
-    }
+    var count: Int { list.count }
+
+    subscript(index: Int) -> NSManagedObject { list[index] }
+
+    func contains(_ object: NSManagedObject) -> Bool { list.contains(object) }
+
+    func position(of object: NSManagedObject) -> Int? { list.position(of: object) }
 
     /// What is a member and is none in the store.
     var added: Set<ObjectReference> {
@@ -104,9 +97,7 @@ final class ToManyMembers {
         guard !isKnown else { return }
         sortOut()
         isKnown = true
-        members = []
-        members.reserveCapacity(stored.count + noted.count)
-        positions.reserveCapacity(stored.count + noted.count)
+        list.reserveCapacity(stored.count + noted.count)
         var present: Set<ObjectReference> = []
         for object in stored {
             let reference = ObjectReference(object)
@@ -115,13 +106,13 @@ final class ToManyMembers {
             } else {
                 // Noted as an addition, but it is a member already: no change.
                 addedSet.remove(reference)
-                append(object)
+                list.append(object)
             }
         }
         // Noted removals of objects that are not members in the store are no change.
         removedSet.formIntersection(present)
         for object in noted where addedSet.contains(ObjectReference(object)) && !contains(object) {
-            append(object)
+            list.append(object)
         }
         noted = []
     }
@@ -133,8 +124,8 @@ final class ToManyMembers {
     func add(_ object: NSManagedObject) -> Bool {
         if isKnown {
             guard !contains(object) else { return false }
-            journal?.append(.insertion(at: members.count))
-            append(object)
+            journal?.append(.insertion(at: count))
+            list.append(object)
         } else {
             sortOut()
             guard !addedSet.contains(ObjectReference(object)) else { return false }
@@ -147,8 +138,8 @@ final class ToManyMembers {
     @discardableResult
     func remove(_ object: NSManagedObject) -> Bool {
         if isKnown {
-            guard let position = position(of: object) else { return false }
-            takeOut(at: position)
+            guard let position = list.remove(object) else { return false }
+            journal?.append(.removal(object, at: position))
         } else {
             sortOut()
             guard !removedSet.contains(ObjectReference(object)) else { return false }
@@ -174,11 +165,24 @@ final class ToManyMembers {
     /// Puts the object at a position of an ordered relationship whose members are known.
     func insert(_ object: NSManagedObject, at index: Int) {
         guard !contains(object) else { return }
-        if index < members.count { noteDrift() }
         journal?.append(.insertion(at: index))
-        members.insert(object, at: index)
-        positions[ObjectIdentifier(object)] = index
+        list.insert(object, at: index)
         log.append(.add(object))
+    }
+
+    /// Puts members of an ordered relationship elsewhere; `index` counts without them.
+    func move(_ objects: [NSManagedObject], to index: Int) {
+        for object in objects {
+            guard let position = list.remove(object) else { continue }
+            journal?.append(.removal(object, at: position))
+        }
+        var place = index
+        for object in objects {
+            journal?.append(.insertion(at: place))
+            list.insert(object, at: place)
+            place += 1
+        }
+        isReordered = true
     }
 
     /// Replaces all members; those that go and come are noted as changes.
@@ -186,14 +190,13 @@ final class ToManyMembers {
         var wanted: Set<ObjectReference> = []
         wanted.reserveCapacity(objects.count)
         let unique = objects.filter { wanted.insert(ObjectReference($0)).inserted }
+        let members = members
         journal?.append(.replacement(members))
         for member in members where !wanted.contains(ObjectReference(member)) { log.append(.remove(member)) }
         for object in unique where !contains(object) { log.append(.add(object)) }
         let stayed = members.filter { wanted.contains(ObjectReference($0)) }
         if isOrdered, !zip(stayed, unique).allSatisfy({ $0 === $1 }) { isReordered = true }
-        members = unique
-        positions.removeAll(keepingCapacity: true)
-        countPositions()
+        list = MemberList(unique)
     }
 
     /// What is, is what the store has.
@@ -216,19 +219,15 @@ final class ToManyMembers {
 
     /// The members as they were when the journal began.
     var membersBeforeEvent: [NSManagedObject] {
-        var result = members
+        var before = MemberList(members)
         for step in (journal ?? []).reversed() {
             switch step {
-            case .insertion(let index): result.remove(at: index)
-            case .removal(let object, let index): result.insert(object, at: index)
-            case .exchange(let object, let index):
-                let moved = result[index]
-                result[index] = object
-                result.append(moved)
-            case .replacement(let before): result = before
+            case .insertion(let index): _ = before.remove(before[index])
+            case .removal(let object, let index): before.insert(object, at: index)
+            case .replacement(let members): before = MemberList(members)
             }
         }
-        return result
+        return before.members
     }
 
     // MARK: Bookkeeping
@@ -257,41 +256,5 @@ final class ToManyMembers {
             }
         }
         log = []
-    }
-
-    private func append(_ object: NSManagedObject) {
-        positions[ObjectIdentifier(object)] = members.count
-        members.append(object)
-    }
-
-    private func takeOut(at position: Int) {
-        let object = members[position]
-        if isOrdered, position < members.count - 1 { noteDrift() }
-        positions[ObjectIdentifier(object)] = nil
-        if position == members.count - 1 {
-            journal?.append(.removal(object, at: position))
-            members.removeLast()
-        } else if isOrdered {
-            journal?.append(.removal(object, at: position))
-            members.remove(at: position)
-        } else {
-            // Without order the last member takes the free place: no move of all that follow.
-            journal?.append(.exchange(object, at: position))
-            let last = members.removeLast()
-            members[position] = last
-            positions[ObjectIdentifier(last)] = position
-        }
-    }
-
-    /// To count positions anew with each member that comes or goes would be quadratic, to look for one far from
-    /// where it stands as well: it is done now and then.
-    private func noteDrift() {
-        if drift >= max(256, members.count >> 6) { countPositions() }
-        drift += 1
-    }
-
-    private func countPositions() {
-        for index in members.indices { positions[ObjectIdentifier(members[index])] = index }
-        drift = 0
     }
 }

@@ -20,6 +20,7 @@ package final class RowCache: @unchecked Sendable {
     private let shards: [Unmanaged<RowCacheShard>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
+    /// Whether somebody has asked for rows of a certain age.
     private let keepsTimes = Atomic(false)
 
     /// `roots[ordinal]` is the root of that entity.
@@ -66,6 +67,9 @@ package final class RowCache: @unchecked Sendable {
         return withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey, after: time) }
     }
 
+    /// The time, where somebody has asked for rows of a certain age.
+    private func now(_ time: () -> Double) -> Double { keepsTimes.load(ordering: .relaxed) ? time() : 0 }
+
     // MARK: After a fetch
 
     /// Takes rows that were read at `time`; those that are here at the same version become the instances that
@@ -73,20 +77,22 @@ package final class RowCache: @unchecked Sendable {
     ///
     /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
     package func adopt(_ rows: RowList, at time: @autoclosure () -> Double) {
+        let now = now(time)
         var first = 0
         while first < rows.count {
             // Rows that come one after the other most often have keys that do.
             let number = Self.number(of: RowView(word: rows.word(first)).primaryKey)
             var end = first + 1
             while end < rows.count, Self.number(of: RowView(word: rows.word(end)).primaryKey) == number { end += 1 }
-            shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, at: time) }
+            shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, at: now) }
             first = end
         }
     }
 
     /// As above, for one row: the caller gives up the word and holds the one that is returned.
     package func adopt(word: UInt, at time: @autoclosure () -> Double) -> UInt {
-        withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, at: time) }
+        let now = now(time)
+        return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, at: now) }
     }
 
     /// As above, for a few rows.
@@ -101,13 +107,14 @@ package final class RowCache: @unchecked Sendable {
 
     /// Puts new and changed rows here as they are now, whatever their version, and drops those that were deleted.
     package func replace(with changes: ChangeSet, at time: @autoclosure () -> Double) {
-        for index in changes.insertions.indices { replace(changes.insertions[index].row, time) }
-        for index in changes.updates.indices { replace(changes.updates[index].new, time) }
+        let now = now(time)
+        for index in changes.insertions.indices { replace(changes.insertions[index].row, now) }
+        for index in changes.updates.indices { replace(changes.updates[index].new, now) }
         for index in changes.deletions.indices { remove(changes.deletions[index].key) }
     }
 
-    private func replace(_ row: RowSnapshot, _ time: () -> Double) {
-        withShard(of: row.primaryKey) { $0.replace(row, at: time) }
+    private func replace(_ row: RowSnapshot, _ now: Double) {
+        withShard(of: row.primaryKey) { $0.replace(row, at: now) }
     }
 
     package func remove(_ keys: [RowKey]) {

@@ -2,48 +2,46 @@ import CoreDataPrimitives
 import Synchronization
 
 /// A part of a ``RowCache``, with a lock of its own.
-final class RowCacheShard: Sendable {
+final class RowCacheShard: @unchecked Sendable {
+    // Safe because the lock guards the tables.
+
     private struct State {
         /// The bit patterns of the times at which they were read, in seconds since 2001; only once somebody asked for
         /// rows of a certain age.
         var times: [KeyTable] = []
     }
 
-    /// Guards everything: one lock a batch, not one a row.
+    /// Guards everything.
     private let state = Mutex(State())
-    /// The rows' words, a table for each root, held until the cache goes: to be asked without counting a reference each time.
-    private let tables: UncountedTables
+    /// The rows' words, a table for each root, retained until the cache goes: to be asked without counting a reference each
+    /// time.
+    private let tables: [Unmanaged<KeyTable>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
 
     /// `roots[ordinal]` is the root of that entity.
     init(roots: [Int]) {
         self.roots = roots
-        tables = UncountedTables(tables: roots.map { _ in .passRetained(KeyTable()) })
+        tables = roots.map { _ in .passRetained(KeyTable()) }
     }
 
     deinit {
         removeAll()
-        tables.tables.forEach { $0.release() }
-    }
-
-    private struct UncountedTables: @unchecked Sendable {
-        // Safe because the cache's lock guards the tables.
-        let tables: [Unmanaged<KeyTable>]
+        tables.forEach { $0.release() }
     }
 
     @inline(__always)
     private func word(_ root: Int, _ key: Int64) -> UInt {
-        tables.tables[root]._withUnsafeGuaranteedRef { $0.word(key) }
+        tables[root]._withUnsafeGuaranteedRef { $0.word(key) }
     }
 
     @inline(__always)
     private func set(_ root: Int, _ key: Int64, _ word: UInt) -> UInt {
-        tables.tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
+        tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
     }
 
     var count: Int {
-        state.withLock { _ in tables.tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
+        state.withLock { _ in tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
     }
 
     // MARK: Reading
@@ -78,9 +76,8 @@ final class RowCacheShard: Sendable {
     // MARK: After a fetch
 
     /// As ``RowCache/adopt(_:at:)``, those rows of the list.
-    func adopt(_ rows: RowList, _ range: Range<Int>, at time: () -> Double) {
+    func adopt(_ rows: RowList, _ range: Range<Int>, at now: Double) {
         state.withLock { state in
-            let now = state.times.isEmpty ? 0 : time()
             for index in range {
                 let word = rows.word(index)
                 let adopted = adopt(word, now, &state)
@@ -90,21 +87,19 @@ final class RowCacheShard: Sendable {
     }
 
     /// As above, for one row: the caller gives up the word and holds the one that is returned.
-    func adopt(word: UInt, at time: () -> Double) -> UInt {
-        state.withLock { state in adopt(word, state.times.isEmpty ? 0 : time(), &state) }
+    func adopt(word: UInt, at now: Double) -> UInt {
+        state.withLock { state in adopt(word, now, &state) }
     }
 
     // MARK: After a save
 
     /// Puts a row here as it is now, whatever its version.
-    func replace(_ row: RowSnapshot, at time: () -> Double) {
-        state.withLock { state in replace(row, state.times.isEmpty ? 0 : time(), &state) }
-    }
-
-    private func replace(_ row: RowSnapshot, _ time: Double, _ state: inout State) {
+    func replace(_ row: RowSnapshot, at now: Double) {
         let (root, key) = (roots[row.entity], row.primaryKey)
-        RowSnapshot.release(set(root, key, row.retainedWord()))
-        if !state.times.isEmpty { setTime(time, key, root, &state) }
+        state.withLock { state in
+            RowSnapshot.release(set(root, key, row.retainedWord()))
+            if !state.times.isEmpty { setTime(now, key, root, &state) }
+        }
     }
 
     func remove(_ key: Int64, root: Int) {
@@ -129,7 +124,7 @@ final class RowCacheShard: Sendable {
 
     func removeAll() {
         state.withLock { state in
-            for table in tables.tables {
+            for table in tables {
                 table._withUnsafeGuaranteedRef {
                     $0.forEach { RowSnapshot.release($1) }
                     $0.removeAll()
@@ -176,7 +171,7 @@ final class RowCacheShard: Sendable {
     @discardableResult
     private func forget(_ key: Int64, _ root: Int, _ state: inout State) -> UInt {
         if !state.times.isEmpty { state.times[root].remove(key) }
-        return tables.tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
+        return tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
     }
 
     /// A time before the one that is known came from a slower reader.

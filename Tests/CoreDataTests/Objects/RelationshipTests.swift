@@ -127,11 +127,19 @@ import Testing
                         titles.remove(at: place)
                     case 1 where !titles.isEmpty:
                         let (from, to) = (random(below: titles.count), random(below: titles.count))
-                        var chapters = book.chapters
-                        chapters.insert(chapters.remove(at: from), at: to)
-                        book.chapters = chapters
+                        if round.isMultiple(of: 2) {
+                            var chapters = book.chapters
+                            chapters.insert(chapters.remove(at: from), at: to)
+                            book.chapters = chapters
+                        } else {
+                            book.mutableOrderedSetValue(forKey: "chapters").moveObjects(at: [from], to: to)
+                        }
                         titles.insert(titles.remove(at: from), at: to)
-                    case 2, 3:
+                    case 2 where !titles.isEmpty:
+                        let (one, other) = (random(below: titles.count), random(below: titles.count))
+                        book.mutableOrderedSetValue(forKey: "chapters").exchangeObject(at: one, withObjectAt: other)
+                        titles.swapAt(one, other)
+                    case 3:
                         let title = "\(round).\(titles.count)"
                         named(Chapter.self, title, context).book = book
                         titles.append(title)

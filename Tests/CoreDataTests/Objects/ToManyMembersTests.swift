@@ -20,31 +20,37 @@ import Testing
         a.count == b.count && references(a) == references(b)
     }
 
-    @Test(arguments: [true, false], [1, 2, 3])
-    func changesAreThoseOfAnArray(isOrdered: Bool, seed: UInt64) throws {
-        var random = SeededRandom(state: seed)
-        let pool = try objects(900)
-        let stored = Array(pool[..<600])
+    /// Few members, and so many that they lie in several runs.
+    @Test(arguments: [true, false], [(poolCount: 900, seed: 1), (900, 2), (2400, 3)])
+    func changesAreThoseOfAnArray(isOrdered: Bool, size: (poolCount: Int, seed: UInt64)) throws {
+        var random = SeededRandom(state: size.seed)
+        let pool = try objects(size.poolCount)
+        let stored = Array(pool[..<(size.poolCount * 2 / 3)])
         let members = ToManyMembers(isOrdered: isOrdered, isKnown: false)
         members.know(stored)
         var expected = stored
+        var present = references(stored)
         var atEvent = stored
         members.beginJournal()
-        for step in 0..<4000 {
-            let object = pool[Int(random.next() % 900)]
+        for step in 0..<2000 {
+            let object = pool[Int(random.next() % UInt64(size.poolCount))]
             let place = Int(random.next() % UInt64(expected.count + 1))
-            switch random.next() % 4 {
-            case 0 where isOrdered && !expected.contains { $0 === object }:
+            switch random.next() % 5 {
+            case 0 where isOrdered && present.insert(ObjectReference(object)).inserted:
                 members.insert(object, at: place)
                 expected.insert(object, at: place)
+            case 4 where isOrdered && place < expected.count:
+                let moved = expected.remove(at: Int(random.next() % UInt64(expected.count)))
+                members.move([moved], to: place)
+                expected.insert(moved, at: place)
             case 1, 2:
-                let isMember = expected.contains { $0 === object }
+                let isMember = present.remove(ObjectReference(object)) != nil
                 #expect(members.remove(object) == isMember)
                 if isMember { expected.removeAll { $0 === object } }
             default:
-                let isMember = expected.contains { $0 === object }
-                #expect(members.add(object) == !isMember)
-                if !isMember { expected.append(object) }
+                let isNew = present.insert(ObjectReference(object)).inserted
+                #expect(members.add(object) == isNew)
+                if isNew { expected.append(object) }
             }
             guard step % 500 == 499 else { continue }
             check(members, expected, stored: stored, atEvent: atEvent)
@@ -58,19 +64,20 @@ import Testing
     private func check(
         _ members: ToManyMembers, _ expected: [NSManagedObject], stored: [NSManagedObject], atEvent: [NSManagedObject]
     ) {
+        #expect(members.membersBeforeEvent.elementsEqual(atEvent) { $0 === $1 })
         if members.isOrdered {
             #expect(members.members.elementsEqual(expected) { $0 === $1 })
-            #expect(members.membersBeforeEvent.elementsEqual(atEvent) { $0 === $1 })
         }
-        #expect(members.members.count == expected.count)
         #expect(areSame(members.members, expected))
-        #expect(areSame(members.membersBeforeEvent, atEvent))
         let added = references(expected).subtracting(references(stored))
         #expect(members.added.count == added.count && members.added.isSubset(of: added))
         let removed = references(stored).subtracting(references(expected))
         #expect(members.removed.count == removed.count && members.removed.isSubset(of: removed))
         #expect(areSame(members.committedMembers, stored))
-        for (index, object) in members.members.enumerated() { #expect(members.position(of: object) == index) }
+        #expect(members.count == expected.count)
+        for (index, object) in members.members.enumerated() {
+            #expect(members.position(of: object) == index && members[index] === object)
+        }
     }
 
     @Test func whatIsNotedIsAppliedWhenMembersAreRead() throws {
@@ -114,6 +121,26 @@ import Testing
         members.replaceAll(with: [pool[3], pool[0], pool[2]])
         #expect(members.isReordered)
         #expect(members.membersBeforeEvent.elementsEqual(pool[..<3]) { $0 === $1 })
+    }
+
+    /// Every run is split, shrinks, joins its neighbours and goes.
+    @Test func aListFillsFromTheMiddleAndEmptiesFromTheFront() throws {
+        let pool = try objects(2000)
+        var list = MemberList()
+        for (index, object) in pool.enumerated() { list.insert(object, at: index / 2) }
+        // Those with odd numbers stand before those with even ones, which came in front of each other.
+        let expected = list.members
+        #expect(Set(expected.map(ObjectReference.init)).count == 2000)
+        for (index, object) in expected.enumerated() {
+            #expect(list[index] === object && list.position(of: object) == index)
+        }
+        for (index, object) in expected.enumerated() {
+            #expect(list.remove(object) == 0)
+            #expect(!list.contains(object) && list.count == 1999 - index)
+        }
+        #expect(list.members.isEmpty)
+        list.append(pool[7])
+        #expect(list.members == [pool[7]] && list.remove(pool[8]) == nil)
     }
 }
 
