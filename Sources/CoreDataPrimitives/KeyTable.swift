@@ -81,15 +81,28 @@ package final class KeyTable: @unchecked Sendable {
     /// Takes the key's word out and returns it, 0 where there was none.
     @discardableResult
     package func remove(_ key: Int64) -> UInt {
-        let page = key >> Self.pageBits
-        guard let words = words(ofPage: page) else { return 0 }
+        guard let words = words(ofPage: key >> Self.pageBits) else { return 0 }
         let old = words[Int(key & 15)]
-        guard old != 0 else { return 0 }
+        if old != 0 { clear(key, words) }
+        return old
+    }
+
+    /// Takes the key's word out if it is that one, which is not 0; tells whether it was.
+    @inlinable
+    @discardableResult
+    package func remove(_ key: Int64, ifWord word: UInt) -> Bool {
+        assert(word != 0, "0 stands for no word")
+        guard let words = words(ofPage: key >> Self.pageBits), words[Int(key & 15)] == word else { return false }
+        clear(key, words)
+        return true
+    }
+
+    @usableFromInline
+    func clear(_ key: Int64, _ words: UnsafeMutablePointer<UInt>) {
         words[Int(key & 15)] = 0
         _count -= 1
         words[Self.pageSize] -= 1
-        if words[Self.pageSize] == 0 { removePage(page) }
-        return old
+        if words[Self.pageSize] == 0 { removePage(key >> Self.pageBits) }
     }
 
     package func removeAll() {

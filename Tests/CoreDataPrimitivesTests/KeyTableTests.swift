@@ -13,9 +13,14 @@ import Testing
             (1...200).map { $0 } + (0..<50).map { $0 * 1024 + 5 } + [Int64.max, .min, -1, -17, 0]
         for step in 1...20_000 {
             let key = numbers.pick(keys)
-            switch numbers.below(4) {
+            switch numbers.below(5) {
             case 0, 1: #expect(table.set(key, UInt(step)) == model.updateValue(UInt(step), forKey: key) ?? 0)
             case 2: #expect(table.remove(key) == model.removeValue(forKey: key) ?? 0)
+            case 3:
+                let word = numbers.below(3) == 0 ? UInt(step) : model[key] ?? 1
+                let isThere = model[key] == word
+                if isThere { model[key] = nil }
+                #expect(table.remove(key, ifWord: word) == isThere)
             default: #expect(table.word(key) == model[key] ?? 0)
             }
             #expect(table.count == model.count)

@@ -1,6 +1,6 @@
 // What dictionary results can cost at best on Linux, beside stepping through the same rows.
 //
-//     swiftc -O docs/limits/dictionary-results.swift -lsqlite3 -o /tmp/dictionary-results
+//     swiftc -O -I Sources/CSQLite docs/limits/dictionary-results.swift -o /tmp/dictionary-results
 //     /tmp/dictionary-results                # processor time of 100,000 rows of two columns, the best of 7 runs
 //
 // What it showed (Swift 6.3.1, Debian 12, two processors with other work; nanoseconds of processor time a row, the best of four
@@ -34,31 +34,11 @@
 // `AnyObject`, which the runtime makes, but not by those that the compiler makes: `results[0] as? [String: Any]` stays
 // empty. The end of the program shows both.
 
+import CSQLite
 import Foundation
 @_spi(Reflection) import Swift
 
 // MARK: SQLite
-
-@_silgen_name("sqlite3_open") func sqlite3_open(
-    _ path: UnsafePointer<CChar>, _ db: UnsafeMutablePointer<OpaquePointer?>
-) -> Int32
-@_silgen_name("sqlite3_exec") func sqlite3_exec(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _: OpaquePointer?, _: OpaquePointer?, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_prepare_v2") func sqlite3_prepare_v2(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _ count: Int32,
-    _ statement: UnsafeMutablePointer<OpaquePointer?>,
-    _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_step") func sqlite3_step(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_reset") func sqlite3_reset(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_column_text") func sqlite3_column_text(
-    _ statement: OpaquePointer?, _ column: Int32
-) -> UnsafePointer<UInt8>?
-@_silgen_name("sqlite3_column_bytes") func sqlite3_column_bytes(_ statement: OpaquePointer?, _ column: Int32) -> Int32
-@_silgen_name("sqlite3_column_double") func sqlite3_column_double(
-    _ statement: OpaquePointer?, _ column: Int32
-) -> Double
 
 let rowCount = 100_000
 

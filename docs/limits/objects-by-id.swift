@@ -1,6 +1,6 @@
 // What it costs at best on Linux to ask for objects by their IDs, beside stepping through the same rows.
 //
-//     swiftc -O docs/limits/objects-by-id.swift -lsqlite3 -o /tmp/objects-by-id
+//     swiftc -O -I Sources/CSQLite docs/limits/objects-by-id.swift -o /tmp/objects-by-id
 //     /tmp/objects-by-id                     # processor time a row, 100,000 rows in random order, the best of 9 rounds
 //
 // The objects do next to nothing: no context, no lock, no validation, no notifications, no change tracking, no row shared
@@ -18,25 +18,8 @@
 // So registered objects are not read in 0.4 of plain C's time here: an ID, an object and its row are three places in memory, each
 // of which is known when the one before has been read. With other work beside it, which slows plain C more, ratios fell to 0.41.
 
+import CSQLite
 import Foundation
-
-@_silgen_name("sqlite3_open") func sqlite3_open(
-    _ path: UnsafePointer<CChar>, _ db: UnsafeMutablePointer<OpaquePointer?>
-) -> Int32
-@_silgen_name("sqlite3_exec") func sqlite3_exec(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _: OpaquePointer?, _: OpaquePointer?, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_prepare_v2") func sqlite3_prepare_v2(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _ count: Int32,
-    _ statement: UnsafeMutablePointer<OpaquePointer?>, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_step") func sqlite3_step(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_reset") func sqlite3_reset(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_bind_int64") func sqlite3_bind_int64(_ s: OpaquePointer?, _ i: Int32, _ value: Int64) -> Int32
-@_silgen_name("sqlite3_column_text") func sqlite3_column_text(_ s: OpaquePointer?, _ i: Int32) -> UnsafePointer<UInt8>?
-@_silgen_name("sqlite3_column_bytes") func sqlite3_column_bytes(_ s: OpaquePointer?, _ i: Int32) -> Int32
-@_silgen_name("sqlite3_column_int64") func sqlite3_column_int64(_ s: OpaquePointer?, _ i: Int32) -> Int64
-@_silgen_name("sqlite3_column_double") func sqlite3_column_double(_ s: OpaquePointer?, _ i: Int32) -> Double
 
 let rowCount = 100_000
 

@@ -1,6 +1,6 @@
 // What SQLite alone takes to save one new object after another, when each has three to-ones whose owners' versions go up.
 //
-//     swiftc -O docs/limits/saves-of-one-object.swift -lsqlite3 -o /tmp/saves-of-one-object
+//     swiftc -O -I Sources/CSQLite docs/limits/saves-of-one-object.swift -o /tmp/saves-of-one-object
 //     /tmp/saves-of-one-object               # processor time a save, 2,000 saves, the median of 9 rounds' ratios
 //
 // There are no objects here: prepared statements, run with values that are at hand. Plain C takes a key and inserts a row. A save
@@ -16,29 +16,8 @@
 // So no save of such an object costs 1.25 of plain C's. One that takes its keys thirty-two at a time, and so leaves gaps between them,
 // would have nothing left for the objects.
 
+import CSQLite
 import Foundation
-
-@_silgen_name("sqlite3_open") func sqlite3_open(
-    _ path: UnsafePointer<CChar>, _ db: UnsafeMutablePointer<OpaquePointer?>
-) -> Int32
-@_silgen_name("sqlite3_close") func sqlite3_close(_ db: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_exec") func sqlite3_exec(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _: OpaquePointer?, _: OpaquePointer?, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_prepare_v2") func sqlite3_prepare_v2(
-    _ db: OpaquePointer?, _ sql: UnsafePointer<CChar>, _ count: Int32,
-    _ statement: UnsafeMutablePointer<OpaquePointer?>, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_step") func sqlite3_step(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_reset") func sqlite3_reset(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_finalize") func sqlite3_finalize(_ statement: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_changes") func sqlite3_changes(_ db: OpaquePointer?) -> Int32
-@_silgen_name("sqlite3_bind_int64") func sqlite3_bind_int64(_ s: OpaquePointer?, _ i: Int32, _ value: Int64) -> Int32
-@_silgen_name("sqlite3_bind_double") func sqlite3_bind_double(_ s: OpaquePointer?, _ i: Int32, _ value: Double) -> Int32
-@_silgen_name("sqlite3_bind_text") func sqlite3_bind_text(
-    _ s: OpaquePointer?, _ i: Int32, _ text: UnsafePointer<CChar>, _ count: Int32, _: OpaquePointer?
-) -> Int32
-@_silgen_name("sqlite3_column_int64") func sqlite3_column_int64(_ s: OpaquePointer?, _ i: Int32) -> Int64
 
 let rowCount = 100_000
 let saveCount = 2_000

@@ -4,6 +4,12 @@ struct FoundClasses {
     private(set) var classes: [AnyClass] = []
     private var last: AnyClass?
 
+    init() {}
+
+    init(of objects: [AnyObject]) {
+        objects.forEachHeld { note($0) }
+    }
+
     @inline(__always)
     mutating func note(_ object: AnyObject) {
         let type: AnyClass = type(of: object)

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     }
 
     /// The results, and the classes that they have.
-    private func results(of request: AnyFetchRequest) throws -> ([AnyObject], FoundClasses) {
+    private func results(of request: AnyFetchRequest) throws -> (objects: [AnyObject], classes: FoundClasses) {
         checkOwned("fetch(_:)")
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
@@ -65,10 +65,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    private static func withClasses(_ results: [AnyObject]) -> ([AnyObject], FoundClasses) {
-        var classes = FoundClasses()
-        results.forEachHeld { classes.note($0) }
-        return (results, classes)
+    private static func withClasses(_ results: [AnyObject]) -> (objects: [AnyObject], classes: FoundClasses) {
+        (results, FoundClasses(of: results))
     }
 
     private func check<T: NSFetchRequestResult>(
@@ -99,7 +97,7 @@ extension NSManagedObjectContext {
     /// The objects that match, in order, unsaved changes included where the request says so.
     private func objects(
         of translation: FetchTranslation, stores: [SQLStore], readsRows: Bool
-    ) throws -> ([NSManagedObject], FoundClasses) {
+    ) throws -> (objects: [NSManagedObject], classes: FoundClasses) {
         let request = translation.request
         let pending =
             request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
@@ -128,9 +126,7 @@ extension NSManagedObjectContext {
         if request.fetchLimit > 0, found.count > request.fetchLimit {
             found.removeLast(found.count - request.fetchLimit)
         }
-        classes = FoundClasses()
-        found.forEachHeld { classes.note($0) }
-        return (found, classes)
+        return (found, FoundClasses(of: found))
     }
 
     private func fetch(

@@ -280,18 +280,21 @@ extension NSManagedObjectContext {
         for (object, store, key) in keys {
             let temporaryKey = object.primaryKey
             object.primaryKey = key
-            becomePermanent([object], in: store, temporaryKeys: [temporaryKey])
+            becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
     }
 
-    /// The objects, which have got their keys, are known under them from now on; those without a temporary key were.
-    final func becomePermanent(_ objects: [NSManagedObject], in store: SQLStore, temporaryKeys: [Int64]) {
-        objects.forEachHeld { object in
+    /// The objects of the range, which have got their keys, are known under them from now on; those without a temporary key
+    /// were.
+    final func becomePermanent(
+        _ objects: [NSManagedObject], _ range: Range<Int>, in store: SQLStore, temporaryKeys: [Int64]
+    ) {
+        objects.forEachHeld(in: range) { object in
             if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }
         }
-        registry.rename(objects, temporaryKeys: temporaryKeys)
-        var index = 0
-        objects.forEachHeld { object in
+        registry.rename(objects, in: range, temporaryKeys: temporaryKeys)
+        var index = range.lowerBound
+        objects.forEachHeld(in: range) { object in
             defer { index += 1 }
             guard temporaryKeys[index] < 0, object.hasExtras, object.cachedID != nil else { return }
             // Somebody holds the temporary ID: it still leads here (A3).

@@ -130,11 +130,11 @@ final class ObjectRegistry: @unchecked Sendable {
     // MARK: Coming and going
 
     /// Gives saved objects their permanent keys, which are registered from now on instead of the temporary ones.
-    func rename(_ objects: [NSManagedObject], temporaryKeys: [Int64]) {
+    func rename(_ objects: [NSManagedObject], in range: Range<Int>, temporaryKeys: [Int64]) {
         state.withLock { state in
             let temporary = state.temporary
-            var index = 0
-            objects.forEachHeld { object in
+            var index = range.lowerBound
+            objects.forEachHeld(in: range) { object in
                 let key = temporaryKeys[index]
                 index += 1
                 guard key < 0 else { return }
@@ -164,14 +164,15 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { _ in
             var others: [(index: Int, object: NSManagedObject)] = []
             var index = start
-            objects.forEachHeld(from: start) { object in
+            objects.forEachHeld(in: start...) { object in
                 defer { index += 1 }
                 guard !object.flags.contains(.registered), let table = object.home.uncountedIdentities else { return }
-                let word = table._withUnsafeGuaranteedRef { $0.word(object.primaryKey) }
+                // Nearly every object is new: it is put there first, and the one that was there put back where it stays.
+                let word = table._withUnsafeGuaranteedRef { $0.set(object.primaryKey, Self.address(of: object)) }
                 if word != 0, let known = Self.object(word) {
+                    table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, word) }
                     others.append((index, known))
                 } else {
-                    table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, Self.address(of: object)) }
                     object.flags.insert(.registered)
                 }
             }
@@ -218,7 +219,7 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { state in
             guard let table = primaryKey < 0 ? .passUnretained(state.temporary) : object.home.uncountedIdentities
             else { return }
-            table._withUnsafeGuaranteedRef { if $0.word(primaryKey) == address { $0.remove(primaryKey) } }
+            table._withUnsafeGuaranteedRef { _ = $0.remove(primaryKey, ifWord: address) }
         }
     }
 
@@ -229,7 +230,7 @@ final class ObjectRegistry: @unchecked Sendable {
             objects.forEachHeld { object in
                 let key = object.primaryKey
                 guard let table = key < 0 ? temporary : object.home.identities else { return }
-                if table.word(key) == Self.address(of: object) { table.remove(key) }
+                table.remove(key, ifWord: Self.address(of: object))
             }
         }
     }

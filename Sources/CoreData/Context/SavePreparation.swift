@@ -19,7 +19,7 @@ final class SavePreparation {
     @exclusivity(unchecked) private var lastForm: RowForm?
     /// The objects of the updates, in their order.
     @exclusivity(unchecked) private var written: [NSManagedObject] = []
-    private var temporaryKeys: [Int64] = []
+    @exclusivity(unchecked) private var temporaryKeys: [Int64] = []
 
     private struct Identity: Hashable {
         var root: Int
@@ -391,14 +391,16 @@ final class SavePreparation {
     // MARK: After the save
 
     private func commit(_ changes: ChangeSet, _ outcome: SaveOutcome) {
-        context.becomePermanent(inserted, in: store, temporaryKeys: temporaryKeys)
-        var index = 0
-        inserted.forEachHeld { object in
-            object.takeRow(changes.insertions[index].row.retainedWord())
-            object.becomeClean()
-            index += 1
+        inserted.forEachPortion { portion in
+            context.becomePermanent(inserted, portion, in: store, temporaryKeys: temporaryKeys)
+            var index = portion.lowerBound
+            inserted.forEachHeld(in: portion) { object in
+                object.takeRow(changes.insertions[index].row.retainedWord())
+                object.becomeClean()
+                index += 1
+            }
         }
-        index = 0
+        var index = 0
         written.forEachHeld { object in
             object.takeRow(changes.updates[index].new.retainedWord())
             index += 1

@@ -72,7 +72,8 @@ struct MemberList: ~Copyable {
     /// Puts an object that is not a member at the end.
     mutating func append(_ object: NSManagedObject) {
         if let last = runs.last, last.members.count < Self.runCapacity {
-            put(object, into: last, at: last.members.count)
+            last.members.append(object)
+            runOf[ObjectIdentifier(object)] = .passUnretained(last)
         } else {
             let run = Run([object], number: runs.count)
             starts.append(count)

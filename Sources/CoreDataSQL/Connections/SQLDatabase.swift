@@ -56,7 +56,7 @@ package protocol SQLConnection: AnyObject {
     /// What gives rows of a table by its key, one after the other.
     ///
     /// `select` is of the table alone and has no condition; `key` is its column with whole numbers that differ.
-    func keyedStatement(_ select: SelectStatement, key: String) throws -> any SQLKeyedStatement
+    func keyedStatement(_ select: SelectStatement, key: String) -> any SQLKeyedStatement
 
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
@@ -144,7 +144,7 @@ package protocol SQLStatement: AnyObject {
 
 /// Rows of a table by its key.
 ///
-///     let items = try connection.keyedStatement(select, key: "Z_PK")
+///     let items = connection.keyedStatement(select, key: "Z_PK")
 ///     defer { items.end() }
 ///     if let item = try items.row(7) { … }    // SELECT … FROM ZITEM WHERE Z_PK = ?
 package protocol SQLKeyedStatement: AnyObject {

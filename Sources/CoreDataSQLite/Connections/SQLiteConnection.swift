@@ -68,8 +68,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return statement
     }
 
-    func keyedStatement(_ select: SelectStatement, key: String) throws -> any SQLKeyedStatement {
-        try SQLiteKeyedStatement(select, key: key, self)
+    func keyedStatement(_ select: SelectStatement, key: String) -> any SQLKeyedStatement {
+        SQLiteKeyedStatement(select, key: key, self)
     }
 
     /// A statement that ``endBurst()`` ends.

@@ -1,6 +1,7 @@
 import CSQLite
 import CoreDataSQL
 import Foundation
+import Synchronization
 
 /// A SQLite file, or a database in memory, that is open.
 ///
@@ -15,14 +16,15 @@ import Foundation
 /// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write of a file
 /// sees the last committed state; a write in a write fails.
 package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
-    // Safe because `condition` guards every variable below; connections are lent to one thread at a time.
+    // Safe because `lock` guards every variable below; connections are lent to one thread at a time.
 
     package let options: SQLiteOptions
     /// Whether one connection both reads and writes.
     private let usesOneConnection: Bool
     package let capabilities: SQLCapabilities
 
-    private let condition = NSCondition()
+    /// Held for a moment only: who has to wait for a connection does so by one of `waiters`.
+    private let lock = Mutex(())
     // Nothing is called while one of these changes: to have each access checked for overlaps too would cost a tenth of what
     // reading a row does.
 
@@ -41,8 +43,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @exclusivity(unchecked) private var loanCount = 0
     @exclusivity(unchecked) private var observer: (any SQLObserver)?
     @exclusivity(unchecked) private var isClosed = false
-    /// How many threads wait for a connection.
-    @exclusivity(unchecked) private var waitingCount = 0
+    /// Of the threads that wait for what somebody will give back; see ``wake()``.
+    @exclusivity(unchecked) private var waiters: [DispatchSemaphore] = []
     @exclusivity(unchecked) private var isSweepScheduled = false
 
     /// Opens the database, and creates the file if it is missing and the options allow it.
@@ -121,11 +123,11 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func setObserver(_ observer: (any SQLObserver)?) {
-        condition.withLock { self.observer = observer }
+        lock.withLock { _ in self.observer = observer }
     }
 
     package func interrupt() {
-        condition.withLock {
+        lock.withLock { _ in
             guard !isClosed else { return }
             for reader in readers { sqlite3_interrupt(reader.handle) }
             if let writer { sqlite3_interrupt(writer.handle) }
@@ -133,18 +135,24 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func close() {
-        condition.lock()
-        defer { condition.unlock() }
-        guard !isClosed else { return }
-        isClosed = true
-        condition.broadcast()
+        let isFirst = lock.withLock { _ in
+            defer { isClosed = true }
+            wake()
+            return !isClosed
+        }
+        guard isFirst else { return }
+        while let waiter = lock.withLock({ _ in closeUnlessInUse() }) { waiter.wait() }
+    }
+
+    /// Closes what is left, or tells what to wait for. The lock must be held.
+    private func closeUnlessInUse() -> DispatchSemaphore? {
         // Whoever closes from inside a call would wait for itself.
         let thread = pthread_self()
-        while loanCount > (connectionOf(thread) == nil ? 0 : 1) || openingCount > 0 || (isWriting && !isWriter(thread))
-        {
-            wait()
-        }
+        let isInUse =
+            loanCount > (connectionOf(thread) == nil ? 0 : 1) || openingCount > 0 || (isWriting && !isWriter(thread))
+        if isInUse { return newWaiter() }
         closeIdleConnections()
+        return nil
     }
 
     /// Closes what nobody uses; what the closing thread itself still uses is closed when it is given back. The
@@ -168,20 +176,32 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again. Tells
     /// whether the thread has it for the first time.
     private func enterWriter(nesting: Bool) throws -> (SQLiteConnection, isOutermost: Bool) {
-        condition.lock()
-        let entered = Result { try takeWriter(nesting: nesting) }
-        let (known, observer) = (writer, observer)
-        condition.unlock()
-        let isOutermost = try entered.get()
-        if let known { return (known, isOutermost) }
+        while true {
+            switch try lock.withLock({ _ in try takeWriter(nesting: nesting) }) {
+            case .taken(let writer?, let isOutermost, _): return (writer, isOutermost)
+            case .taken(nil, let isOutermost, let observer):
+                return (try openWriter(for: observer, fromWrite: !nesting), isOutermost)
+            case .mustWait(let waiter): waiter.wait()
+            }
+        }
+    }
+
+    /// What a thread that asks for the writing connection gets.
+    private enum WriterEntry {
+        /// The connection, if it is open, and whether the thread has it for the first time.
+        case taken(SQLiteConnection?, isOutermost: Bool, (any SQLObserver)?)
+        case mustWait(DispatchSemaphore)
+    }
+
+    private func openWriter(for observer: (any SQLObserver)?, fromWrite: Bool) throws -> SQLiteConnection {
         // Opening takes a while: readers go on. Nobody else opens it meanwhile, since this thread writes.
         do {
             let opened = try openWriter()
             opened.state.observer = observer
-            condition.withLock { writer = opened }
-            return (opened, isOutermost)
+            lock.withLock { _ in writer = opened }
+            return opened
         } catch {
-            leaveWriter(fromWrite: !nesting)
+            leaveWriter(fromWrite: fromWrite)
             throw error
         }
     }
@@ -191,7 +211,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         var options = options
         options.createsFile = false
         var hasMoved: Int32 = 0
-        let reader = condition.withLock { readers.first }
+        let reader = lock.withLock { _ in readers.first }
         if let reader { sqlite3_file_control(reader.handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) }
         guard hasMoved == 0 else {
             throw SQLFailure(
@@ -201,8 +221,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return try SQLiteConnection(options, role: .writer)
     }
 
-    /// Whether the thread has the writing connection for the first time. The lock must be held.
-    private func takeWriter(nesting: Bool) throws -> Bool {
+    /// The lock must be held.
+    private func takeWriter(nesting: Bool) throws -> WriterEntry {
         try checkOpen()
         let thread = pthread_self()
         if isWriting, isWriter(thread) {
@@ -211,48 +231,70 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             }
             depth += 1
             if !nesting { isInWrite = true }
-            return false
+            return .taken(writer, isOutermost: false, observer)
         }
-        while isWriting {
-            wait()
-            try checkOpen()
-        }
+        if isWriting { return .mustWait(newWaiter()) }
         isWriting = true
         endBursts()
         isInWrite = !nesting
         depth = 1
         writingThread = thread
         writer?.state.observer = observer
-        return true
+        return .taken(writer, isOutermost: true, observer)
     }
 
     /// Whether a write is among the calls that the writing thread is in.
     @exclusivity(unchecked) private var isInWrite = false
 
     private func leaveWriter(fromWrite: Bool) {
-        condition.lock()
-        defer { condition.unlock() }
-        depth -= 1
-        if fromWrite { isInWrite = false }
-        guard depth == 0 else { return }
-        isWriting = false
-        writingThread = nil
-        if isClosed { closeIdleConnections() }
-        if waitingCount > 0 || isClosed { condition.broadcast() }
+        lock.withLock { _ in
+            depth -= 1
+            if fromWrite { isInWrite = false }
+            guard depth == 0 else { return }
+            isWriting = false
+            writingThread = nil
+            if isClosed { closeIdleConnections() }
+            wake()
+        }
     }
 
     // MARK: Readers
+
+    /// What a thread that asks for a connection to read with gets.
+    private enum ReaderEntry {
+        /// The one that it reads with already.
+        case inHand(SQLiteConnection)
+        case lent(SQLiteConnection)
+        /// A place for one that it opens itself.
+        case mayOpen
+        case mustWait(DispatchSemaphore)
+    }
 
     /// The connection that the thread reads with already, or one that is lent to it from now on.
     ///
     /// Reading a single row takes the lock twice, here and in ``giveBack(_:)``.
     private func takeReader() throws -> (connection: SQLiteConnection, isInHand: Bool) {
-        condition.lock()
-        if loanCount > 0, let connection = connectionOf(pthread_self()) {
-            condition.unlock()
-            return (connection, true)
+        while true {
+            switch try lock.withLock({ _ in try enterReader() }) {
+            case .inHand(let connection): return (connection, true)
+            case .lent(let connection): return (connection, false)
+            case .mayOpen: return (try openReader(), false)
+            case .mustWait(let waiter): waiter.wait()
+            }
         }
-        return (try borrowReader(), false)
+    }
+
+    /// The lock must be held.
+    private func enterReader() throws -> ReaderEntry {
+        if loanCount > 0, let connection = connectionOf(pthread_self()) { return .inHand(connection) }
+        try checkOpen()
+        if let connection = idleReaders.popLast() {
+            lend(connection)
+            return .lent(connection)
+        }
+        guard readers.count + openingCount < max(1, options.readerCount) else { return .mustWait(newWaiter()) }
+        openingCount += 1
+        return .mayOpen
     }
 
     /// The connection that the thread reads with, with the lock held.
@@ -260,41 +302,18 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         readers.first { $0.borrower.map { pthread_equal($0, thread) != 0 } ?? false }
     }
 
-    /// Begins with the lock held and ends without it.
-    private func borrowReader() throws -> SQLiteConnection {
-        try waitForReader()
-        if let connection = idleReaders.popLast() {
-            lend(connection)
-            condition.unlock()
-            return connection
-        }
-        openingCount += 1
-        condition.unlock()
-        // Opening takes a while: the others go on.
+    /// Opening takes a while: the others go on.
+    private func openReader() throws -> SQLiteConnection {
         let opened = Result { try SQLiteConnection(options, role: .reader) }
-        condition.lock()
-        defer { condition.unlock() }
-        openingCount -= 1
-        guard case .success(let connection) = opened else {
-            condition.broadcast()
-            return try opened.get()
-        }
-        readers.append(connection)
-        lend(connection)
-        return connection
-    }
-
-    /// Waits, with the lock held, for a connection or a place for one; unlocks when it throws.
-    private func waitForReader() throws {
-        do {
-            try checkOpen()
-            while idleReaders.isEmpty, readers.count + openingCount >= max(1, options.readerCount) {
-                wait()
-                try checkOpen()
+        return try lock.withLock { _ in
+            openingCount -= 1
+            guard case .success(let connection) = opened else {
+                wake()
+                return try opened.get()
             }
-        } catch {
-            condition.unlock()
-            throw error
+            readers.append(connection)
+            lend(connection)
+            return connection
         }
     }
 
@@ -306,23 +325,30 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func giveBack(_ connection: SQLiteConnection) {
-        condition.lock()
-        defer { condition.unlock() }
-        connection.borrower = nil
-        loanCount -= 1
-        idleReaders.append(connection)
-        if connection.hasOpenBurst {
-            if isWriting { connection.endBurst() } else if !isSweepScheduled { scheduleSweep() }
+        lock.withLock { _ in
+            connection.borrower = nil
+            loanCount -= 1
+            idleReaders.append(connection)
+            if connection.hasOpenBurst {
+                if isWriting { connection.endBurst() } else if !isSweepScheduled { scheduleSweep() }
+            }
+            if isClosed { closeIdleConnections() }
+            wake()
         }
-        if isClosed { closeIdleConnections() }
-        if waitingCount > 0 || isClosed { condition.broadcast() }
     }
 
-    /// Waits for what somebody will give back, with the lock held.
-    private func wait() {
-        waitingCount += 1
-        condition.wait()
-        waitingCount -= 1
+    /// What a thread waits for after it has let go of the lock, which must be held; then it asks again.
+    private func newWaiter() -> DispatchSemaphore {
+        let waiter = DispatchSemaphore(value: 0)
+        waiters.append(waiter)
+        return waiter
+    }
+
+    /// Lets all that wait ask again. The lock must be held.
+    private func wake() {
+        guard !waiters.isEmpty else { return }
+        for waiter in waiters { waiter.signal() }
+        waiters.removeAll(keepingCapacity: true)
     }
 
     // MARK: Bursts
@@ -341,7 +367,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func sweep() {
-        condition.withLock {
+        lock.withLock { _ in
             isSweepScheduled = false
             endBursts(notUsedSince: Ticks.now - Int64(Ticks.longestBurst))
             if idleReaders.contains(where: { $0.hasOpenBurst }) { scheduleSweep() }

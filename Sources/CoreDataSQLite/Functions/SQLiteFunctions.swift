@@ -171,7 +171,7 @@ enum SQLiteFunctions {
         return Int32(TextComparison.compare(first, second, by: order).signum())
     }
 
-    // MARK: Reports of Apple's triggers
+    // MARK: Functions that know the connection
 
     /// What ``registerReports(on:)`` and ``registerNextKey(on:)`` are told: the connection closes the functions with
     /// itself, so the state outlives them.

@@ -17,28 +17,22 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
 
     /// The connection, whose user keeps this.
     private unowned(unsafe) let connection: SQLiteConnection
-    private let single: SQLiteStatement
-    private let burstSQL: String
+    private let select: SelectStatement
+    private let key: SQLExpression
     // One thread at a time has the connection, and nothing is called while these change.
+    @exclusivity(unchecked) private var single: SQLiteStatement?
     @exclusivity(unchecked) private var burst: SQLiteStatement?
     @exclusivity(unchecked) private var isSingleUsed = false
 
-    init(_ select: SelectStatement, key: String, _ connection: SQLiteConnection) throws {
+    init(_ select: SelectStatement, key: String, _ connection: SQLiteConnection) {
         self.connection = connection
-        let key = SQLExpression.column(nil, key)
-        var single = select
-        single.condition = .comparison(.equal, key, .parameter)
-        self.single = try SQLiteStatement(single.text.sql, state: connection.state)
-        var many = SelectStatement(
-            select.columns,
-            from: .init(rows: Array(repeating: [.integer(0)], count: Self.rowsPerRun), as: "keys"))
-        let nextKey = SQLExpression.function(Self.nextKeyFunction, [.column("keys", "column1")])
-        many.joins = [.init(.cross, select.source, on: .comparison(.equal, key, nextKey))]
-        burstSQL = many.text.sql
+        self.select = select
+        self.key = .column(nil, key)
     }
 
     func row(_ key: Int64) throws -> (any SQLStatement)? {
         if let isThere = advance(to: key) { return isThere ? burst : nil }
+        let single = try single ?? makeSingle()
         isSingleUsed = true
         try single.bind(key, at: 0)
         return try single.step() ? single : nil
@@ -47,7 +41,24 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
     func end() {
         guard isSingleUsed else { return }
         isSingleUsed = false
-        single.reset()
+        single?.reset()
+    }
+
+    private func makeSingle() throws -> SQLiteStatement {
+        var select = select
+        select.condition = .comparison(.equal, key, .parameter)
+        let made = try SQLiteStatement(select.text.sql, state: connection.state)
+        single = made
+        return made
+    }
+
+    private var burstSQL: String {
+        var select = SelectStatement(
+            select.columns,
+            from: .init(rows: Array(repeating: [.integer(0)], count: Self.rowsPerRun), as: "keys"))
+        let nextKey = SQLExpression.function(Self.nextKeyFunction, [.column("keys", "column1")])
+        select.joins = [.init(.cross, self.select.source, on: .comparison(.equal, key, nextKey))]
+        return select.text.sql
     }
 
     /// Whether the burst's statement is at the row now; `nil` where there is no burst, where somebody wants to see

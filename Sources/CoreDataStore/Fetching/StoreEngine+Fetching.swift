@@ -150,7 +150,7 @@ extension StoreEngine {
         if let kept = connection.companion(root) { return unsafeDowncast(kept, to: RowReader.self) }
         let context = QueryContext(model: model, layout: layout)
         let shape = try RowShape(of: root, true, context)
-        let reader = try RowReader(shape, table: try context.table(of: root), self, connection)
+        let reader = RowReader(shape, table: try context.table(of: root), self, connection)
         connection.keep(reader, as: root)
         return reader
     }

@@ -40,6 +40,11 @@ final class RowCacheShard: @unchecked Sendable {
         tables[root]._withUnsafeGuaranteedRef { $0.set(key, word) }
     }
 
+    @inline(__always)
+    private func remove(_ key: Int64, ifWord word: UInt, _ root: Int) -> Bool {
+        tables[root]._withUnsafeGuaranteedRef { $0.remove(key, ifWord: word) }
+    }
+
     var count: Int {
         state.withLock { _ in tables.reduce(0) { $0 + $1._withUnsafeGuaranteedRef { $0.count } } }
     }
@@ -111,13 +116,13 @@ final class RowCacheShard: @unchecked Sendable {
     /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
     func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
         state.withLock { state in
-            let known = self.word(root, primaryKey)
-            if known == word, word != 0, RowSnapshot.holders(of: word) == 2 {
+            if word != 0, RowSnapshot.holders(of: word) == 2, remove(primaryKey, ifWord: word, root) {
                 // The caller's hold and the cache's go in one: this is what happens to nearly every row.
-                forget(primaryKey, root, &state)
+                if !state.times.isEmpty { state.times[root].remove(primaryKey) }
                 return RowSnapshot.release(word, times: 2)
             }
             RowSnapshot.release(word)
+            let known = self.word(root, primaryKey)
             if known != 0, RowSnapshot.holders(of: known) == 1 { take(primaryKey, root, &state) }
         }
     }
@@ -138,40 +143,30 @@ final class RowCacheShard: @unchecked Sendable {
 
     private func adopt(_ word: UInt, _ now: Double, _ state: inout State) -> UInt {
         let row = RowView(word: word)
-        let root = roots[row.entity]
-        let knownWord = self.word(root, row.primaryKey)
-        guard knownWord != 0 else {
-            put(word, root, now, &state)
-            return word
+        let (root, key) = (roots[row.entity], row.primaryKey)
+        // Nearly every row is new: it is put here first, and the one that was here put back where it stays.
+        let knownWord = set(root, key, word)
+        if knownWord != 0 {
+            let known = RowView(word: knownWord)
+            if known.version >= row.version {
+                _ = set(root, key, knownWord)
+                guard known.version == row.version else { return word }
+                if !state.times.isEmpty { setTime(now, key, root, &state) }
+                guard knownWord != word else { return word }
+                RowSnapshot.retain(knownWord)
+                RowSnapshot.release(word)
+                return knownWord
+            }
+            RowSnapshot.release(knownWord)
         }
-        let known = RowView(word: knownWord)
-        if known.version == row.version {
-            if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
-            guard knownWord != word else { return word }
-            RowSnapshot.retain(knownWord)
-            RowSnapshot.release(word)
-            return knownWord
-        }
-        if row.version > known.version { put(word, root, now, &state) }
+        RowSnapshot.retain(word)
+        if !state.times.isEmpty { setTime(now, key, root, &state) }
         return word
     }
 
-    private func put(_ word: UInt, _ root: Int, _ time: Double, _ state: inout State) {
-        let key = RowView(word: word).primaryKey
-        RowSnapshot.retain(word)
-        RowSnapshot.release(set(root, key, word))
-        if !state.times.isEmpty { setTime(time, key, root, &state) }
-    }
-
     private func take(_ key: Int64, _ root: Int, _ state: inout State) {
-        RowSnapshot.release(forget(key, root, &state))
-    }
-
-    /// The word that the key had, which the caller holds from now on.
-    @discardableResult
-    private func forget(_ key: Int64, _ root: Int, _ state: inout State) -> UInt {
         if !state.times.isEmpty { state.times[root].remove(key) }
-        return tables[root]._withUnsafeGuaranteedRef { $0.remove(key) }
+        RowSnapshot.release(tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
     }
 
     /// A time before the one that is known came from a slower reader.

@@ -19,12 +19,12 @@ final class RowReader {
     /// The statement of each of the larger size classes.
     @exclusivity(unchecked) private var statements: [(any SQLStatement)?]
 
-    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) throws {
+    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) {
         self.connection = connection
         decoder = RowDecoder(shape, engine)
         select = SelectStatement(
             shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }, from: .init(table, as: table))
-        single = try connection.keyedStatement(select, key: Self.key)
+        single = connection.keyedStatement(select, key: Self.key)
         statements = Array(repeating: nil, count: SizeClass.sizes.count)
     }
 

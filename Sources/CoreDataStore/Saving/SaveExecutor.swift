@@ -28,41 +28,29 @@ struct SaveExecutor {
     // MARK: Insertions
 
     private func insert(_ step: SavePlan.Insertions) throws {
-        let first = try insertSeveral(step)
+        let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
+            try bind(step, index, to: statement, at: place)
+        } run: { statement, _ in
+            try statement.run()
+            return true
+        }
         guard first < step.rows.count else { return }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
-        try statement.bind(step.table.number, at: 1)
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
             try statement.run()
         }
     }
 
-    /// Inserts as many rows as fill statements, and returns the first that is left.
-    private func insertSeveral(_ step: SavePlan.Insertions) throws -> Int {
-        guard let several = step.several else { return 0 }
-        let statement = try connection.statement(several.sql)
-        defer { statement.reset() }
-        let width = 3 + step.table.columns.count
-        // Bindings outlast a run.
-        for row in 0..<several.rows { try statement.bind(step.table.number, at: row * width + 1) }
-        var first = 0
-        while first + several.rows <= step.rows.count {
-            for row in 0..<several.rows { try bind(step, first + row, to: statement, at: row * width) }
-            try statement.run()
-            first += several.rows
-        }
-        return first
-    }
-
-    /// All but the entity number.
+    /// Key, entity number, version, columns.
     private func bind(_ step: SavePlan.Insertions, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
         let table = step.table
         // By index: to take an element in hand would count its references.
         try statement.bind(step.rows[index].row.primaryKey, at: first)
+        try statement.bind(table.number, at: first + 1)
         try statement.bind(Int64(step.rows[index].row.version), at: first + 2)
-        try bind(step.rows[index].row, step.table.columns, table.externalColumns, table, to: statement, at: first + 3)
+        try bind(step.rows[index].row, table.columns, table.externalColumns, table, to: statement, at: first + 3)
     }
 
     // MARK: Updates
@@ -71,7 +59,18 @@ struct SaveExecutor {
         if !step.externalColumns.isEmpty {
             try noteFiles(step.table, step.externalColumns, step.rows.map(\.old.primaryKey))
         }
-        let first = try updateSeveral(step)
+        let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
+            try bind(step, index, to: statement, at: place)
+        } run: { statement, count in
+            do {
+                guard try statement.runUpdating() == count else { throw RowIsOutdated() }
+                return true
+            } catch let failure as SQLFailure where failure.kind == .constraint {
+                // A table that somebody gave constraints may refuse a row that would be inserted, or the order in which
+                // rows change; nothing of this statement is done. One by one they are updated, or fail for themselves.
+                return false
+            }
+        }
         guard first < step.rows.count else { return }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
@@ -82,33 +81,36 @@ struct SaveExecutor {
         }
     }
 
-    /// Updates as many rows as fill statements, and returns the first that is left.
-    private func updateSeveral(_ step: SavePlan.Updates) throws -> Int {
-        guard let several = step.several else { return 0 }
-        let statement = try connection.statement(several.sql)
-        defer { statement.reset() }
-        let width = step.columns.count + 2
-        var first = 0
-        while first + several.rows <= step.rows.count {
-            for row in 0..<several.rows { try bind(step, first + row, to: statement, at: row * width) }
-            do {
-                guard try statement.runUpdating() == several.rows else { throw RowIsOutdated() }
-            } catch let failure as SQLFailure where failure.kind == .constraint {
-                // A table that somebody gave constraints may refuse a row that would be inserted, or the order in which
-                // rows change; nothing of this statement is done. One by one they are updated, or fail for themselves.
-                return first
-            }
-            first += several.rows
-        }
-        return first
-    }
-
     /// New version, columns, key.
     private func bind(_ step: SavePlan.Updates, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
         try statement.bind(Int64(step.rows[index].new.version), at: first)
         try bind(
             step.rows[index].new, step.columns, step.externalColumns, step.table, to: statement, at: first + 1)
         try statement.bind(step.rows[index].old.primaryKey, at: first + 1 + step.columns.count)
+    }
+
+    // MARK: Insertions and updates
+
+    /// Writes as many of `count` rows as fill statements, and returns the first that is left.
+    ///
+    /// `bind` is told a row and its first parameter; `run` is told how many rows are bound, and whether to go on is what it
+    /// returns.
+    @inline(__always)
+    private func runSeveral(
+        _ several: SavePlan.Several?, of count: Int,
+        bind: (_ statement: any SQLStatement, _ row: Int, _ place: Int) throws -> Void,
+        run: (_ statement: any SQLStatement, _ count: Int) throws -> Bool
+    ) throws -> Int {
+        guard let several else { return 0 }
+        let statement = try connection.statement(several.sql)
+        defer { statement.reset() }
+        var first = 0
+        while first + several.rows <= count {
+            for row in 0..<several.rows { try bind(statement, first + row, row * several.values) }
+            guard try run(statement, several.rows) else { break }
+            first += several.rows
+        }
+        return first
     }
 
     private func bind(
@@ -129,10 +131,11 @@ struct SaveExecutor {
         if !step.table.externalColumns.isEmpty {
             try noteFiles(step.table, step.table.externalColumns, step.rows.map(\.key.primaryKey))
         }
+        guard let consecutive = step.consecutive else { return try delete(step, step.rows.indices) }
         var first = 0
-        for range in step.ranges {
+        for range in consecutive.ranges {
             try delete(step, first..<range.lowerBound)
-            let statement = try connection.statement(step.rangeSQL)
+            let statement = try connection.statement(consecutive.sql)
             defer { statement.reset() }
             try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
             try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)

@@ -19,6 +19,8 @@ struct SavePlan: Sendable {
     struct Several: Sendable {
         var sql: String
         var rows: Int
+        /// How many are bound for each row.
+        var values: Int
     }
 
     /// Rows of a join table.
@@ -35,15 +37,19 @@ struct SavePlan: Sendable {
         var rows: [Row]
     }
 
+    /// A statement that deletes rows with consecutive keys and one version.
+    struct Consecutive: Sendable {
+        /// Bound: first key, last key, version.
+        var sql: String
+        var ranges: [Range<Int>]
+    }
+
     struct Deletions: Sendable {
         var table: SaveTables.Table
-        /// Ordered by version and key, so that ``ranges`` are of rows that follow one another.
+        /// Ordered by version and key, so that those with consecutive keys follow one another.
         var rows: [ChangeSet.Deletion]
-        /// Those of the rows that have consecutive keys and one version.
-        var ranges: [Range<Int>]
-        /// Bound: first key, last key, version. Empty without ranges.
-        var rangeSQL: String
-        /// For the rows in no range. Bound: the keys, the version that all of them have.
+        var consecutive: Consecutive?
+        /// For the rows that are not consecutive. Bound: the keys, the version that all of them have.
         var several: Several?
         /// Bound: key, version.
         var sql: String

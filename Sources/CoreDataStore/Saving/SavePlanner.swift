@@ -54,8 +54,8 @@ struct SavePlanner {
             first = index
         }
         return SavePlan.Deletions(
-            table: table, rows: rows, ranges: ranges,
-            rangeSQL: ranges.isEmpty ? "" : tables.rangeDeletion(from: table),
+            table: table, rows: rows,
+            consecutive: ranges.isEmpty ? nil : .init(sql: tables.rangeDeletion(from: table), ranges: ranges),
             several: several(of: rows.count, values: 1) { tables.deletion(from: table, rows: $0) },
             sql: table.deletion)
     }
@@ -82,7 +82,7 @@ struct SavePlanner {
     /// The statement for several rows of `values` values each, where there are as many.
     private func several(of count: Int, values: Int, _ sql: (Int) -> String) -> SavePlan.Several? {
         let rows = tables.rowsPerStatement(values: values)
-        return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows) : nil
+        return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows, values: values) : nil
     }
 
     private struct UpdateShape: Hashable {

@@ -128,7 +128,7 @@ import Testing
             try database.readStatement { connection in
                 // As whoever reads rows does: made once for each connection.
                 let kept = connection.companion(0) as? any SQLKeyedStatement
-                let books = try kept ?? connection.keyedStatement(Self.books, key: "Z_PK")
+                let books = kept ?? connection.keyedStatement(Self.books, key: "Z_PK")
                 connection.keep(books, as: 0)
                 defer { books.end() }
                 return try books.row(key).map {
