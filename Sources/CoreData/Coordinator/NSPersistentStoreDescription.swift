@@ -13,7 +13,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The file.
     open var url: URL?
     /// Everything that is set, by option key.
-    open private(set) var options: [String: NSObject] = [
+    open var options: [String: NSObject] {
+        guard !sqlitePragmas.isEmpty else { return otherOptions }
+        var options = otherOptions
+        options[NSSQLitePragmasOption] = sqlitePragmas as NSDictionary
+        return options
+    }
+    private var otherOptions: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
         NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
     ]
@@ -33,41 +39,44 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
 
     /// Sets an option; `nil` takes it away.
-    open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
+    open func setOption(_ option: NSObject?, forKey key: String) {
+        guard key == NSSQLitePragmasOption else { return otherOptions[key] = option }
+        // Pragmas are kept as Swift has them, since to make a dictionary of Foundation's for each one costs more than to set
+        // it. What are no pragmas is kept too: opening the store complains of it.
+        let pragmas = option as? [String: NSObject]
+        sqlitePragmas = pragmas ?? [:]
+        otherOptions[key] = pragmas == nil ? option : nil
+    }
 
     /// Whether the store is not written to; false unless set.
     open var isReadOnly: Bool {
-        get { (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
+        get { (otherOptions[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
     }
 
     /// How many seconds to wait for a store that somebody else is writing to; 240 unless set.
     open var timeout: TimeInterval {
-        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        get { (otherOptions[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
 
     /// The pragmas for every connection.
-    open var sqlitePragmas: [String: NSObject] {
-        options[NSSQLitePragmasOption] as? [String: NSObject] ?? [:]
-    }
+    open private(set) var sqlitePragmas: [String: NSObject] = [:]
 
     /// Sets a pragma; `nil` takes it away.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
-        var pragmas = sqlitePragmas
-        pragmas[name] = value
-        setOption(pragmas as NSDictionary, forKey: NSSQLitePragmasOption)
+        sqlitePragmas[name] = value
     }
 
     /// Whether a store of another model version is migrated. Differs from Apple: migration does not exist yet.
     open var shouldMigrateStoreAutomatically: Bool {
-        get { (options[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
+        get { (otherOptions[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
 
     /// Whether the mapping model of a migration is inferred. Differs from Apple: migration does not exist yet.
     open var shouldInferMappingModelAutomatically: Bool {
-        get { (options[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
+        get { (otherOptions[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
 
@@ -76,7 +85,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         copy.type = type
         copy.configuration = configuration
         copy.url = url
-        copy.options = options
+        copy.otherOptions = otherOptions
+        copy.sqlitePragmas = sqlitePragmas
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
         return copy
     }

@@ -135,7 +135,10 @@ struct MemberList: ~Copyable {
     }
 
     private mutating func moveStarts(behind number: Int, by distance: Int) {
-        for next in (number + 1)..<max(number + 1, starts.count) { starts[next] += distance }
+        // By address, so that several are moved at once.
+        starts.withUnsafeMutableBufferPointer { starts in
+            for next in starts.indices.dropFirst(number + 1) { starts[next] += distance }
+        }
     }
 
     /// Gives the second half of a run to a new one behind it.
@@ -145,7 +148,8 @@ struct MemberList: ~Copyable {
         run.members.removeSubrange(middle...)
         runs.insert(second, at: second.number)
         starts.insert(starts[run.number] + middle, at: second.number)
-        settle(second)
+        second.members.forEachHeld { runOf[ObjectIdentifier($0)] = .passUnretained(second) }
+        numberRuns(from: second.number)
     }
 
     /// Joins a run that has lost a member with the one behind it, if both leave half a run free; drops an empty one.
@@ -164,12 +168,14 @@ struct MemberList: ~Copyable {
     private mutating func dropRun(_ number: Int) {
         runs.remove(at: number)
         starts.remove(at: number)
-        for next in number..<runs.count { runs[next].number = next }
+        numberRuns(from: number)
     }
 
-    /// Tells members of a new run, and the runs behind it, of it.
-    private mutating func settle(_ run: Run) {
-        run.members.forEachHeld { runOf[ObjectIdentifier($0)] = .passUnretained(run) }
-        for next in (run.number + 1)..<max(run.number + 1, runs.count) { runs[next].number = next }
+    private func numberRuns(from first: Int) {
+        var number = first
+        runs.forEachHeld(in: first...) { run in
+            run.number = number
+            number += 1
+        }
     }
 }

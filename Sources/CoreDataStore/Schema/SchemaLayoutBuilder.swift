@@ -58,13 +58,14 @@ struct SchemaLayoutBuilder {
             let properties = model.entities[ordinal].properties
                 .filter { $0.declaringEntity == ordinal && !$0.isTransient }
                 .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
-            return (ordinal, properties)
+            return (ordinal, properties, groups: properties.map { $0.attribute?.type.columnGroup })
         }
         var columns: [SchemaColumn] = []
         for group in 0...7 {
-            for (ordinal, properties) in own {
-                for property in properties {
-                    guard let type = property.attribute?.type, type.columnGroup == group else { continue }
+            for (ordinal, properties, groups) in own {
+                for index in properties.indices where groups[index] == group {
+                    let property = properties[index]
+                    guard let type = property.attribute?.type else { continue }
                     columns.append(
                         column(
                             "Z" + property.name.uppercased(), type.columnType, .attribute(slot: property.slot),

@@ -41,6 +41,32 @@ import Testing
         #expect(container.persistentStoreDescriptions.isEmpty)
     }
 
+    @Test func pragmasAreAnOptionOfTheDescription() throws {
+        let description = NSPersistentStoreDescription()
+        #expect(description.options[NSSQLitePragmasOption] == nil)
+        description.setValue("FULL" as NSString, forPragmaNamed: "synchronous")
+        description.setValue("100" as NSString, forPragmaNamed: "cache_size")
+        description.setValue(nil, forPragmaNamed: "synchronous")
+        #expect(description.options[NSSQLitePragmasOption] as? [String: NSObject] == ["cache_size": "100" as NSString])
+        let copy = try #require(description.copy() as? NSPersistentStoreDescription)
+        #expect(copy == description)
+        copy.setOption(["synchronous": "OFF"] as NSDictionary, forKey: NSSQLitePragmasOption)
+        #expect(copy.sqlitePragmas == ["synchronous": "OFF" as NSString] && copy != description)
+        #expect(description.sqlitePragmas == ["cache_size": "100" as NSString])
+    }
+
+    @Test(arguments: [true, false])
+    func whatAreNoPragmasIsAnError(isDictionary: Bool) throws {
+        let option: NSObject = isDictionary ? [1: "FULL"] as NSDictionary : "FULL" as NSString
+        let description = NSPersistentStoreDescription()
+        description.setOption(option, forKey: NSSQLitePragmasOption)
+        #expect(description.options[NSSQLitePragmasOption] == option && description.sqlitePragmas.isEmpty)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        var failure: (any Error)?
+        coordinator.addPersistentStore(with: description) { failure = $1 }
+        #expect(failure?.localizedDescription.contains(NSSQLitePragmasOption) == true)
+    }
+
     @Test func metadataOfAnOpenedStoreIsThatOfItsFile() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
