@@ -12,6 +12,9 @@ enum Ticks {
 
     /// Reads that follow one another this fast belong together.
     static let burstGap: Int64 = 8
+    /// After so many of them more are to be expected. To look after a transaction that stays open wakes a thread, which costs
+    /// as much as dozens of transactions: a program that opens a store and fetches once is spared it.
+    static let burstStart = 8
     /// How long a transaction may stay open between reads, and altogether.
     static let longestBurst = 100
 }
@@ -24,7 +27,7 @@ enum Ticks {
 // that the log begins anew, so it never outlives a write of this database, nor a tenth of a second.
 //
 //  ```
-//              isInBurst, log unchanged while reading         next statement: log unchanged
+//              in a burst, log unchanged while reading        next statement: log unchanged
 //    closed ────────────────────────────────────────▶ open ────────────────────────────────▶ open
 //       ▲                                              │ log changed, a write, sweep, 100 ms
 //       └──────────────────────────────────────────────┘
@@ -35,6 +38,8 @@ extension SQLiteConnection {
         /// When the connection was last lent, and the time between that and the loan before.
         var lastLoan: Int64 = 0
         var gap: Int64 = .max
+        /// How many single statements have followed one another that fast.
+        var count = 0
         /// Of the transaction that is open.
         var state: WriteAheadLogIndex.State?
         var start: Int64 = 0
@@ -42,11 +47,15 @@ extension SQLiteConnection {
 
     var lastLoan: Int64 { burst.lastLoan }
     var hasOpenBurst: Bool { burst.state != nil }
-    var isInBurst: Bool { burst.gap <= Ticks.burstGap }
-
     func noteLoan(at ticks: Int64) {
         burst.gap = ticks - burst.lastLoan
         burst.lastLoan = ticks
+    }
+
+    /// Counts the single statement for which the connection was lent; whether it is in a burst.
+    func countsAsBurst() -> Bool {
+        burst.count = burst.gap <= Ticks.burstGap ? burst.count + 1 : 0
+        return burst.count >= Ticks.burstStart
     }
 
     func endBurst() {

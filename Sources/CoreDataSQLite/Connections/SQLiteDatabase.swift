@@ -76,7 +76,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         try read(body) { connection in
             // Sparing a transaction is worth something only where another statement follows soon.
-            if connection.isInBurst { return try connection.burstTransaction(body) }
+            if connection.countsAsBurst() { return try connection.burstTransaction(body) }
             return try connection.withoutTransaction(endsStatements: true, body)
         }
     }
