@@ -108,8 +108,12 @@ extension NSManagedObjectContext {
     }
 
     private func home(ofEntity ordinal: Int, in store: SQLStore) -> ObjectHome {
+        // Rows of one entity come one after another.
+        if let last = lastHome, last.ordinal == ordinal, last.store === store { return last }
         guard let coordinator else { preconditionFailure("the context has lost its coordinator") }
-        return registry.home(of: coordinator.runtime.entities[ordinal], in: store)
+        let home = registry.home(of: coordinator.runtime.entities[ordinal], in: store)
+        lastHome = home
+        return home
     }
 
     /// The destination of a to-one, which is not registered yet, as an object that may be a fault.

@@ -264,13 +264,17 @@ extension NSManagedObjectContext {
     }
 
     private func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        guard let home = objects.first?.home else { return [] }
         var targets: [NSManagedObject] = []
-        objects.forEachHeld { object in
-            guard object.hasRow || object.values != nil else { return }
-            object.uncountedToOne(slot)?._withUnsafeGuaranteedRef { target in
-                guard !target.flags.contains(.collected) else { return }
-                target.flags.insert(.collected)
-                targets.append(target)
+        objects.forEachPortion { portion in
+            registry.takeDestinations(of: objects, in: portion, home, slot)
+            objects.forEachHeld(in: portion) { object in
+                guard object.hasRow || object.values != nil else { return }
+                object.uncountedToOne(slot)?._withUnsafeGuaranteedRef { target in
+                    guard !target.flags.contains(.collected) else { return }
+                    target.flags.insert(.collected)
+                    targets.append(target)
+                }
             }
         }
         targets.forEachHeld { $0.flags.remove(.collected) }

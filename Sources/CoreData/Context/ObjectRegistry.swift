@@ -36,6 +36,14 @@ final class ObjectRegistry: @unchecked Sendable {
         /// Where an object went whose temporary ID had been handed out.
         var aliases: [Int64: NSManagedObjectID] = [:]
 
+        /// The identities of the destinations of a relationship of the home's objects.
+        mutating func destinations(of home: ObjectHome, _ relation: Int, root: Int) -> Unmanaged<KeyTable> {
+            if let known = home.destinations[relation] { return known }
+            let table = Unmanaged.passRetained(table(store: home.storeIndex, root: root))
+            home.destinations[relation] = table
+            return table
+        }
+
         mutating func table(store: Int32, root: Int) -> KeyTable {
             let key = ObjectRegistry.key(store, root)
             if let known = tables[key] { return known }
@@ -202,14 +210,29 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The address of the registered destination of a to-one of the home's objects, retained; 0 where there is none.
     func retainedDestination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> UInt {
         state.withLock { state in
-            let table: Unmanaged<KeyTable>
-            if let known = home.destinations[relation] {
-                table = known
-            } else {
-                table = .passRetained(state.table(store: home.storeIndex, root: root))
-                home.destinations[relation] = table
+            state.destinations(of: home, relation, root: root)._withUnsafeGuaranteedRef {
+                Self.retained($0.word(primaryKey))
             }
-            return table._withUnsafeGuaranteedRef { Self.retained($0.word(primaryKey)) }
+        }
+    }
+
+    /// Gives those objects of the range that live in the home the registered destinations of a to-one that nobody has looked
+    /// at, under one lock.
+    func takeDestinations(of objects: [NSManagedObject], in range: Range<Int>, _ home: ObjectHome, _ slot: Int) {
+        let facts = home.facts + slot
+        let (relation, column) = (Int(facts.pointee.relation), Int(facts.pointee.column))
+        guard column >= 0 else { return }
+        state.withLock { state in
+            let root = Int(facts.pointee.destinationRoot)
+            state.destinations(of: home, relation, root: root)._withUnsafeGuaranteedRef { table in
+                objects.forEachHeld(in: range) { object in
+                    guard object.home === home, !object.relations.isRead(relation), let row = object.rowView,
+                        !row.isNull(column)
+                    else { return }
+                    let address = Self.retained(table.word(row.integer(column)))
+                    if address != 0 { object.relations.takeToOne(relation, address, of: home.relationCount) }
+                }
+            }
         }
     }
 
