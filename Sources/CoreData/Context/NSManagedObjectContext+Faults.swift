@@ -270,7 +270,6 @@ extension NSManagedObjectContext {
 
     /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
     private func home(of id: NSManagedObjectID) -> ObjectHome? {
-        // IDs of one entity and store come one after another.
         if let last = lastHome, last.holdsObject(of: id) { return last }
         guard !id.isTemporaryID, let store = coordinator?.store(withIdentifier: id.storeIdentifier),
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)
@@ -284,8 +283,14 @@ extension NSManagedObjectContext {
     ///
     /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        checkOwned("object(with:)")
+        // IDs of one entity and store come one after another: their home is counted only to make an object.
+        if let last = uncountedLastHome, last._withUnsafeGuaranteedRef({ $0.holdsObject(of: objectID) }) {
+            let key = objectID.primaryKey
+            let known = last._withUnsafeGuaranteedRef { registry.object(in: $0, primaryKey: key) }
+            return known ?? makeFault(last.takeUnretainedValue(), key)
+        }
         if !objectID.isTemporaryID, let home = home(of: objectID) {
-            checkOwned("object(with:)")
             return registry.object(in: home, primaryKey: objectID.primaryKey) ?? makeFault(home, objectID.primaryKey)
         }
         if let known = registeredObject(for: objectID) { return known }

@@ -104,8 +104,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isSaving = false
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
-    /// The home of the object that was asked for last by its ID.
-    final var lastHome: ObjectHome?
+    /// The home of the object that was last asked for by its ID, or made of a row.
+    final var lastHome: ObjectHome? {
+        didSet { uncountedLastHome = lastHome.map { .passUnretained($0) } }
+    }
+    /// As ``lastHome``, for as long as nothing calls back.
+    @exclusivity(unchecked) private(set) final var uncountedLastHome: Unmanaged<ObjectHome>?
     /// By entity; made by the first save of one.
     final var rowForms: [RowForm?] = []
     /// The class that was last inserted by `init(context:)`, and where its new objects live.

@@ -104,8 +104,9 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func object(in home: ObjectHome, primaryKey: Int64) -> NSManagedObject? {
         state.withLock { state in
-            let table = primaryKey < 0 ? state.temporary : home.identities
-            return table.flatMap { Self.object($0.word(primaryKey)) }
+            guard let table = primaryKey < 0 ? .passUnretained(state.temporary) : home.uncountedIdentities
+            else { return nil }
+            return table._withUnsafeGuaranteedRef { Self.object($0.word(primaryKey)) }
         }
     }
 
