@@ -172,12 +172,13 @@ final class ToManyMembers {
 
     /// Puts members of an ordered relationship elsewhere; `index` counts without them.
     func move(_ objects: [NSManagedObject], to index: Int) {
-        for object in objects {
-            guard let position = list.remove(object) else { continue }
+        let moved = objects.filter { object in
+            guard let position = list.remove(object) else { return false }
             journal?.append(.removal(object, at: position))
+            return true
         }
         var place = index
-        for object in objects {
+        for object in moved {
             journal?.append(.insertion(at: place))
             list.insert(object, at: place)
             place += 1
