@@ -7,6 +7,8 @@
 // with others. What they have is what the interface asks for: an ID is an instance of a class that somebody keeps in an array, an
 // object is an instance of a class that is found by its ID's key and is the same one each time, and a name is a `String`.
 //
+// The last line has what any registry needs: keys may be any numbers, and there is a lock.
+//
 // Plain C has the keys themselves in an array, one behind the other, and reads the values where SQLite has put them.
 //
 // What it showed (Swift 6.3.1, Debian 12, AMD EPYC, two processes):

@@ -1,5 +1,5 @@
-/// Objects in an order, each at most once: to find, insert or remove one costs nearly the same among a hundred thousand as
-/// among ten.
+/// Objects in an order, each at most once: to find, insert or remove one costs the same however many there are, but for
+/// the processor's caches.
 ///
 /// ```
 ///  starts     0             412               924
@@ -91,7 +91,9 @@ struct MemberList: ~Copyable {
             split(run)
             run = self.run(at: index)
         }
-        put(object, into: run, at: index - starts[run.number])
+        run.members.insert(object, at: index - starts[run.number])
+        runOf[ObjectIdentifier(object)] = .passUnretained(run)
+        moveStarts(behind: run.number, by: 1)
     }
 
     /// Takes the member out and tells where it stood.
@@ -126,12 +128,6 @@ struct MemberList: ~Copyable {
         }
         precondition(isThere, "a member is not in its run")
         return offset
-    }
-
-    private mutating func put(_ object: NSManagedObject, into run: Run, at offset: Int) {
-        run.members.insert(object, at: offset)
-        runOf[ObjectIdentifier(object)] = .passUnretained(run)
-        moveStarts(behind: run.number, by: 1)
     }
 
     private mutating func moveStarts(behind number: Int, by distance: Int) {

@@ -175,6 +175,8 @@ final class ToManyMembers {
         let moved = objects.filter { object in
             guard let position = list.remove(object) else { return false }
             journal?.append(.removal(object, at: position))
+            // Each has lost those that are moved before it: where all stood at the index, they come back to their places.
+            if position != index { isReordered = true }
             return true
         }
         var place = index
@@ -183,7 +185,6 @@ final class ToManyMembers {
             list.insert(object, at: place)
             place += 1
         }
-        isReordered = true
     }
 
     /// Replaces all members; those that go and come are noted as changes.

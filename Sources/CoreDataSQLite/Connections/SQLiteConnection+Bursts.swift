@@ -47,6 +47,7 @@ extension SQLiteConnection {
 
     var lastLoan: Int64 { burst.lastLoan }
     var hasOpenBurst: Bool { burst.state != nil }
+
     func noteLoan(at ticks: Int64) {
         burst.gap = ticks - burst.lastLoan
         burst.lastLoan = ticks

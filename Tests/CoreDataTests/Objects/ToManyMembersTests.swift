@@ -123,6 +123,21 @@ import Testing
         #expect(members.membersBeforeEvent.elementsEqual(pool[..<3]) { $0 === $1 })
     }
 
+    @Test func aMoveIsAChangeWhereAMemberStandsElsewhereAfterwards() throws {
+        let pool = try objects(4)
+        let members = ToManyMembers(isOrdered: true, isKnown: false)
+        members.know(Array(pool[..<3]))
+        members.move([], to: 0)
+        members.move([pool[3]], to: 0)
+        members.move([pool[1]], to: 1)
+        members.move([pool[1], pool[2]], to: 1)
+        #expect(!members.hasChanges)
+        #expect(members.members.elementsEqual(pool[..<3]) { $0 === $1 })
+        members.move([pool[0], pool[2]], to: 0)
+        #expect(members.isReordered && members.hasChanges)
+        #expect(members.members.elementsEqual([pool[0], pool[2], pool[1]]) { $0 === $1 })
+    }
+
     /// Every run is split, shrinks, joins its neighbours and goes.
     @Test func aListFillsFromTheMiddleAndEmptiesFromTheFront() throws {
         let pool = try objects(2000)
