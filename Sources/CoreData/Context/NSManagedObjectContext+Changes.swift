@@ -109,6 +109,7 @@ extension NSManagedObjectContext {
         while !unpropagated.isEmpty {
             let objects = unpropagated
             unpropagated = []
+            let earlier = readFailure
             readFailure = nil
             if !objects.allHeldSatisfy({ !$0.isFault }) { realiseAll(objects.filter { $0.isFault }) }
             objects.forEachHeld { if $0.flags.contains(.deleted) { applyDeleteRules(of: $0) } }
@@ -117,6 +118,7 @@ extension NSManagedObjectContext {
                 unpropagated = objects + unpropagated
                 return
             }
+            readFailure = earlier
             objects.forEachHeld { object in
                 guard object.flags.isSuperset(of: [.deleted, .inserted]) else { return }
                 forget(object)
@@ -166,6 +168,7 @@ extension NSManagedObjectContext {
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it: D1.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
+            .union(event.mergedInsertions)
         sets[.updatedObjects] = Set(
             event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) })
         sets[.deletedObjects] = Set(

@@ -155,9 +155,11 @@ extension NSManagedObjectContext {
         if readFailure == nil { readFailure = converted }
     }
 
-    /// Throws when something could not be read that a save depends on.
+    /// Throws when something could not be read that a save depends on; once told, whoever saves again reads again.
     final func checkReads() throws {
-        if let readFailure { throw readFailure }
+        guard let failure = readFailure else { return }
+        readFailure = nil
+        throw failure
     }
 
     // MARK: Firing
@@ -242,7 +244,7 @@ extension NSManagedObjectContext {
     }
 
     /// B4: the row is gone.
-    private func lose(_ object: NSManagedObject, slot: Int) {
+    final func lose(_ object: NSManagedObject, slot: Int) {
         let property = slot < 0 ? nil : object.runtime.entity.propertiesByName[object.runtime.slots[slot].name]
         let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
         object.becomeInaccessible()
@@ -301,7 +303,7 @@ extension NSManagedObjectContext {
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
         let object = NSManagedObject.makeFault(
             registry.home(of: runtime, in: nil), id.primaryKey, type: runtime.objectClass)
-        object.cachedID = id
+        object.takeID(id)
         return object
     }
 

@@ -12,22 +12,26 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
         guard object.registry === registry, object.isStored, !object.flags.contains(.inaccessible) else { return }
-        let store = store(at: object.storeIndex)
+        guard let store = store(at: object.storeIndex) else { return }
         if flag, object.isUpdated || object.isDeleted {
-            object.row = nil
+            let word: UInt
             do {
-                try readRows(of: [object])
+                word = try store.rowWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
             } catch {
+                // It keeps the row that it has.
+                let error = CoreDataErrors.converted(error, store: store, context: self)
                 CoreDataLog.general.error("\(object.objectID) could not be refreshed: \(error.localizedDescription)")
+                return
             }
-            guard object.row != nil else { return }
+            guard word != 0 else { return lose(object, slot: -1) }
+            object.takeRow(word)
             rebase(object)
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         } else {
             object.becomeFault()
             object.flags.remove(.updated)
             object.takeRow(
-                store?.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval) ?? 0)
+                store.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
         }
         event.refreshed.append(object)
     }
@@ -79,6 +83,7 @@ extension NSManagedObjectContext {
             object.flags.subtract([.updated, .deleted])
         }
         clearLists()
+        readFailure = nil
         for object in changed { object.withoutNotingChanges { object.awake(fromSnapshotEvents: .rollback) } }
         event.deleted += inserted
         event.refreshed += changed
@@ -100,6 +105,7 @@ extension NSManagedObjectContext {
         }
         registry.removeAll()
         clearLists()
+        readFailure = nil
         event = ChangeEvent()
         retained = []
         guard !ids.isEmpty else { return }
@@ -115,6 +121,7 @@ extension NSManagedObjectContext {
         insertedList = []
         updatedList = []
         deletedList = []
+        checkedList = []
         unpropagated = []
     }
 
@@ -130,11 +137,27 @@ extension NSManagedObjectContext {
         object.home = registry.home(of: object.runtime, in: store)
     }
 
-    /// Checks now whether the object's row was changed by somebody else since it was read; the next save throws.
+    /// Has the next save fail if somebody else changes or deletes the object's row before, though nothing of it is changed here.
+    ///
+    /// For what the save depends on without writing it. The save adds one statement for each such object:
+    ///
+    ///     context.detectConflicts(for: account)
+    ///     order.total = account.discounted(total)
+    ///     try context.save()                  // SELECT 1 FROM ZACCOUNT … WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?
+    ///
+    /// The object counts as it was when it was last read; one that was not is read now. A save that succeeds, `rollback()`
+    /// and `reset()` end it.
     public final func detectConflicts(for object: NSManagedObject) {
         checkOwned("detectConflicts(for:)")
-        guard object.registry === registry, object.isStored else { return }
-        if !object.isDeleted { noteChange(of: object) }
+        guard object.registry === registry, object.isStored, !checkedList.contains(where: { $0 === object }) else {
+            return
+        }
+        do {
+            try readRows(of: [object])
+        } catch {
+            noteReadFailure(error, "\(object.objectID)")
+        }
+        checkedList.append(object)
     }
 
     // MARK: Merging
@@ -196,13 +219,14 @@ extension NSManagedObjectContext {
                     object.forgetUnchangedMembers()
                 }
             } catch {
+                let error = CoreDataErrors.converted(error, store: store, context: self)
                 CoreDataLog.general.error("\(id) could not be merged: \(error.localizedDescription)")
             }
         }
         for id in saved.inserted {
             let object = object(with: id)
             ids[NSInsertedObjectIDsKey, default: []].insert(id)
-            event.inserted.append(object)
+            event.mergedInsertions.append(object)
         }
         var deleted: [NSManagedObject] = []
         for id in saved.deleted {

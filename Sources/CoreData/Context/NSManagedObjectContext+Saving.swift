@@ -10,15 +10,15 @@ extension NSManagedObjectContext {
     final func saveChanges() throws {
         checkOwned("save()")
         isSaving = true
-        readFailure = nil
         defer { isSaving = false }
         processPendingChanges()
-        try checkReads()
         guard let coordinator else {
             guard hasChanges else { return }
             throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
         }
-        guard hasChanges || coordinator.hasUnsavedMetadata else { return }
+        guard hasChanges || !checkedList.isEmpty || coordinator.hasUnsavedMetadata else { return }
+        // Also what could not be read since the last save: what was set meanwhile may come of it.
+        try checkReads()
         guard !coordinator.persistentStores.isEmpty else {
             throw CoreDataErrors.coreData(
                 "This NSPersistentStoreCoordinator has no persistent stores. It cannot perform a save operation.")
@@ -39,18 +39,11 @@ extension NSManagedObjectContext {
         var changed = changedLists()
         var rounds = 0
         while !changed.isEmpty {
-            rounds += 1
-            if rounds > 1000 {
-                throw CoreDataErrors.coreData(
-                    """
-                    Failed to process pending changes before save. The context is still dirty after 1000 attempts. \
-                    Typically this recursive dirtying is caused by a bad validation method, -willSave, or \
-                    notification handler.
-                    """)
-            }
-            // What a hook sets on objects whose hook has run is saved too; only others' hooks are still to run.
+            // Whoever is changed by a hook, its own too, has its hook called again.
             var next = changed
             while !next.isEmpty {
+                rounds += 1
+                if rounds > 1000 { throw CoreDataErrors.neverSettles() }
                 for objects in next { objects.forEachHeld { $0.willSave() } }
                 next = processPendingChanges(addingTo: &changed)
                 try checkReads()
@@ -64,7 +57,7 @@ extension NSManagedObjectContext {
 
     private var eventObjects: [NSManagedObject] { event.inserted + event.updated + event.deleted }
 
-    /// Ends the event, and adds to the lists what it touched and what is not in them; returns that.
+    /// Ends the event, and adds to the lists what it changed and what is not in them; returns all that it changed.
     private func processPendingChanges(addingTo changed: inout [[NSManagedObject]]) -> [[NSManagedObject]] {
         propagateDeletes()
         let touched = eventObjects
@@ -72,9 +65,10 @@ extension NSManagedObjectContext {
         var seen = Set(changed.joined().map(ObjectReference.init))
         let new = touched.filter { seen.insert(ObjectReference($0)).inserted }
         processPendingChanges()
-        guard !new.isEmpty else { return [] }
-        changed.append(new)
-        return [new]
+        if !new.isEmpty { changed.append(new) }
+        var told: Set<ObjectReference> = []
+        let next = touched.filter { $0.hasChanges && told.insert(ObjectReference($0)).inserted }
+        return next.isEmpty ? [] : [next]
     }
 
     /// What is to be saved, as it is listed: to put it into one list would count a reference to every object.
@@ -137,7 +131,9 @@ extension NSManagedObjectContext {
         let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
         let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         try assignStores(to: inserted, in: coordinator)
+        let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
         let stores = coordinator.sqlStores
+        if stores.count > 1 { try checkStores(inserted, updated, deleted) }
         var failures: [(SQLStore, any Error)] = []
         var isAnythingWritten = false
         for store in stores {
@@ -145,10 +141,11 @@ extension NSManagedObjectContext {
                 stores.count == 1 ? objects : objects.filter { $0.storeIndex == store.index }
             }
             let preparation = SavePreparation(
-                context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted))
+                context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted),
+                checked: own(checked))
             do {
                 let saved = try preparation.run()
-                isAnythingWritten = isAnythingWritten || !saved.isEmpty
+                isAnythingWritten = isAnythingWritten || saved.writesAnything
                 outcome.add(preparation)
             } catch {
                 failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
@@ -161,6 +158,27 @@ extension NSManagedObjectContext {
         }
         finish(outcome)
         throw CoreDataErrors.incompleteSave(failures.map { ($0.0, $0.1) })
+    }
+
+    /// Throws for what one of several stores could not save whatever its rows are like, before anything is written to another:
+    /// relationships from store to store, and changes of a store that is read-only.
+    private func checkStores(_ changed: [NSManagedObject]...) throws {
+        for object in changed.joined() {
+            if let store = object.home.store, store.isReadOnly { throw CoreDataErrors.readOnly(store) }
+            guard !object.isDeleted else { continue }
+            for (index, relation) in object.relations.enumerated() {
+                let slot = object.runtime.relationSlots[index]
+                guard !object.runtime.slots[slot].property.isTransient else { continue }
+                switch relation {
+                case .unread, .toOne(nil): break
+                case .toOne(let target?): try SavePreparation.checkStore(target, of: object, slot)
+                case .toMany(let members):
+                    for member in members.added where !member.object.isDeleted {
+                        try SavePreparation.checkStore(member.object, of: object, slot)
+                    }
+                }
+            }
+        }
     }
 
     /// A12: every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
@@ -203,6 +221,7 @@ extension NSManagedObjectContext {
         saved.inserted.forEachHeld { $0.flags.remove(.inserted) }
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
         saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
+        checkedList = []
         insertedList = stillListed(insertedList, .inserted, .listedInserted)
         updatedList = stillListed(updatedList, .updated, .listedUpdated)
         deletedList = stillListed(deletedList, .deleted, .listedDeleted)
@@ -298,7 +317,7 @@ extension NSManagedObjectContext {
             defer { index += 1 }
             guard temporaryKeys[index] < 0, object.hasExtras, object.cachedID != nil else { return }
             // Somebody holds the temporary ID: it still leads here (A3).
-            object.cachedID = nil
+            object.renewID()
             registry.alias(temporaryKeys[index], to: object.objectID)
         }
     }

@@ -95,11 +95,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var insertedList: [NSManagedObject] = []
     @exclusivity(unchecked) final var updatedList: [NSManagedObject] = []
     @exclusivity(unchecked) final var deletedList: [NSManagedObject] = []
+    /// Objects whose rows the next save checks, whether or not they changed: see ``detectConflicts(for:)``.
+    final var checkedList: [NSManagedObject] = []
     /// What has changed since changes were last processed.
     @exclusivity(unchecked) final var event = ChangeEvent()
     @exclusivity(unchecked) final var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) final var isProcessing = false
-    /// What could not be read since the current save or event began.
+    /// What could not be read where no error could be thrown, until a save has told it or the changes are taken back.
     final var readFailure: (any Error)?
     final var isSaving = false
     final var retained: [NSManagedObject] = []
@@ -214,9 +216,12 @@ struct ChangeEvent {
     var deleted: [NSManagedObject] = []
     var refreshed: [NSManagedObject] = []
     var invalidated: [NSManagedObject] = []
+    /// Inserted by another context, and made known to this one.
+    var mergedInsertions: [NSManagedObject] = []
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
+            && mergedInsertions.isEmpty
     }
 }
 

@@ -32,9 +32,10 @@ open class NSMergeConflict: NSObject {
     public let sourceObject: NSManagedObject
     /// The values that the context read, by property.
     public let objectSnapshot: [String: Any]?
-    /// The values in the coordinator's row cache, where they are what conflicts.
+    /// The coordinator's values: newer than the context's where another context of the coordinator has saved, else as old.
     public let cachedSnapshot: [String: Any]?
-    /// The values in the store now; `nil` when the row is gone.
+    /// The values in the store now, where another coordinator or process wrote them; `nil` when the row is gone, and for
+    /// conflicts between contexts of one coordinator.
     public let persistedSnapshot: [String: Any]?
     /// The version in the store now; 0 when the row is gone (I2).
     public let newVersionNumber: Int

@@ -15,11 +15,15 @@ final class SavePreparation {
     let inserted: [NSManagedObject]
     private(set) var updated: [NSManagedObject]
     let deleted: [NSManagedObject]
+    /// Whose rows must be as the context knows them, whether or not they change.
+    private let checked: [NSManagedObject]
     // One thread prepares a save, and nothing calls back while these change.
     @exclusivity(unchecked) private var lastForm: RowForm?
     /// The objects of the updates, in their order.
     @exclusivity(unchecked) private var written: [NSManagedObject] = []
     @exclusivity(unchecked) private var temporaryKeys: [Int64] = []
+    /// How often the store's metadata had been set when they were taken.
+    private var metadataEdits = 0
 
     private struct Identity: Hashable {
         var root: Int
@@ -28,13 +32,14 @@ final class SavePreparation {
 
     init(
         context: NSManagedObjectContext, store: SQLStore, inserted: [NSManagedObject],
-        updated: [NSManagedObject], deleted: [NSManagedObject]
+        updated: [NSManagedObject], deleted: [NSManagedObject], checked: [NSManagedObject]
     ) {
         self.context = context
         self.store = store
         self.inserted = inserted
         self.updated = updated
         self.deleted = deleted
+        self.checked = checked
     }
 
     /// Saves; what it returns is empty when nothing had to be written.
@@ -46,9 +51,12 @@ final class SavePreparation {
         for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasRow }) {
             try context.readRows(of: objects.filter { !$0.hasRow })
         }
-        let hasMetadata = store.hasUnsavedMetadata
-        guard !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasMetadata else { return ChangeSet() }
-        if store.isReadOnly { throw CoreDataErrors.readOnly(store) }
+        let writes = !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || store.hasUnsavedMetadata
+        guard writes || !checked.isEmpty else { return ChangeSet() }
+        if store.isReadOnly {
+            guard writes else { return ChangeSet() }
+            throw CoreDataErrors.readOnly(store)
+        }
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
@@ -66,7 +74,11 @@ final class SavePreparation {
             let new = Dictionary(
                 inserted.map { (Identity(root: $0.runtime.root, primaryKey: $0.primaryKey), $0) },
                 uniquingKeysWith: { first, _ in first })
-            for (object, key) in zip(inserted, temporaryKeys) { object.primaryKey = key }
+            for (object, key) in zip(inserted, temporaryKeys) {
+                object.primaryKey = key
+                // Whoever asked for its ID meanwhile got one that is no longer its own.
+                if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
+            }
             throw CoreDataErrors.converted(error, store: store, context: context) { key in
                 new[Identity(root: self.store.engine.model.entities[key.entity].root, primaryKey: key.primaryKey)]
             }
@@ -146,9 +158,22 @@ final class SavePreparation {
                     key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version))
         }
         changes.links = links()
+        changes.checks = checks()
         try context.checkReads()
+        metadataEdits = store.metadataEdits
         changes.metadata = try store.unsavedMetadata()
         return changes
+    }
+
+    private func checks() -> [ChangeSet.Check] {
+        guard !checked.isEmpty else { return [] }
+        // Those that are written are checked by that.
+        let written = Set(written.map(ObjectIdentifier.init))
+        return checked.compactMap { object in
+            guard !written.contains(ObjectIdentifier(object)), let row = object.rowView else { return nil }
+            return ChangeSet.Check(
+                key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version)
+        }
     }
 
     /// The row with what the object changed, and the columns that differ.
@@ -233,7 +258,10 @@ final class SavePreparation {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             try target._withUnsafeGuaranteedRef { target in
-                try checkStore(target, of: object, slot)
+                try Self.checkStore(target, of: object, slot)
+                if target.primaryKey < 0 {
+                    throw CoreDataErrors.danglingTarget(object, relationship: object.runtime.slots[slot].name, target)
+                }
                 builder.setInteger(target.primaryKey, at: index)
             }
         case .destinationEntity(let slot):
@@ -277,12 +305,9 @@ final class SavePreparation {
         if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
-    private func checkStore(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
+    static func checkStore(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
         if target.storeIndex != object.storeIndex {
             throw CoreDataErrors.crossStore(object, relationship: object.runtime.slots[slot].name, target)
-        }
-        if target.primaryKey < 0 {
-            throw CoreDataErrors.danglingTarget(object, relationship: object.runtime.slots[slot].name, target)
         }
     }
 
@@ -406,7 +431,7 @@ final class SavePreparation {
             index += 1
         }
         updated.forEachHeld { $0.becomeClean() }
-        store.didSave(changes, outcome: outcome, in: context)
+        store.didSave(outcome, in: context, metadataEdits: changes.metadata == nil ? nil : metadataEdits)
         deleted.forEachHeld { $0.becomeClean() }
     }
 }

@@ -17,6 +17,14 @@ enum CoreDataErrors {
 
     static func invalidRequest(_ message: String) -> CocoaError { make(NSCoreDataError, message) }
 
+    static func neverSettles() -> CocoaError {
+        coreData(
+            """
+            Failed to process pending changes before save. The context is still dirty after 1000 attempts. Typically this \
+            recursive dirtying is caused by a bad validation method, -willSave, or notification handler.
+            """)
+    }
+
     static func missingObject(_ id: NSManagedObjectID) -> CocoaError {
         make(
             NSManagedObjectReferentialIntegrityError,
@@ -149,10 +157,14 @@ enum CoreDataErrors {
         let list = conflicts.compactMap { conflict -> NSMergeConflict? in
             guard let store, let context else { return nil }
             let object = context.object(for: conflict.key, in: store)
+            // Where the coordinator's row is not the context's either, another of its contexts was faster; else somebody who
+            // writes to the store by himself.
+            let isWithinCoordinator = conflict.cached?.version != conflict.expectedVersion
+            let cached = isWithinCoordinator ? conflict.persisted : conflict.cached
             return NSMergeConflict(
                 source: object, newVersion: conflict.persisted.map { Int($0.version) } ?? 0,
-                oldVersion: Int(conflict.expectedVersion), cachedSnapshot: nil,
-                persistedSnapshot: conflict.persisted.map { store.dictionary(of: $0) })
+                oldVersion: Int(conflict.expectedVersion), cachedSnapshot: cached.map { store.dictionary(of: $0) },
+                persistedSnapshot: isWithinCoordinator ? nil : conflict.persisted.map { store.dictionary(of: $0) })
         }
         return make(
             NSManagedObjectMergeError,

@@ -3,6 +3,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
 import Foundation
+import Synchronization
 
 /// An object of the graph: an instance of an entity, in a context.
 ///
@@ -47,8 +48,8 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) final var relations = RelationTable()
     /// The key under which the object is registered: negative before the first save.
     @exclusivity(unchecked) final var primaryKey: Int64 = 0
-    /// What few objects need.
-    @exclusivity(unchecked) private final var extras: ObjectExtras?
+    /// What few objects need, retained: made once and never replaced, since other queues may ask for the ID.
+    private final let extrasAddress = Atomic<UInt>(0)
 
     /// Makes an object of an entity and inserts it into a context, or leaves it outside for `nil`.
     ///
@@ -78,6 +79,7 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
+        if let extras = Self.extras(at: extrasAddress.load(ordering: .relaxed)) { extras.release() }
         relations.removeAll()
         uncountedValues?.release()
         guard flags.contains(.registered), let registry = home.uncountedRegistry else {
@@ -133,14 +135,10 @@ open class NSManagedObject: NSObject {
         cache._withUnsafeGuaranteedRef { $0.giveUp(word, root: home.root, primaryKey: primaryKey) }
     }
 
-    final var cachedID: NSManagedObjectID? {
-        get { extras?.id }
-        set {
-            if newValue != nil || extras != nil { madeExtras().id = newValue }
-        }
-    }
+    /// The ID that was asked for last; the object may have another one meanwhile, see ``renewID()``.
+    final var cachedID: NSManagedObjectID? { extras?.id }
 
-    final var hasExtras: Bool { extras != nil }
+    final var hasExtras: Bool { extrasAddress.load(ordering: .relaxed) != 0 }
 
     /// The faults that the same batch fetch made; they are realised together.
     final var batch: FaultBatch? {
@@ -150,11 +148,22 @@ open class NSManagedObject: NSObject {
         }
     }
 
+    private static func extras(at address: UInt) -> Unmanaged<ObjectExtras>? {
+        UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
+    }
+
+    private final var extras: ObjectExtras? {
+        Self.extras(at: extrasAddress.load(ordering: .acquiring))?.takeUnretainedValue()
+    }
+
     private final func madeExtras() -> ObjectExtras {
         if let extras { return extras }
-        let made = ObjectExtras()
-        extras = made
-        return made
+        let made = Unmanaged.passRetained(ObjectExtras())
+        let (isFirst, address) = extrasAddress.compareExchange(
+            expected: 0, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
+        if isFirst { return made.takeUnretainedValue() }
+        made.release()
+        return Self.extras(at: address)?.takeUnretainedValue() ?? ObjectExtras()
     }
 
     // MARK: Identity and state
@@ -168,12 +177,28 @@ open class NSManagedObject: NSObject {
     public final var entity: NSEntityDescription { runtime.entity }
 
     /// The object's ID: temporary until the first save or `obtainPermanentIDs(for:)`.
+    ///
+    /// May be asked for on any queue.
     public final var objectID: NSManagedObjectID {
         if let cachedID { return cachedID }
-        let id = NSManagedObjectID(runtime: runtime, primaryKey: primaryKey, store: home.store)
-        cachedID = id
-        return id
+        let id = newID()
+        // On another queue it may be about to get a permanent one.
+        if let context = managedObjectContext, !context.isOwnedByCurrentThread { return id }
+        return madeExtras().take(id)
     }
+
+    private final func newID() -> NSManagedObjectID {
+        // An object gets its store before the permanent key: a permanent key has its store.
+        let key = primaryKey
+        atomicMemoryFence(ordering: .acquiring)
+        return NSManagedObjectID(runtime: runtime, primaryKey: key, store: home.store)
+    }
+
+    /// Gives the object an ID for the key that it has now, after somebody asked for the one that it had.
+    final func renewID() { madeExtras().replace(with: newID()) }
+
+    /// Gives an object of no store of ours the ID that it was asked for with.
+    final func takeID(_ id: NSManagedObjectID) { madeExtras().replace(with: id) }
 
     /// Whether the next save will insert it.
     public final var isInserted: Bool { flags.contains(.inserted) }
@@ -339,20 +364,6 @@ open class NSManagedObject: NSObject {
 }
 
 extension NSManagedObject: NSFetchRequestResult {}
-
-/// What made an object's values change other than setting them; see `awake(fromSnapshotEvents:)`.
-public struct NSSnapshotEventType: OptionSet, Sendable {
-    public let rawValue: UInt
-
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-
-    public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
-    public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
-    public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
-    public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
-    public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
-    public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
-}
 
 extension EntityRuntime {
     /// The runtime of an entity of the context's model, or of the entity's own model outside a context.

@@ -11,13 +11,16 @@ import Synchronization
 ///     let id = item.objectID
 ///     background.perform { let item = background.object(with: id) as! Item }
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Safe because all is set once; the reference to the store is weak, and Swift loads that atomically.
+    // Safe because all is set once; the reference to the store is weak, and Swift loads that atomically. `replaced` is set
+    // before anybody else has the ID, and only keeps another one alive.
 
     let runtime: EntityRuntime
     /// Positive for a row; negative and unique in the process for an object that was never saved.
     let primaryKey: Int64
     /// `nil` for a temporary ID.
     let storeReference: StoreReference?
+    /// The ID that the object had before this one.
+    var replaced: NSManagedObjectID?
     var storeIdentifier: String { storeReference?.identifier ?? "" }
     /// The store that holds the object; `nil` for a temporary ID and after the store was removed.
     public var persistentStore: NSPersistentStore? { storeReference?.store }

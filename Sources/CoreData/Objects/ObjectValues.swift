@@ -1,5 +1,6 @@
 import CoreDataPrimitives
 import Foundation
+import Synchronization
 
 /// What differs from an object's row: made when the first value is set, gone when the object is clean again.
 ///
@@ -137,9 +138,37 @@ struct ValueBeforeEvent {
 }
 
 /// What only some objects have; each field on its own would cost every object a word.
-final class ObjectExtras {
-    var id: NSManagedObjectID?
+final class ObjectExtras: @unchecked Sendable {
+    // Safe because the ID is taken and replaced atomically, and none goes before the object; the batch belongs to the
+    // context's queue.
+
+    private let idAddress = Atomic<UInt>(0)
     var batch: FaultBatch?
+
+    deinit { Self.id(at: idAddress.load(ordering: .relaxed))?.release() }
+
+    private static func id(at address: UInt) -> Unmanaged<NSManagedObjectID>? {
+        UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
+    }
+
+    var id: NSManagedObjectID? { Self.id(at: idAddress.load(ordering: .acquiring))?.takeUnretainedValue() }
+
+    /// Keeps the ID unless there is one already, and returns the one that is kept.
+    func take(_ id: NSManagedObjectID) -> NSManagedObjectID {
+        let taken = Unmanaged.passRetained(id)
+        let (isFirst, address) = idAddress.compareExchange(
+            expected: 0, desired: UInt(bitPattern: taken.toOpaque()), ordering: .acquiringAndReleasing)
+        if isFirst { return id }
+        taken.release()
+        return Self.id(at: address)?.takeUnretainedValue() ?? id
+    }
+
+    /// Keeps another ID; the one that it replaces lives as long, since somebody may just be about to retain it.
+    func replace(with id: NSManagedObjectID) {
+        let old = Self.id(at: idAddress.load(ordering: .relaxed))
+        if let old { id.replaced = old.takeRetainedValue() }
+        idAddress.store(UInt(bitPattern: Unmanaged.passRetained(id).toOpaque()), ordering: .releasing)
+    }
 }
 
 /// Where an object stands; see ``NSManagedObject``.

@@ -16,6 +16,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var identifier: String
         var metadata: Metadata
         var hasUnsavedMetadata = false
+        var metadataEdits = 0
         var isReadOnly: Bool
     }
 
@@ -83,6 +84,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             state.withLock {
                 $0.metadata = .dictionary(metadata.value)
                 $0.hasUnsavedMetadata = true
+                $0.metadataEdits += 1
             }
         }
     }

@@ -107,12 +107,13 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     func rowWord(_ primaryKey: Int64, root: Int, staleness: TimeInterval) throws -> UInt {
         let cached = cachedWord(primaryKey, root: root, staleness: staleness)
         if cached != 0 { return cached }
+        let moment = cache.moment
         let word = try engine.rowWord(primaryKey, root: root)
         guard word != 0 else {
             cache.remove([RowKey(entity: root, primaryKey: primaryKey)])
             return 0
         }
-        return cache.adopt(word: word, at: Self.now)
+        return cache.adopt(word: word, readSince: moment, at: Self.now)
     }
 
     /// A word that holds the row, if it is in memory and young enough; else 0.
@@ -130,8 +131,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let missing = keys.indices.filter { words[$0] == 0 }
         guard !missing.isEmpty else { return words }
         do {
+            let moment = cache.moment
             let rows = try engine.rows(forKeys: missing.map { keys[$0] }, root: root)
-            cache.adopt(rows, at: Self.now)
+            cache.adopt(rows, readSince: moment, at: Self.now)
             let read = KeyTable()
             for index in rows.indices { read.set(RowView(word: rows.word(index)).primaryKey, UInt(index + 1)) }
             for index in missing {
@@ -148,19 +150,20 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        let moment = cache.moment
         var found = try engine.destinationRows(entity: entity, slot: slot, owners: owners)
-        for index in found.indices { cache.adopt(&found[index].rows, at: Self.now) }
+        for index in found.indices { cache.adopt(&found[index].rows, readSince: moment, at: Self.now) }
         return found
     }
 
-    /// The rows in memory are what was saved.
-    func didSave(
-        _ changes: ChangeSet, outcome: SaveOutcome, in context: NSManagedObjectContext
-    ) {
-        cache.replace(with: changes, at: Self.now)
-        if !outcome.derivedRows.isEmpty { cache.remove(outcome.derivedRows) }
+    /// What the store did of itself shows in the context; metadata that were set `metadataEdits` times, if that is not nil, are
+    /// written.
+    func didSave(_ outcome: SaveOutcome, in context: NSManagedObjectContext, metadataEdits: Int?) {
         for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
-        state.withLock { $0.hasUnsavedMetadata = false }
+        guard let metadataEdits else { return }
+        state.withLock { state in
+            if state.metadataEdits == metadataEdits { state.hasUnsavedMetadata = false }
+        }
     }
 
     func entityNumber(of ordinal: Int) -> Int64 { engine.layout.entities[ordinal]?.number ?? 0 }
@@ -189,6 +192,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     // MARK: Metadata
 
     var hasUnsavedMetadata: Bool { state.withLock { $0.hasUnsavedMetadata } }
+    /// How often they have been set.
+    var metadataEdits: Int { state.withLock { $0.metadataEdits } }
 
     func unsavedMetadata() throws -> StoreMetadata? {
         guard hasUnsavedMetadata else { return nil }

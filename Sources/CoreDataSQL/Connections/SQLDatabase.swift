@@ -18,8 +18,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
 
     /// Runs `body` on the writing connection in one transaction that begins by taking the write lock: committed
     /// when `body` returns, rolled back when it throws.
+    ///
+    /// `committed` is called after that, before anybody else can write by this database.
     @discardableResult
-    func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R
+    func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R
 
     /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
     @discardableResult
@@ -36,6 +38,13 @@ package protocol SQLDatabase: AnyObject, Sendable {
 
     /// Checks the whole file; the problems found, empty where there are none.
     func integrityProblems() throws -> [String]
+}
+
+extension SQLDatabase {
+    @discardableResult
+    package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try write(body, committed: { _ in })
+    }
 }
 
 /// What a dialect can do; ask for a capability, never for a product.

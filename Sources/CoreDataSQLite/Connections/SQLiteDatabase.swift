@@ -97,11 +97,13 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     @discardableResult
-    package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+    package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
         let (writer, isOutermost) = try enterWriter(nesting: false)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
-        return try writer.writeTransaction(endsStatements: isOutermost, body)
+        let result = try writer.writeTransaction(endsStatements: isOutermost, body)
+        committed(result)
+        return result
     }
 
     @discardableResult

@@ -27,9 +27,10 @@ extension StoreEngine {
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
         let portion = RowList()
+        let moment = rowCache.moment
         func handOver() throws {
             guard !portion.isEmpty else { return }
-            rowCache.adopt(portion, at: Date().timeIntervalSinceReferenceDate)
+            rowCache.adopt(portion, readSince: moment, at: Date().timeIntervalSinceReferenceDate)
             defer { giveUp(portion) }
             try take(portion)
         }

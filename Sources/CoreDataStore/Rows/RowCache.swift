@@ -6,9 +6,13 @@ import Synchronization
 /// Rows come in by fetches and saves, many under one lock; they go when nobody but the cache holds them and
 /// the context lets go of them.
 ///
+///     let moment = cache.moment
 ///     let rows = try engine.rows(forKeys: [7, 9], root: 0)
-///     cache.adopt(rows, at: now)           // rows that were known are the known instances again
-///     cache.row(root: 0, primaryKey: 7)    // without a statement
+///     cache.adopt(rows, readSince: moment, at: now)   // rows that were known are the known instances again
+///     cache.row(root: 0, primaryKey: 7)               // without a statement
+///
+/// A row never becomes older here. Versions tell which of two rows is newer; where only one is at hand, because the other was
+/// given up or its row deleted, moments do: what was read before a save and comes after it is not taken in.
 ///
 /// It has two parts, so that contexts on several threads seldom wait for one another: sixteen neighbouring keys, a page of a
 /// ``KeyTable``, are in one part, the next sixteen in the other. In each there is one table per root entity; its words
@@ -22,11 +26,13 @@ package final class RowCache: @unchecked Sendable {
     private let roots: [Int]
     /// Whether somebody has asked for rows of a certain age.
     private let keepsTimes = Atomic(false)
+    private let commits = CommitCount()
 
     /// `roots[ordinal]` is the root of that entity.
     package init(roots: [Int]) {
         self.roots = roots
-        shards = (0..<Self.shardCount).map { _ in .passRetained(RowCacheShard(roots: roots)) }
+        let commits = commits
+        shards = (0..<Self.shardCount).map { _ in .passRetained(RowCacheShard(roots: roots, commits: commits)) }
     }
 
     deinit { shards.forEach { $0.release() } }
@@ -72,11 +78,18 @@ package final class RowCache: @unchecked Sendable {
 
     // MARK: After a fetch
 
-    /// Takes rows that were read at `time`; those that are here at the same version become the instances that
-    /// are here, the others are kept if they are newer.
+    /// Between which saves of the store's contexts something happens; whoever reads rows asks before.
+    package struct Moment {
+        fileprivate(set) var commits: Int
+    }
+
+    package var moment: Moment { Moment(commits: commits.now) }
+
+    /// Takes rows that were read at `time`, after `moment`; those that are here at the same version become the instances that
+    /// are here, the others are kept if they are newer, or if nothing was saved since.
     ///
     /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
-    package func adopt(_ rows: RowList, at time: @autoclosure () -> Double) {
+    package func adopt(_ rows: RowList, readSince moment: Moment, at time: @autoclosure () -> Double) {
         let now = now(time)
         var first = 0
         while first < rows.count {
@@ -84,33 +97,55 @@ package final class RowCache: @unchecked Sendable {
             let number = Self.number(of: RowView(word: rows.word(first)).primaryKey)
             var end = first + 1
             while end < rows.count, Self.number(of: RowView(word: rows.word(end)).primaryKey) == number { end += 1 }
-            shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, at: now) }
+            shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, readSince: moment, at: now) }
             first = end
         }
     }
 
     /// As above, for one row: the caller gives up the word and holds the one that is returned.
-    package func adopt(word: UInt, at time: @autoclosure () -> Double) -> UInt {
+    package func adopt(word: UInt, readSince moment: Moment, at time: @autoclosure () -> Double) -> UInt {
         let now = now(time)
-        return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, at: now) }
+        return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, readSince: moment, at: now) }
     }
 
     /// As above, for a few rows.
-    package func adopt(_ rows: inout [RowSnapshot], at time: @autoclosure () -> Double) {
+    package func adopt(_ rows: inout [RowSnapshot], readSince moment: Moment, at time: @autoclosure () -> Double) {
         let list = RowList()
         for row in rows { list.append(row) }
-        adopt(list, at: time())
+        adopt(list, readSince: moment, at: time())
         rows = Array(list)
     }
 
     // MARK: After a save
 
-    /// Puts new and changed rows here as they are now, whatever their version, and drops those that were deleted.
-    package func replace(with changes: ChangeSet, at time: @autoclosure () -> Double) {
+    /// Puts new and changed rows here as they are now, and drops those that were deleted, or that the store itself changed
+    /// meanwhile.
+    ///
+    /// To be called after the commit and before anybody else can write, so that rows come here in the order of the saves.
+    package func commit(_ changes: ChangeSet, changedByStore: [RowKey], at time: @autoclosure () -> Double) {
+        // Who begins to read from now on sees what was committed; who began before is told apart by this.
+        commits.increment()
         let now = now(time)
         for index in changes.insertions.indices { replace(changes.insertions[index].row, now) }
         for index in changes.updates.indices { replace(changes.updates[index].new, now) }
         for index in changes.deletions.indices { remove(changes.deletions[index].key) }
+        for key in changedByStore { remove(key) }
+    }
+
+    /// Learns from a conflict what became of a row that a context had at `version`: the row as it was read after `moment`,
+    /// `nil` where it is gone.
+    ///
+    /// A row that the conflict proved stale goes, so that whoever refreshes the object finds another one. Returns what was
+    /// here.
+    package func correct(
+        _ key: RowKey, knownAt version: Int32, by persisted: RowSnapshot?, readSince moment: Moment,
+        at time: @autoclosure () -> Double
+    ) -> RowSnapshot? {
+        let now = now(time)
+        return withShard(of: key.primaryKey) {
+            $0.correct(
+                key.primaryKey, root: roots[key.entity], knownAt: version, by: persisted, readSince: moment, at: now)
+        }
     }
 
     private func replace(_ row: RowSnapshot, _ now: Double) {
@@ -135,4 +170,13 @@ package final class RowCache: @unchecked Sendable {
     package func removeAll() {
         shards.forEach { $0._withUnsafeGuaranteedRef { $0.removeAll() } }
     }
+}
+
+/// How often contexts have saved to a store.
+final class CommitCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var now: Int { count.load(ordering: .acquiring) }
+
+    func increment() { count.wrappingAdd(1, ordering: .releasing) }
 }

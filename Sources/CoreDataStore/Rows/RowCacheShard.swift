@@ -18,10 +18,12 @@ final class RowCacheShard: @unchecked Sendable {
     private let tables: [Unmanaged<KeyTable>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
+    private let commits: CommitCount
 
     /// `roots[ordinal]` is the root of that entity.
-    init(roots: [Int]) {
+    init(roots: [Int], commits: CommitCount) {
         self.roots = roots
+        self.commits = commits
         tables = roots.map { _ in .passRetained(KeyTable()) }
     }
 
@@ -80,35 +82,64 @@ final class RowCacheShard: @unchecked Sendable {
 
     // MARK: After a fetch
 
-    /// As ``RowCache/adopt(_:at:)``, those rows of the list.
-    func adopt(_ rows: RowList, _ range: Range<Int>, at now: Double) {
+    /// As ``RowCache/adopt(_:readSince:at:)``, those rows of the list.
+    func adopt(_ rows: RowList, _ range: Range<Int>, readSince moment: RowCache.Moment, at now: Double) {
         state.withLock { state in
+            let isCurrent = isCurrent(moment)
             for index in range {
                 let word = rows.word(index)
-                let adopted = adopt(word, now, &state)
+                let adopted = adopt(word, isCurrent, now, &state)
                 if adopted != word { _ = rows.exchange(index, adopted) }
             }
         }
     }
 
     /// As above, for one row: the caller gives up the word and holds the one that is returned.
-    func adopt(word: UInt, at now: Double) -> UInt {
-        state.withLock { state in adopt(word, now, &state) }
+    func adopt(word: UInt, readSince moment: RowCache.Moment, at now: Double) -> UInt {
+        state.withLock { state in adopt(word, isCurrent(moment), now, &state) }
     }
+
+    /// Whether nothing was saved since. Under the lock: what is saved from now on comes here later.
+    private func isCurrent(_ moment: RowCache.Moment) -> Bool { commits.now == moment.commits }
 
     // MARK: After a save
 
-    /// Puts a row here as it is now, whatever its version.
+    /// Puts a row here as it was saved; saves come in the order in which they were committed.
     func replace(_ row: RowSnapshot, at now: Double) {
-        let (root, key) = (roots[row.entity], row.primaryKey)
-        state.withLock { state in
-            RowSnapshot.release(set(root, key, row.retainedWord()))
-            if !state.times.isEmpty { setTime(now, key, root, &state) }
-        }
+        let root = roots[row.entity]
+        state.withLock { state in put(row, root, at: now, &state) }
     }
 
     func remove(_ key: Int64, root: Int) {
         state.withLock { state in take(key, root, &state) }
+    }
+
+    /// As ``RowCache/correct(_:knownAt:by:readSince:at:)``.
+    func correct(
+        _ key: Int64, root: Int, knownAt version: Int32, by persisted: RowSnapshot?, readSince moment: RowCache.Moment,
+        at now: Double
+    ) -> RowSnapshot? {
+        state.withLock { state in
+            let knownWord = word(root, key)
+            let known = RowSnapshot(word: knownWord)
+            guard let persisted else {
+                take(key, root, &state)
+                return known
+            }
+            // What was read is how it is, unless somebody has saved since.
+            let isCurrent = isCurrent(moment)
+            guard knownWord != 0 else {
+                if isCurrent { put(persisted, root, at: now, &state) }
+                return nil
+            }
+            let knownVersion = RowView(word: knownWord).version
+            if knownVersion == persisted.version {
+                if !state.times.isEmpty { setTime(now, key, root, &state) }
+            } else if isCurrent || knownVersion == version || knownVersion < persisted.version {
+                put(persisted, root, at: now, &state)
+            }
+            return known
+        }
     }
 
     // MARK: Letting go
@@ -141,7 +172,12 @@ final class RowCacheShard: @unchecked Sendable {
 
     // MARK: Under the lock
 
-    private func adopt(_ word: UInt, _ now: Double, _ state: inout State) -> UInt {
+    private func put(_ row: RowSnapshot, _ root: Int, at now: Double, _ state: inout State) {
+        RowSnapshot.release(set(root, row.primaryKey, row.retainedWord()))
+        if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
+    }
+
+    private func adopt(_ word: UInt, _ isCurrent: Bool, _ now: Double, _ state: inout State) -> UInt {
         let row = RowView(word: word)
         let (root, key) = (roots[row.entity], row.primaryKey)
         // Nearly every row is new: it is put here first, and the one that was here put back where it stays.
@@ -158,6 +194,10 @@ final class RowCacheShard: @unchecked Sendable {
                 return knownWord
             }
             RowSnapshot.release(knownWord)
+        } else if !isCurrent {
+            // A newer one may have been here and gone, or the row may have been deleted.
+            _ = remove(key, ifWord: word, root)
+            return word
         }
         RowSnapshot.retain(word)
         if !state.times.isEmpty { setTime(now, key, root, &state) }

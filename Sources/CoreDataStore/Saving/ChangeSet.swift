@@ -34,6 +34,17 @@ package struct ChangeSet: Sendable {
         }
     }
 
+    /// A row that must still be as the context saw it, though nothing of it changes.
+    package struct Check: Sendable {
+        package var key: RowKey
+        package var version: Int32
+
+        package init(key: RowKey, version: Int32) {
+            self.key = key
+            self.version = version
+        }
+    }
+
     /// A pair that enters or leaves a many-to-many relationship.
     ///
     /// A pair stands for both directions: give it once, from either side. When it is inserted again with
@@ -73,13 +84,15 @@ package struct ChangeSet: Sendable {
     package var updates: [Update] = []
     package var deletions: [Deletion] = []
     package var links: [Link] = []
+    package var checks: [Check] = []
     /// Metadata to write with the rows; `nil` leaves it as it is. Keys and values are property-list objects.
     package var metadata: StoreMetadata?
 
     package init() {}
 
-    package var isEmpty: Bool {
-        insertions.isEmpty && updates.isEmpty && deletions.isEmpty && links.isEmpty && metadata == nil
+    /// Whether it does more than check.
+    package var writesAnything: Bool {
+        !insertions.isEmpty || !updates.isEmpty || !deletions.isEmpty || !links.isEmpty || metadata != nil
     }
 }
 
@@ -94,6 +107,9 @@ package enum SaveFailure: Error {
         package var key: RowKey
         package var expectedVersion: Int32
         package var persisted: RowSnapshot?
+        /// What the row cache had: a row at the expected version where another coordinator or process is the other writer,
+        /// else a newer one or none.
+        package var cached: RowSnapshot?
 
         package init(key: RowKey, expectedVersion: Int32, persisted: RowSnapshot?) {
             self.key = key

@@ -15,6 +15,7 @@ struct SaveExecutor {
     func run(_ plan: SavePlan) throws {
         for step in plan.steps {
             switch step {
+            case .check(let checks): try check(checks)
             case .removeLinks(let links), .insertLinks(let links): try write(links)
             case .delete(let deletions): try delete(deletions)
             case .park(let parking): try park(parking)
@@ -22,6 +23,17 @@ struct SaveExecutor {
             case .insert(let insertions): try insert(insertions)
             case .metadata(let metadata): try write(metadata)
             }
+        }
+    }
+
+    private func check(_ step: SavePlan.Checks) throws {
+        let statement = try connection.statement(step.sql)
+        defer { statement.reset() }
+        for row in step.rows {
+            try statement.bind(row.key.primaryKey, at: 0)
+            try statement.bind(Int64(row.version), at: 1)
+            guard try statement.step() else { throw RowIsOutdated() }
+            statement.reset()
         }
     }
 
@@ -140,7 +152,7 @@ struct SaveExecutor {
             try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
             try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
             try statement.bind(Int64(step.rows[range.lowerBound].version), at: 2)
-            guard try statement.run() == range.count else { throw RowIsOutdated() }
+            if try statement.run() != range.count { try checkGone(step, range) }
             first = range.upperBound
         }
         try delete(step, first..<step.rows.count)
@@ -162,15 +174,26 @@ struct SaveExecutor {
             {
                 for row in 0..<count { try statement.bind(step.rows[first + row].key.primaryKey, at: row) }
                 try statement.bind(Int64(version), at: count)
-                guard try statement.run() == count else { throw RowIsOutdated() }
+                if try statement.run() != count {
+                    try (first..<first + count).forEach { try checkGone(step, $0..<$0 + 1) }
+                }
                 first += count
             } else {
                 try single.bind(step.rows[first].key.primaryKey, at: 0)
                 try single.bind(Int64(version), at: 1)
-                guard try single.run() > 0 else { throw RowIsOutdated() }
+                if try single.run() == 0 { try checkGone(step, first..<first + 1) }
                 first += 1
             }
         }
+    }
+
+    /// Rows with consecutive keys that were not deleted are no conflict if somebody else deleted them.
+    private func checkGone(_ step: SavePlan.Deletions, _ range: Range<Int>) throws {
+        let statement = try connection.statement(step.rangeCheck)
+        defer { statement.reset() }
+        try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
+        try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
+        if try statement.step() { throw RowIsOutdated() }
     }
 
     // MARK: The rest

@@ -22,9 +22,12 @@ struct SaveInquest {
     // MARK: Outdated rows
 
     private func conflicts(_ changes: ChangeSet) throws -> [SaveFailure.Conflict] {
+        // A row to be deleted that is gone is as it shall be.
+        let deletions = try changes.deletions.filter { try version(of: $0.key) != nil }
         let expected =
             changes.updates.map { (key: $0.old.key, version: $0.old.version) }
-            + changes.deletions.map { (key: $0.key, version: $0.version) }
+            + deletions.map { (key: $0.key, version: $0.version) }
+            + changes.checks.map { (key: $0.key, version: $0.version) }
         return try expected.compactMap { key, version in
             guard try self.version(of: key) != Int64(version) else { return nil }
             // On this thread the engine reads by the same connection, so the row is of the same state.

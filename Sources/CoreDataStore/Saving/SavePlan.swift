@@ -6,6 +6,7 @@ import CoreDataPrimitives
 struct SavePlan: Sendable {
     /// Indirect, so that to pass one on counts one reference and not those of all that is in it.
     indirect enum Step: Sendable {
+        case check(Checks)
         case removeLinks(Links)
         case delete(Deletions)
         case park(Parking)
@@ -21,6 +22,13 @@ struct SavePlan: Sendable {
         var rows: Int
         /// How many are bound for each row.
         var values: Int
+    }
+
+    /// Rows that must be there at their versions.
+    struct Checks: Sendable {
+        /// Bound: key, version.
+        var sql: String
+        var rows: [ChangeSet.Check]
     }
 
     /// Rows of a join table.
@@ -53,6 +61,8 @@ struct SavePlan: Sendable {
         var several: Several?
         /// Bound: key, version.
         var sql: String
+        /// Whether rows are still there. Bound: first key, last key.
+        var rangeCheck: String
     }
 
     /// Values that make room for those of other rows: set to NULL until the row's own update.

@@ -4,7 +4,7 @@ import CoreDataSQL
 
 /// Orders the writes of a save so that each is valid when it runs, and groups them by statement.
 ///
-///     links removed, rows deleted, values parked, rows updated, rows inserted, links inserted, metadata
+///     rows checked, links removed, rows deleted, values parked, rows updated, rows inserted, links inserted, metadata
 ///
 /// Deletes go first because what is left may take their unique values; inserts follow updates for the same
 /// reason. Two updates that exchange a unique value need a third place: the value that another row wants is
@@ -19,6 +19,7 @@ struct SavePlanner {
     /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
     func plan(_ changes: ChangeSet) throws -> SavePlan {
         var steps: [SavePlan.Step] = []
+        for checks in try checks(changes.checks) { steps.append(.check(checks)) }
         for links in try links(changes.links, .remove) { steps.append(.removeLinks(links)) }
         for deletions in try deletions(changes.deletions) { steps.append(.delete(deletions)) }
         for parking in try parkings(changes.updates) { steps.append(.park(parking)) }
@@ -30,6 +31,12 @@ struct SavePlanner {
     }
 
     // MARK: Rows
+
+    private func checks(_ checks: [ChangeSet.Check]) throws -> [SavePlan.Checks] {
+        try grouped(checks, by: { $0.key.entity }) { entity, rows in
+            SavePlan.Checks(sql: tables.check(of: try tables.table(of: entity)), rows: rows)
+        }
+    }
 
     private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
         try grouped(deletions, by: { $0.key.entity }, { try deletion(from: tables.table(of: $0), $1) })
@@ -57,7 +64,7 @@ struct SavePlanner {
             table: table, rows: rows,
             consecutive: ranges.isEmpty ? nil : .init(sql: tables.rangeDeletion(from: table), ranges: ranges),
             several: several(of: rows.count, values: 1) { tables.deletion(from: table, rows: $0) },
-            sql: table.deletion)
+            sql: table.deletion, rangeCheck: tables.rangeCheck(of: table))
     }
 
     /// So many rows are worth a statement of their own.

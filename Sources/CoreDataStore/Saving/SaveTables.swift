@@ -59,6 +59,8 @@ final class SaveTables: Sendable {
         case update(IndexMask)
         case deletion
         case rangeDeletion
+        case check
+        case rangeCheck
     }
 
     private struct TextKey: Hashable {
@@ -165,6 +167,24 @@ final class SaveTables: Sendable {
             let isInRange = SQLExpression.between(.column(nil, "Z_PK"), .parameter, .parameter)
             return DeleteStatement(from: table.name, where: .and([isInRange, Self.hasVersion])).text
         }
+    }
+
+    /// `SELECT 1 FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
+    func check(of table: Table) -> String {
+        text(table, .check, rows: 1) { Self.presence(in: table, where: Self.isUnchanged) }
+    }
+
+    /// `SELECT 1 FROM ZITEM WHERE Z_PK BETWEEN ? AND ?`
+    func rangeCheck(of table: Table) -> String {
+        text(table, .rangeCheck, rows: 1) {
+            Self.presence(in: table, where: .between(.column(nil, "Z_PK"), .parameter, .parameter))
+        }
+    }
+
+    private static func presence(in table: Table, where condition: SQLExpression) -> SQLText {
+        var select = SelectStatement([.init(.integer(1))], from: .init(table.name, as: table.name))
+        select.condition = condition
+        return select.text
     }
 
     private func text(_ table: Table, _ change: Change, rows: Int, _ make: () -> SQLText) -> String {

@@ -1,5 +1,6 @@
 import CoreDataPrimitives
 import CoreDataSQL
+import Foundation
 
 extension StoreEngine {
     /// Writes changes in one transaction: all of them, or nothing.
@@ -15,6 +16,8 @@ extension StoreEngine {
     /// - Parameters:
     ///   - keys: How many new primary keys each root entity needs.
     ///   - build: Makes the changes with the keys; called once, while the store is locked for other writers.
+    /// What was written is in the row cache then, before anybody else can save; after a conflict it has the rows as they are.
+    ///
     /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken,
     ///   ``StoreFailure`` for a store that is read only, ``ExternalDataFailure``, ``SQLFailure``, or what `build`
     ///   throws. The store is then as it was, the counters of keys included.
@@ -25,7 +28,7 @@ extension StoreEngine {
         let writer = ExternalDataWriter(externalData)
         var attempted: ChangeSet?
         do {
-            let outcome = try database.write { connection in
+            func write(_ connection: any SQLConnection) throws -> SaveOutcome {
                 var ranges: [Int: ClosedRange<Int64>] = [:]
                 for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
                     ranges[root] = try takeKeys(root: root, count: count, connection)
@@ -35,6 +38,11 @@ extension StoreEngine {
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
                 try SaveExecutor(connection: connection, identifier: identifier, externalData: writer).run(plan)
                 return SaveOutcome(keys: ranges, derivedRows: rows(connection.derivedAttributeReports))
+            }
+            let outcome = try database.write(write) { outcome in
+                guard let attempted else { return }
+                rowCache.commit(
+                    attempted, changedByStore: outcome.derivedRows, at: Date().timeIntervalSinceReferenceDate)
             }
             writer.finish()
             return outcome
@@ -47,13 +55,28 @@ extension StoreEngine {
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {
         let failure = error as? SQLFailure
         guard let changes, error is SaveExecutor.RowIsOutdated || failure?.kind == .constraint else { return error }
+        let moment = rowCache.moment
         let found = try database.read { connection in
             try SaveInquest(engine: self, connection: connection).failure(of: changes)
         }
+        if case .conflicts(let conflicts) = found { return SaveFailure.conflicts(learned(conflicts, since: moment)) }
         if let found { return found }
         // The row that was in the way has gone meanwhile; to save again will do.
         return failure
             ?? SQLFailure(kind: .busy, code: 0, message: "another writer changed rows while they were being saved")
+    }
+
+    /// Puts right what the row cache has of the rows, and notes with each conflict what it had.
+    private func learned(
+        _ conflicts: [SaveFailure.Conflict], since moment: RowCache.Moment
+    ) -> [SaveFailure.Conflict] {
+        conflicts.map { conflict in
+            var conflict = conflict
+            conflict.cached = rowCache.correct(
+                conflict.key, knownAt: conflict.expectedVersion, by: conflict.persisted, readSince: moment,
+                at: Date().timeIntervalSinceReferenceDate)
+            return conflict
+        }
     }
 
     private func rows(_ reports: [DerivedAttributeReport]) -> [RowKey] {

@@ -21,9 +21,9 @@ import Testing
 
     @Test func aKnownRowAtTheSameVersionIsTheKnownInstance() throws {
         var first = [row(1), row(2)]
-        cache.adopt(&first, at: 10)
+        cache.adopt(&first, readSince: cache.moment, at: 10)
         var second = [row(2), row(3)]
-        cache.adopt(&second, at: 20)
+        cache.adopt(&second, readSince: cache.moment, at: 20)
         #expect(second[0].isIdentical(to: first[1]))
         #expect(cache.count == 3)
         #expect(try #require(cache.row(root: 0, primaryKey: 1)).isIdentical(to: first[0]))
@@ -32,33 +32,33 @@ import Testing
     /// Whoever never asks for an age does not pay for it.
     @Test func timesAreKeptOnceSomebodyAsks() {
         var rows = [row(1), row(2)]
-        cache.adopt(&rows, at: 5)
+        cache.adopt(&rows, readSince: cache.moment, at: 5)
         #expect(cache.row(root: 0, primaryKey: 1, after: 1) == nil)
-        cache.adopt(&rows, at: 10)
+        cache.adopt(&rows, readSince: cache.moment, at: 10)
         var newer = [row(2)]
-        cache.adopt(&newer, at: 20)
+        cache.adopt(&newer, readSince: cache.moment, at: 20)
         #expect(cache.row(root: 0, primaryKey: 1, after: 9.5) != nil)
         #expect(cache.row(root: 0, primaryKey: 1, after: 10) == nil)
         #expect(cache.row(root: 0, primaryKey: 2, after: 19) != nil)
-        cache.replace(with: insertion(row(1, version: 2)), at: 30)
+        cache.commit(insertion(row(1, version: 2)), changedByStore: [], at: 30)
         #expect(cache.row(root: 0, primaryKey: 1, after: 29)?.version == 2)
     }
 
     @Test func aNewerRowReplacesAndAnOlderDoesNot() throws {
         var old = [row(1, version: 2)]
-        cache.adopt(&old, at: 1)
+        cache.adopt(&old, readSince: cache.moment, at: 1)
         var newer = [row(1, version: 3)]
-        cache.adopt(&newer, at: 2)
+        cache.adopt(&newer, readSince: cache.moment, at: 2)
         #expect(cache.row(root: 0, primaryKey: 1)?.version == 3)
         var older = [row(1, version: 2)]
-        cache.adopt(&older, at: 3)
+        cache.adopt(&older, readSince: cache.moment, at: 3)
         #expect(older[0].version == 2)
         #expect(cache.row(root: 0, primaryKey: 1)?.version == 3)
     }
 
     @Test func entitiesOfOneRootShareKeysAndRootsDoNot() {
         var rows = [row(1, entity: 1), row(1, entity: 2)]
-        cache.adopt(&rows, at: 1)
+        cache.adopt(&rows, readSince: cache.moment, at: 1)
         #expect(cache.row(root: 0, primaryKey: 1)?.entity == 1)
         #expect(cache.row(root: 2, primaryKey: 1)?.entity == 2)
         cache.remove([RowKey(entity: 1, primaryKey: 1)])
@@ -66,13 +66,52 @@ import Testing
         #expect(cache.count == 1)
     }
 
-    @Test func aSaveReplacesWhateverTheVersion() {
-        cache.replace(with: insertion(row(1, version: 5)), at: 1)
-        cache.replace(with: insertion(row(1, version: 4)), at: 2)
-        #expect(cache.row(root: 0, primaryKey: 1)?.version == 4)
+    @Test func aSavePutsItsRowsHereAndDropsWhatTheStoreChanged() {
+        cache.commit(insertion(row(1, version: 4)), changedByStore: [], at: 1)
+        cache.commit(insertion(row(1, version: 5)), changedByStore: [], at: 2)
+        #expect(cache.row(root: 0, primaryKey: 1)?.version == 5)
         #expect(cache.row(root: 0, primaryKey: 9) == nil)
+        cache.commit(insertion(row(2)), changedByStore: [RowKey(entity: 0, primaryKey: 1)], at: 3)
+        #expect(cache.row(root: 0, primaryKey: 1) == nil)
         cache.removeAll()
         #expect(cache.count == 0)
+    }
+
+    /// A reader that began before a save may come after the saved row was given up: its row is older than one that was here.
+    @Test(arguments: [false, true])
+    func whatWasReadBeforeASaveIsNotTakenInAfterIt(asWord: Bool) {
+        let moment = cache.moment
+        var changes = insertion(row(1, version: 2))
+        changes.deletions = [ChangeSet.Deletion(key: RowKey(entity: 0, primaryKey: 2), version: 1)]
+        cache.commit(changes, changedByStore: [], at: 1)
+        cache.remove([RowKey(entity: 0, primaryKey: 1)])
+        if asWord {
+            RowSnapshot.release(cache.adopt(word: row(1).retainedWord(), readSince: moment, at: 2))
+        } else {
+            var rows = [row(1), row(2), row(3)]
+            cache.adopt(&rows, readSince: moment, at: 2)
+            #expect(rows.map(\.primaryKey) == [1, 2, 3])
+        }
+        #expect(cache.count == 0)
+        var rows = [row(1, version: 2)]
+        cache.adopt(&rows, readSince: cache.moment, at: 3)
+        #expect(cache.row(root: 0, primaryKey: 1)?.version == 2)
+    }
+
+    /// What is here, what the context knew, what was read (0: gone), whether somebody saved meanwhile; what is here then.
+    @Test(arguments: [
+        (1, 1, 3, false, 3), (1, 1, 3, true, 3), (3, 1, 3, false, 3), (0, 1, 3, false, 3), (0, 1, 3, true, 0),
+        (1, 1, 0, false, 0), (2, 1, 0, true, 0), (4, 4, 2, true, 2), (5, 4, 2, false, 2), (5, 4, 2, true, 5),
+    ])
+    func aConflictPutsRight(here: Int32, known: Int32, read: Int32, isLate: Bool, then: Int32) {
+        if here > 0 { cache.commit(insertion(row(1, version: here)), changedByStore: [], at: 1) }
+        let moment = cache.moment
+        if isLate { cache.commit(insertion(row(2)), changedByStore: [], at: 2) }
+        let before = cache.correct(
+            RowKey(entity: 1, primaryKey: 1), knownAt: known, by: read > 0 ? row(1, version: read) : nil,
+            readSince: moment, at: 3)
+        #expect(before?.version ?? 0 == here)
+        #expect(cache.row(root: 0, primaryKey: 1)?.version ?? 0 == then)
     }
 
     /// Rows that one thread reads stay whole while another drops them from the cache.
@@ -86,7 +125,7 @@ import Testing
             return isWhole
         }.value
         for version in Int32(1)...20_000 {
-            cache.replace(with: insertion(row(1, version: version)), at: 1)
+            cache.commit(insertion(row(1, version: version)), changedByStore: [], at: 1)
             cache.remove([RowKey(entity: 0, primaryKey: 1)])
         }
         #expect(await reading)
@@ -94,7 +133,7 @@ import Testing
 
     @Test func onlyARowThatNobodyHoldsIsReleased() throws {
         var rows = [row(1), row(2)]
-        cache.adopt(&rows, at: 1)
+        cache.adopt(&rows, readSince: cache.moment, at: 1)
         let words = rows.map { $0.retainedWord() }
         RowSnapshot.retain(words[0])
         rows = []
@@ -114,9 +153,9 @@ import Testing
             store.insert("Tag", 2, [:])
         }
         var first = Array(try store.engine.rows(Bookshop.plan("Tag")))
-        store.engine.rowCache.adopt(&first, at: 1)
+        store.engine.rowCache.adopt(&first, readSince: store.engine.rowCache.moment, at: 1)
         let second = try store.engine.rows(forKeys: [2, 1], root: Bookshop.ordinal("Tag"))
-        store.engine.rowCache.adopt(second, at: 2)
+        store.engine.rowCache.adopt(second, readSince: store.engine.rowCache.moment, at: 2)
         #expect(second.allSatisfy { row in first.contains { $0.isIdentical(to: row) } })
     }
 }
