@@ -33,9 +33,9 @@ struct SavePlanner {
     // MARK: Rows
 
     private func checks(_ checks: [ChangeSet.Check]) throws -> [SavePlan.Checks] {
-        try grouped(checks, by: { $0.key.entity }) { entity, rows in
-            SavePlan.Checks(sql: tables.check(of: try tables.table(of: entity)), rows: rows)
-        }
+        try grouped(
+            checks, by: { $0.key.entity },
+            { SavePlan.Checks(sql: tables.check(of: try tables.table(of: $0)), rows: $1) })
     }
 
     private func deletions(_ deletions: [ChangeSet.Deletion]) throws -> [SavePlan.Deletions] {
