@@ -50,7 +50,9 @@ package enum TextComparison {
 
     // MARK: Parts
 
-    /// Whether `text` starts with `prefix`; every text starts with the empty one.
+    // As with Apple's, the empty text is no part of any text, not even of itself.
+
+    /// Whether `text` starts with `prefix`; none starts with the empty one.
     package static func beginsWith(_ text: String, _ prefix: String, options: UInt = 0) -> Bool {
         withBytes(text, prefix) { beginsWith($0, $1, options: options) }
     }
@@ -59,12 +61,13 @@ package enum TextComparison {
         let folding = folding(of: options)
         return withFolded(text, folding) { text in
             withFolded(prefix, folding) { prefix in
-                prefix.count <= text.count && sameBytes(Bytes(rebasing: text.prefix(prefix.count)), prefix)
+                !prefix.isEmpty && prefix.count <= text.count
+                    && sameBytes(Bytes(rebasing: text.prefix(prefix.count)), prefix)
             }
         }
     }
 
-    /// Whether `text` ends with `suffix`; every text ends with the empty one.
+    /// Whether `text` ends with `suffix`; none ends with the empty one.
     package static func endsWith(_ text: String, _ suffix: String, options: UInt = 0) -> Bool {
         withBytes(text, suffix) { endsWith($0, $1, options: options) }
     }
@@ -73,12 +76,13 @@ package enum TextComparison {
         let folding = folding(of: options)
         return withFolded(text, folding) { text in
             withFolded(suffix, folding) { suffix in
-                suffix.count <= text.count && sameBytes(Bytes(rebasing: text.suffix(suffix.count)), suffix)
+                !suffix.isEmpty && suffix.count <= text.count
+                    && sameBytes(Bytes(rebasing: text.suffix(suffix.count)), suffix)
             }
         }
     }
 
-    /// Whether `part` is somewhere in `text`; the empty text is in every text.
+    /// Whether `part` is somewhere in `text`; the empty text is in none.
     package static func contains(_ text: String, _ part: String, options: UInt = 0) -> Bool {
         withBytes(text, part) { contains($0, $1, options: options) }
     }
@@ -120,7 +124,7 @@ package enum TextComparison {
     }
 
     private static func includes(_ text: Bytes, _ part: Bytes) -> Bool {
-        guard let wanted = part.baseAddress, !part.isEmpty else { return true }
+        guard let wanted = part.baseAddress, !part.isEmpty else { return false }
         guard var start = text.baseAddress, part.count <= text.count else { return false }
         var candidates = text.count - part.count + 1
         while candidates > 0, let found = memchr(start, Int32(wanted[0]), candidates) {

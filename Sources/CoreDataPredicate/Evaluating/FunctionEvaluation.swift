@@ -24,7 +24,10 @@ enum FunctionEvaluation {
         case .uppercase, .lowercase, .canonical, .length: return try textFunction(function, arguments[0])
         case .distance:
             throw failure("locations are not supported: 'distanceToLocation:fromLocation:' has no meaning here")
-        default: return .value(try numericFunction(function, arguments))
+        case .add, .subtract, .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm,
+            .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .randomBelow, .bitwiseAnd, .bitwiseOr,
+            .bitwiseXor, .leftShift, .rightShift, .onesComplement:
+            return .value(try numericFunction(function, arguments))
         }
     }
 
@@ -52,21 +55,21 @@ enum FunctionEvaluation {
         case .randomBelow:
             guard let limit = Arithmetic.whole(a), limit > 0 else { return .integer(0) }
             return .integer(Int64.random(in: 0..<limit))
-        default:
-            guard let first = Arithmetic.whole(a), let second = Arithmetic.whole(b) else { return .null }
-            return .integer(bitwise(function, first, second))
+        case .bitwiseAnd: return bits(a, b, &)
+        case .bitwiseOr: return bits(a, b, |)
+        case .bitwiseXor: return bits(a, b, ^)
+        case .leftShift: return bits(a, b) { Arithmetic.shift($0, left: $1) }
+        case .rightShift: return bits(a, b) { Arithmetic.shift($0, left: $1 == .min ? .max : -$1) }
+        case .onesComplement: return bits(a, a) { bits, _ in ~bits }
+        case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .random, .uppercase,
+            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+            throw failure("\(function.rawValue) is no function of numbers")
         }
     }
 
-    private static func bitwise(_ function: PredicateFunction, _ a: Int64, _ b: Int64) -> Int64 {
-        switch function {
-        case .bitwiseAnd: a & b
-        case .bitwiseOr: a | b
-        case .bitwiseXor: a ^ b
-        case .leftShift: Arithmetic.shift(a, left: b)
-        case .rightShift: Arithmetic.shift(a, left: b == .min ? .max : -b)
-        default: ~a
-        }
+    private static func bits(_ a: Value, _ b: Value, _ function: (Int64, Int64) -> Int64) -> Value {
+        guard let first = Arithmetic.whole(a), let second = Arithmetic.whole(b) else { return .null }
+        return .integer(function(first, second))
     }
 
     private static func real(_ value: Value, _ function: (Double) -> Double) -> Value {
@@ -105,7 +108,12 @@ enum FunctionEvaluation {
         case .uppercase: return .value(.string(text.uppercased()))
         case .lowercase: return .value(.string(text.lowercased()))
         case .canonical: return .value(.string(TextComparison.fold(text, options: 3)))
-        default: return .value(.integer(Int64(text.utf16.count)))
+        case .length: return .value(.integer(Int64(text.utf16.count)))
+        case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
+            .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
+            .ceiling, .floor, .truncate, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
+            .rightShift, .onesComplement, .now, .noIndex, .element, .cast, .distance:
+            throw failure("\(function.rawValue) is no function of text")
         }
     }
 

@@ -34,7 +34,12 @@ extension ExpressionNode {
             switch PredicateFunction(spelled: name) {
             // The hint is for the store.
             case .random, .randomBelow, .noIndex, nil: false
-            default: arguments.allSatisfy(\.isConstant)
+            case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
+                .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm,
+                .exponential, .ceiling, .floor, .truncate, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
+                .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .element, .cast,
+                .distance:
+                arguments.allSatisfy(\.isConstant)
             }
         case .message(let target, _, let arguments): target.isConstant && arguments.allSatisfy(\.isConstant)
         case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):

@@ -50,7 +50,11 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
         switch self {
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct: 1...1_000_000
         case .random, .now: 0...0
-        default: fixedCount...fixedCount
+        case .add, .subtract, .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm,
+            .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .randomBelow, .bitwiseAnd, .bitwiseOr,
+            .bitwiseXor, .leftShift, .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length,
+            .noIndex, .element, .cast, .distance:
+            fixedCount...fixedCount
         }
     }
 
@@ -82,7 +86,11 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
         case .multiply: ("*", 7)
         case .divide: ("/", 7)
         case .power: ("**", 8)
-        default: nil
+        case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .modulus, .absolute,
+            .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .random,
+            .randomBelow, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element,
+            .cast, .distance:
+            nil
         }
     }
 }

@@ -4,12 +4,13 @@
 package struct SchemaRenderer {
     private var text = ""
 
-    package static func text(_ statement: SchemaStatement) -> String {
+    /// - Throws: a failure for an expression that schemas do not use: there is no telling how Apple would write it.
+    package static func text(_ statement: SchemaStatement) throws(SQLFailure) -> String {
         var renderer = SchemaRenderer()
         switch statement {
         case .table(let table): renderer.table(table)
-        case .index(let index): renderer.index(index)
-        case .trigger(let trigger): renderer.trigger(trigger)
+        case .index(let index): try renderer.index(index)
+        case .trigger(let trigger): try renderer.trigger(trigger)
         }
         return renderer.text
     }
@@ -22,7 +23,7 @@ package struct SchemaRenderer {
         text += table.hasInnerSpaces ? " )" : ")"
     }
 
-    private mutating func index(_ index: CreateIndex) {
+    private mutating func index(_ index: CreateIndex) throws(SQLFailure) {
         text += index.isUnique ? "CREATE UNIQUE INDEX " : "CREATE INDEX "
         text += "\(Self.identifier(index.name)) ON \(Self.identifier(index.table)) ("
         let columns = index.columns.map { column in
@@ -35,11 +36,11 @@ package struct SchemaRenderer {
         text += columns.joined(separator: ", ") + ")"
         if let condition = index.condition {
             text += " WHERE "
-            expression(condition)
+            try expression(condition)
         }
     }
 
-    private mutating func trigger(_ trigger: CreateTrigger) {
+    private mutating func trigger(_ trigger: CreateTrigger) throws(SQLFailure) {
         text += "CREATE TRIGGER \(Self.identifier(trigger.name)) AFTER "
         switch trigger.event {
         case .insert: text += "INSERT"
@@ -50,26 +51,26 @@ package struct SchemaRenderer {
         text += " ON \(Self.identifier(trigger.table)) FOR EACH ROW"
         if let column = trigger.requiredColumn {
             text += " WHEN ("
-            expression(column)
+            try expression(column)
             text += " NOT NULL)"
         }
         text += " BEGIN "
-        for step in trigger.steps { self.step(step) }
+        for step in trigger.steps { try self.step(step) }
         text += "END"
     }
 
-    private mutating func step(_ step: CreateTrigger.Step) {
+    private mutating func step(_ step: CreateTrigger.Step) throws(SQLFailure) {
         switch step {
         case .update(let table, let column, let value, let condition):
             text += "UPDATE \(Self.identifier(table)) SET \(Self.identifier(column)) = "
-            expression(value)
+            try expression(value)
             text += " WHERE "
-            expression(condition)
+            try expression(condition)
         case .select(let value, let table, let condition):
             text += "SELECT "
-            expression(value)
+            try expression(value)
             text += " FROM \(Self.identifier(table)) WHERE "
-            expression(condition)
+            try expression(condition)
         }
         text += "; "
     }
@@ -78,98 +79,130 @@ package struct SchemaRenderer {
 // MARK: - Expressions with constants
 
 extension SchemaRenderer {
-    /// What schemas use of the language; anything else has no business in one.
-    private mutating func expression(_ expression: SQLExpression) {
+    /// What schemas use of the language.
+    private mutating func expression(_ expression: SQLExpression) throws(SQLFailure) {
         switch expression {
-        case .bind(let value): text += Self.constant(value)
+        case .bind(let value): text += try Self.constant(value)
         case .integer(let value): text += String(value)
         case .null: text += "NULL"
         case .column(let row, let name):
             text += row.map { Self.identifier($0) + "." } ?? ""
             text += Self.identifier(name)
-        case .comparison(let comparison, let left, let right): infix(left, comparison.rawValue, right)
-        case .arithmetic(let operation, let left, let right): infix(left, operation.rawValue, right)
-        case .and(let terms): junction(terms, " AND ", empty: "1 = 1")
-        case .or(let terms): junction(terms, " OR ", empty: "1 = 0")
+        case .comparison(let comparison, let left, let right): try infix(left, comparison.rawValue, right)
+        case .arithmetic(let operation, let left, let right): try infix(left, operation.rawValue, right)
+        case .and(let terms): try junction(terms, " AND ", empty: "1 = 1")
+        case .or(let terms): try junction(terms, " OR ", empty: "1 = 0")
         case .not(let term):
             text += "NOT ("
-            self.expression(term)
+            try self.expression(term)
             text += ")"
         case .isNull(let value):
-            self.expression(value)
+            try operand(value)
             text += " IS NULL"
         case .isNotNull(let value):
-            self.expression(value)
+            try operand(value)
             text += " IS NOT NULL"
         case .function(let name, let arguments):
             text += Self.identifier(name)
-            list(arguments)
-        case .aggregate(let name, let value, _):
+            try list(arguments)
+        case .aggregate(let name, let value, distinct: false):
             text += Self.identifier(name)
-            list([value])
+            try list([value])
         case .inList(let value, let values):
-            self.expression(value)
+            try operand(value)
             text += " IN "
-            list(values)
+            try list(values)
         case .countAll: text += "COUNT(*)"
-        case .scalar(let select): subselect(select)
-        default:
-            assertionFailure("an expression that schema statements do not use: \(expression)")
-            text += "NULL"
+        case .scalar(let select): try subselect(select)
+        case .negation: throw Self.unknown("a negation")
+        case .onesComplement: throw Self.unknown("a complement of bits")
+        case .between: throw Self.unknown("BETWEEN")
+        case .inSelect: throw Self.unknown("IN of a SELECT")
+        case .exists: throw Self.unknown("EXISTS")
+        case .aggregate(_, _, distinct: true): throw Self.unknown("an aggregate of distinct values")
+        case .cast: throw Self.unknown("CAST")
+        case .collate: throw Self.unknown("COLLATE")
+        case .caseWhen: throw Self.unknown("CASE")
         }
     }
 
-    private mutating func infix(_ left: SQLExpression, _ operation: String, _ right: SQLExpression) {
-        expression(left)
-        text += " \(operation) "
-        expression(right)
+    private static func unknown(_ what: String) -> SQLFailure {
+        SQLFailure(kind: .other, code: 0, message: "\(what) has no place in the statements of a schema")
     }
 
-    private mutating func junction(_ terms: [SQLExpression], _ operation: String, empty: String) {
+    private mutating func infix(
+        _ left: SQLExpression, _ operation: String, _ right: SQLExpression
+    ) throws(SQLFailure) {
+        try operand(left)
+        text += " \(operation) "
+        try operand(right)
+    }
+
+    /// Apple's statements have no parentheses around operands, so what would need them cannot be one.
+    private mutating func operand(_ operand: SQLExpression) throws(SQLFailure) {
+        switch operand {
+        case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not:
+            throw Self.unknown("an operation as the operand of another")
+        case .bind, .integer, .null, .column, .countAll, .negation, .onesComplement, .and, .or, .between, .inSelect,
+            .exists, .scalar, .function, .aggregate, .cast, .collate, .caseWhen:
+            try expression(operand)
+        }
+    }
+
+    private mutating func junction(
+        _ terms: [SQLExpression], _ operation: String, empty: String
+    ) throws(SQLFailure) {
         if terms.isEmpty { return text += empty }
-        if terms.count == 1 { return expression(terms[0]) }
+        if terms.count == 1 { return try expression(terms[0]) }
         text += "("
         for (index, term) in terms.enumerated() {
             if index > 0 { text += operation }
-            expression(term)
+            try expression(term)
         }
         text += ")"
     }
 
-    private mutating func list(_ values: [SQLExpression]) {
+    private mutating func list(_ values: [SQLExpression]) throws(SQLFailure) {
         text += "("
         for (index, value) in values.enumerated() {
             if index > 0 { text += ", " }
-            expression(value)
+            try expression(value)
         }
         text += ")"
     }
 
     /// `(SELECT value FROM table WHERE condition)`: one table and one value.
-    private mutating func subselect(_ select: SelectStatement) {
+    private mutating func subselect(_ select: SelectStatement) throws(SQLFailure) {
+        var simple = SelectStatement(
+            select.columns.map { .init($0.expression) }, from: .init(select.source.table, as: select.source.alias))
+        simple.condition = select.condition
+        guard simple == select, !select.source.table.isEmpty else {
+            throw Self.unknown("a SELECT of more than columns, a table and a condition")
+        }
         text += "(SELECT "
         for (index, column) in select.columns.enumerated() {
             if index > 0 { text += ", " }
-            expression(column.expression)
+            try expression(column.expression)
         }
         text += " FROM \(Self.identifier(select.source.table))"
         if let condition = select.condition {
             text += " WHERE "
-            expression(condition)
+            try expression(condition)
         }
         text += ")"
     }
 
     /// A value as SQL writes it.
-    private static func constant(_ value: SQLValue) -> String {
+    private static func constant(_ value: SQLValue) throws(SQLFailure) -> String {
         switch value {
-        case .null: "NULL"
-        case .integer(let value): String(value)
-        case .real(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"
-        case .real(let value): value.isNaN ? "NULL" : "\(value)"
-        case .text(let value): "'" + value.replacing("'", with: "''") + "'"
+        case .null: return "NULL"
+        case .integer(let value): return String(value)
+        case .real(let value) where value.isNaN: throw unknown("what is not a number")
+        case .real(let value) where value.isInfinite: return value < 0 ? "-9e999" : "9e999"
+        case .real(let value): return "\(value)"
+        case .text(let value): return "'" + value.replacing("'", with: "''") + "'"
         case .blob(let value):
-            "X'" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined() + "'"
+            return "X'" + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined() + "'"
         }
     }
 

@@ -86,7 +86,11 @@ extension PredicateTranslator {
             }
             let name = function == .min ? "min" : "max"
             return .scalar(QueryScalar(.function(name, arguments), kind, isOptional: isOptional))
-        default:
+        case .sum, .min, .max, .count, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
+            .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
+            .ceiling, .floor, .truncate, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
+            .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element,
+            .cast, .distance:
             throw unsupported(expression)
         }
     }
@@ -116,7 +120,13 @@ extension PredicateTranslator {
             // nil is an empty collection.
             switch function {
             case .sum, .count, .average: return .constant(.integer(0))
-            default: return .constant(.null)
+            case .min, .max, .median, .standardDeviation: return .constant(.null)
+            case .mode, .distinct: return .list([])
+            case .add, .subtract, .multiply, .divide, .modulus, .power,
+                .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate,
+                .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement,
+                .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+                throw unsupported(expression)
             }
         case .constant, .key, .entity:
             throw unsupported(expression)
@@ -177,14 +187,16 @@ extension PredicateTranslator {
         // In memory the mode is the list of all values that are equally frequent.
         case .mode where !aggregatesRows:
             throw unsupported(expression)
-        case .median, .mode, .standardDeviation:
-            let name =
-                function == .median
-                ? SQLFunctionName.median
-                : function == .mode ? SQLFunctionName.mode : SQLFunctionName.standardDeviation
-            return QueryScalar(
-                .aggregate(name, member.sql, distinct: isDistinct), function == .mode ? member.kind : .real)
-        default:
+        case .median:
+            return QueryScalar(.aggregate(SQLFunctionName.median, member.sql, distinct: isDistinct), .real)
+        case .mode:
+            return QueryScalar(.aggregate(SQLFunctionName.mode, member.sql, distinct: isDistinct), member.kind)
+        case .standardDeviation:
+            return QueryScalar(.aggregate(SQLFunctionName.standardDeviation, member.sql, distinct: isDistinct), .real)
+        case .count, .min, .max, .distinct, .add, .subtract, .multiply, .divide, .modulus, .power, .absolute,
+            .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .random,
+            .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement, .uppercase,
+            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
             throw unsupported(expression)
         }
     }

@@ -53,7 +53,7 @@ extension PredicateTranslator {
             operands.append(operand)
         }
         try checkNumbers(operands, expression)
-        if let moment = try dateArithmetic(function, operands) { return .scalar(moment) }
+        if let moment = dateArithmetic(function, operands) { return .scalar(moment) }
         for (operand, argument) in zip(operands, arguments) where !operand.kind.isNumber {
             throw failure(
                 "\(operand.kind.name) is no number", argument, kind: .evaluation,
@@ -62,8 +62,8 @@ extension PredicateTranslator {
         let kind = Self.kind(of: function, operands.map(\.kind))
         // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
         let mayBeWhole = function == .divide && operands.contains { $0.kind == .decimal }
-        var sql = Self.arithmetic(
-            function, operands.map { mayBeWhole ? .cast($0.sql, to: "REAL") : $0.sql })
+        let arguments = operands.map { mayBeWhole ? SQLExpression.cast($0.sql, to: "REAL") : $0.sql }
+        guard var sql = Self.arithmetic(function, arguments) else { throw unsupported(expression) }
         if function == .modulus && kind != .integer { sql = .cast(sql, to: "REAL") }
         let isOptional = operands.contains(where: \.isOptional) || function.mayHaveNoResult
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
@@ -76,17 +76,18 @@ extension PredicateTranslator {
     }
 
     /// A date and a number give a date, two dates a number.
-    private func dateArithmetic(_ function: PredicateFunction, _ operands: [QueryScalar]) throws -> QueryScalar? {
+    private func dateArithmetic(_ function: PredicateFunction, _ operands: [QueryScalar]) -> QueryScalar? {
         guard function == .add || function == .subtract else { return nil }
         let dates = operands.count { $0.kind == .date }
         guard dates > 0, operands.allSatisfy({ $0.kind == .date || $0.kind.isNumber }) else { return nil }
         let isOptional = operands.contains(where: \.isOptional)
-        let sql = Self.arithmetic(function, operands.map(\.sql))
+        guard let sql = Self.arithmetic(function, operands.map(\.sql)) else { return nil }
         if dates == 1 { return QueryScalar(sql, .date, isOptional: isOptional) }
         return QueryScalar(.cast(sql, to: "REAL"), .real, isOptional: isOptional)
     }
 
-    private static func arithmetic(_ function: PredicateFunction, _ operands: [SQLExpression]) -> SQLExpression {
+    /// `nil` for what is no function of numbers.
+    private static func arithmetic(_ function: PredicateFunction, _ operands: [SQLExpression]) -> SQLExpression? {
         switch function {
         case .add: .arithmetic(.add, operands[0], operands[1])
         case .subtract: .arithmetic(.subtract, operands[0], operands[1])
@@ -95,7 +96,11 @@ extension PredicateTranslator {
         case .bitwiseOr: .arithmetic(.bitOr, operands[0], operands[1])
         case .onesComplement: .onesComplement(operands[0])
         case .absolute: .function("abs", operands)
-        default: .function(function.sqlName, operands)
+        case .divide, .modulus, .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor,
+            .truncate, .bitwiseXor, .leftShift, .rightShift, .sum, .count, .min, .max, .average, .median, .mode,
+            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length, .now,
+            .noIndex, .element, .cast, .distance:
+            function.sqlName.map { .function($0, operands) }
         }
     }
 
@@ -103,7 +108,10 @@ extension PredicateTranslator {
         switch function {
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement: .integer
         case .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential: .real
-        default: kinds.allSatisfy { $0 == .integer } ? .integer : kinds.contains(.real) ? .real : .decimal
+        case .add, .subtract, .multiply, .divide, .modulus, .absolute, .ceiling, .floor, .truncate, .sum, .count, .min,
+            .max, .average, .median, .mode, .standardDeviation, .distinct, .random, .randomBelow, .uppercase,
+            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+            kinds.allSatisfy { $0 == .integer } ? .integer : kinds.contains(.real) ? .real : .decimal
         }
     }
 
@@ -116,9 +124,9 @@ extension PredicateTranslator {
         guard operand.kind.isText else {
             throw failure("\(operand.kind.name) is no string", expression, kind: .evaluation)
         }
+        guard let name = function.sqlName else { throw unsupported(expression) }
         let kind: QueryScalar.Kind = function == .length ? .integer : .string
-        return .scalar(
-            QueryScalar(.function(function.sqlName, [operand.sql]), kind, isOptional: operand.isOptional))
+        return .scalar(QueryScalar(.function(name, [operand.sql]), kind, isOptional: operand.isOptional))
     }
 
     // MARK: Hints and casts
@@ -178,7 +186,8 @@ extension PredicateTranslator {
 }
 
 extension PredicateFunction {
-    fileprivate var sqlName: String {
+    /// The database's function of one row; `nil` where there is none.
+    fileprivate var sqlName: String? {
         switch self {
         case .divide: SQLFunctionName.divide
         case .modulus: SQLFunctionName.modulus
@@ -197,10 +206,10 @@ extension PredicateFunction {
         case .lowercase: SQLFunctionName.lowercase
         case .canonical: SQLFunctionName.canonical
         case .length: SQLFunctionName.textLength
-        case .median: SQLFunctionName.median
-        case .mode: SQLFunctionName.mode
-        case .standardDeviation: SQLFunctionName.standardDeviation
-        default: rawValue
+        case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
+            .multiply, .absolute, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .onesComplement, .now, .noIndex,
+            .element, .cast, .distance:
+            nil
         }
     }
 
@@ -208,7 +217,11 @@ extension PredicateFunction {
     fileprivate var mayHaveNoResult: Bool {
         switch self {
         case .divide, .modulus, .squareRoot, .logarithm, .naturalLogarithm, .power, .exponential: true
-        default: false
+        case .add, .subtract, .multiply, .absolute, .ceiling, .floor, .truncate, .bitwiseAnd, .bitwiseOr, .bitwiseXor,
+            .leftShift, .rightShift, .onesComplement, .sum, .count, .min, .max, .average, .median, .mode,
+            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length, .now,
+            .noIndex, .element, .cast, .distance:
+            false
         }
     }
 }

@@ -29,8 +29,10 @@ extension PredicateTranslator {
             let outside = [low, high].compactMap { $0.flatMap(Self.opposite) }
             return .any(outside + absent)
         }
-        let match = SQLExpression.function(
-            leaf.function, [text.sql, part.sql, .integer(Int64(leaf.functionOptions))])
+        guard let function = leaf.function else {
+            throw failure("unimplemented SQL generation for predicate", leaf.predicate)
+        }
+        let match = SQLExpression.function(function, [text.sql, part.sql, .integer(Int64(leaf.functionOptions))])
         return negated ? .any([.not(match)] + absent) : match
     }
 
@@ -113,17 +115,21 @@ extension PredicateTranslator.Leaf {
     var functionOptions: UInt {
         switch comparator {
         case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between: ordering
-        default: folding
+        case .equalTo, .notEqualTo, .matches, .like, .beginsWith, .endsWith, .in, .contains, .customSelector: folding
         }
     }
 
-    fileprivate var function: String {
+    /// The database's function that compares two texts; `nil` where there is none.
+    fileprivate var function: String? {
         switch comparator {
         case .beginsWith: SQLFunctionName.textBeginsWith
         case .endsWith: SQLFunctionName.textEndsWith
         case .like: SQLFunctionName.textLike
         case .matches: SQLFunctionName.textMatches
-        default: SQLFunctionName.textContains
+        case .contains, .in: SQLFunctionName.textContains
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo, .between,
+            .customSelector:
+            nil
         }
     }
 }

@@ -40,7 +40,10 @@ import Testing
             ("accent ==[cd] \"creme brulee\"", true), ("accent ==[c] \"creme brulee\"", false),
             ("accent BEGINSWITH[cd] \"CREME\"", true), ("subtitle CONTAINS \"x\"", false),
             ("subtitle LIKE \"*\"", false), ("title CONTAINS nil", false), ("subtitle MATCHES \".*\"", false),
-            ("title CONTAINS \"\"", true), ("empty == \"\"", true), ("empty BEGINSWITH \"\"", true),
+            ("title CONTAINS \"\"", false), ("empty == \"\"", true), ("empty BEGINSWITH \"\"", false),
+            ("NOT title CONTAINS[cd] \"\"", true), ("title ENDSWITH \"\"", false), ("\"\" IN title", false),
+            ("empty LIKE \"\"", true), ("title LIKE \"\"", false), ("empty MATCHES \"\"", true),
+            ("chapters CONTAINS \"\"", false), ("FUNCTION(title, \"hasPrefix:\", \"\") == NO", true),
             ("link BEGINSWITH \"https:\"", true), ("title ==[n] \"the dispossessed\"", false),
             // E6: patterns
             ("title LIKE \"The*\"", true), ("title LIKE \"the*\"", false), ("title LIKE[c] \"the*d\"", true),
@@ -279,5 +282,24 @@ import Testing
     func numbersCompareByValue(a: Value, b: Value, expected: Int) {
         #expect(Numbers.order(a, b)?.signum() == expected)
         #expect(Numbers.order(b, a)?.signum() == -expected)
+    }
+
+    @Test(arguments: PredicateFunction.allCases)
+    func everyFunctionOfTheLanguageIsComputed(_ function: PredicateFunction) throws {
+        let number = ExpressionNode.constant(.value(.integer(3)))
+        let text = ExpressionNode.constant(.value(.string("NSString")))
+        let arguments: [ExpressionNode] =
+            switch function {
+            case .uppercase, .lowercase, .canonical, .length: [text]
+            case .cast: [number, text]
+            case .element: [.aggregate([number]), .constant(.value(.integer(0)))]
+            default: Array(repeating: number, count: function.argumentCount.lowerBound)
+            }
+        let expression = ExpressionEvaluator(.function(function.rawValue, arguments))
+        if function == .distance {
+            #expect(throws: PredicateFailure.self) { try expression.value(for: .null) }
+        } else {
+            #expect(!(try expression.value(for: .null)).isNull)
+        }
     }
 }

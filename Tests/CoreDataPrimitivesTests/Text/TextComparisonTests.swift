@@ -38,19 +38,36 @@ import Testing
         arguments: [
             ("Hello", "He", 0, true, false, true), ("Hello", "he", 0, false, false, false),
             ("Hello", "HE", 1, true, false, true), ("Hello", "lo", 0, false, true, true),
-            ("Hello", "ll", 0, false, false, true), ("Hello", "", 0, true, true, true),
+            ("Hello", "ll", 0, false, false, true),
             ("", "a", 0, false, false, false), ("Élan", "ela", 3, true, false, true),
             ("Élan", "ela", 1, false, false, false),
             ("Große", "SSE", 1, false, true, true), ("aaab", "aab", 0, false, true, true),
             ("naïve", "IVE", 3, false, true, true), ("abc", "abcd", 1, false, false, false),
             ("e\u{301}a", "e", 1, false, false, false), ("e\u{301}a", "e", 2, true, false, true),
         ] as [(String, String, UInt, Bool, Bool, Bool)])
-    func partsAreFound(
+    func partsAreFound(  // predicates E4, E5, E7
         text: String, part: String, options: UInt, begins: Bool, ends: Bool, contains: Bool
     ) {
         #expect(TextComparison.beginsWith(text, part, options: options) == begins)
         #expect(TextComparison.endsWith(text, part, options: options) == ends)
         #expect(TextComparison.contains(text, part, options: options) == contains)
+    }
+
+    @Test(
+        arguments: [
+            ("Hello", ""), ("", ""), ("Hello", "\u{301}"),
+        ] as [(String, String)])
+    func theEmptyTextIsPartOfNone(text: String, part: String) {
+        for options: UInt in part.isEmpty ? [0, 1, 2, 3, 4] : [2, 3] {
+            #expect(!TextComparison.beginsWith(text, part, options: options))
+            #expect(!TextComparison.endsWith(text, part, options: options))
+            #expect(!TextComparison.contains(text, part, options: options))
+        }
+    }
+
+    @Test func onlyTheEmptyTextFitsAnEmptyPattern() throws {
+        #expect(TextComparison.like("", "") && !TextComparison.like("a", ""))
+        #expect(try TextComparison.matches("", "") && !TextComparison.matches("a", ""))
     }
 
     @Test(

@@ -91,4 +91,32 @@ import Testing
             }
         }
     }
+
+    @Test(
+        arguments: [
+            ("isbn CONTAINS ''", []), ("isbn BEGINSWITH[cd] ''", []), ("isbn ENDSWITH[c] ''", []), ("'' IN isbn", []),
+            ("isbn LIKE ''", [1]), ("isbn LIKE '*'", [1, 2]), ("isbn MATCHES ''", [1]), ("isbn == ''", [1]),
+            ("NOT isbn CONTAINS ''", [0, 1, 2]), ("ANY tags.name CONTAINS ''", []), ("title CONTAINS isbn", []),
+        ] as [(String, [Int32])])
+    func theEmptyTextIsPartOfNoText(_ format: String, _ pages: [Int32]) throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            for index in 0..<3 {
+                let book = Book(context: context)
+                book.title = "Emma"
+                book.pages = Int32(index)
+                book.isbn = [nil, "", "1"][index]
+                let tag = Tag(context: context)
+                tag.name = "\(index)"
+                book.tags = [tag]
+            }
+            let predicate = NSPredicate(format: format)
+            for _ in ["unsaved", "stored"] {
+                #expect(try context.all(Book.self, "Book", format).map(\.pages).sorted() == pages)
+                let all = try context.all(Book.self, "Book")
+                #expect(all.filter { predicate.evaluate(with: $0) }.map(\.pages).sorted() == pages)
+                try context.save()
+            }
+        }
+    }
 }
