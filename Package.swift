@@ -52,7 +52,8 @@ let package = Package(
         .target(
             name: "CoreDataPorting",
             dependencies: [
-                "CoreDataPrimitives", .product(name: "SwiftSyntax", package: "swift-syntax"),
+                "CoreDataPrimitives", "CoreDataManagedProperties",
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
             ]),
 

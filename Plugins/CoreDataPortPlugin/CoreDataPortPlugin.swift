@@ -46,12 +46,14 @@ import PackagePlugin
             // The compiler identifies files by name: the copy's own must not be the one that it says it has.
             pairs += files.map { (source: $0.url, copy: copies.appending(path: $0.path.dropLast(6) + ".ported.swift")) }
         }
+        // What the target's own sources declare is not missing.
+        let own = (target as? any SourceModuleTarget)?.sourceFiles(withSuffix: ".swift").map(\.url) ?? []
         return [
             .buildCommand(
                 displayName: "Porting \(pairs.count) sources for \(target.name)",
                 executable: try context.tool(named: "coredata-port").url,
-                arguments: pairs.flatMap { [$0.source.path, $0.copy.path] },
-                inputFiles: [file] + pairs.map(\.source), outputFiles: pairs.map(\.copy))
+                arguments: pairs.flatMap { [$0.source.path, $0.copy.path] } + ["--beside"] + own.map(\.path),
+                inputFiles: [file] + pairs.map(\.source) + own, outputFiles: pairs.map(\.copy))
         ]
     }
 

@@ -23,9 +23,14 @@ package struct PortSource: Sendable {
 /// Sources of one module are ported together: a class's superclass may be in another file. Porting what was ported
 /// changes nothing. What is inside `#if canImport(UIKit)`, `#if os(macOS)` and the like stays as it is.
 package enum Porter {
-    package static func port(_ sources: [PortSource]) -> [PortedSource] {
+    /// Ports the sources of a module.
+    ///
+    /// - Parameter others: sources of the module that are compiled as they are: what types they declare counts.
+    package static func port(_ sources: [PortSource], beside others: [PortSource] = []) -> [PortedSource] {
         let parsed = sources.map { (source: $0, tree: Parser.parse(source: $0.text)) }
-        let index = SourceIndex(parsed.map { (path: $0.source.path, tree: $0.tree) })
+        let index = SourceIndex(
+            parsed.map { (path: $0.source.path, tree: $0.tree) },
+            beside: others.map { (path: $0.path, tree: Parser.parse(source: $0.text)) })
         return parsed.map { source, tree in
             let text = SourceText(path: source.path, text: source.text)
             let visitor = PortVisitor(text: text, index: index)

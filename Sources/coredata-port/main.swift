@@ -4,8 +4,9 @@ import Foundation
 
 // What the plug-in CoreDataPortPlugin runs: ports the sources of one target into copies.
 //
-//     coredata-port SOURCE COPY [SOURCE COPY …]
+//     coredata-port SOURCE COPY [SOURCE COPY …] [--beside SOURCE …]
 //
+// The sources after --beside are the target's own: they are not ported, but what types they declare is there.
 // What could not be ported is told as compilers tell it, at the source's own line.
 
 func fail(_ message: String) -> Never {
@@ -13,15 +14,19 @@ func fail(_ message: String) -> Never {
     exit(1)
 }
 
-let arguments = Array(CommandLine.arguments.dropFirst())
+let parts = CommandLine.arguments.dropFirst().split(
+    separator: "--beside", maxSplits: 1, omittingEmptySubsequences: false)
+let arguments = Array(parts[0])
 guard !arguments.isEmpty, arguments.count.isMultiple(of: 2) else { fail("usage: coredata-port SOURCE COPY …") }
 let pairs = stride(from: 0, to: arguments.count, by: 2).map { (source: arguments[$0], copy: arguments[$0 + 1]) }
 
 do {
-    let sources = try pairs.map {
-        PortSource(path: $0.source, text: try String(contentsOfFile: $0.source, encoding: .utf8))
+    func source(at path: String) throws -> PortSource {
+        PortSource(path: path, text: try String(contentsOfFile: path, encoding: .utf8))
     }
-    for (pair, ported) in zip(pairs, Porter.port(sources)) {
+    let sources = try pairs.map { try source(at: $0.source) }
+    let others = try parts.dropFirst().joined().map(source)
+    for (pair, ported) in zip(pairs, Porter.port(sources, beside: others)) {
         if !ported.remarks.isEmpty {
             FileHandle.standardError.write(Data((ported.remarks.rendered + "\n").utf8))
         }

@@ -20,7 +20,7 @@ import Testing
         ],
         "CoreDataCodeGeneration": ["CoreDataPrimitives", "CoreDataModel"],
         "CoreDataManagedProperties": ["CoreDataPrimitives", "SwiftSyntax", "SwiftParser"],
-        "CoreDataPorting": ["CoreDataPrimitives", "SwiftSyntax", "SwiftParser"],
+        "CoreDataPorting": ["CoreDataPrimitives", "CoreDataManagedProperties", "SwiftSyntax", "SwiftParser"],
         "CoreDataCLI": [
             "CoreDataPrimitives", "CoreDataModel", "CoreData", "CoreDataCodeGeneration", "CoreDataPorting",
             "ArgumentParser",

@@ -97,6 +97,40 @@ import Testing
         ] { #expect(text.contains(body), "\(body)") }
     }
 
+    @Test(arguments: [
+        ("insertObject(_ value: Folder, inNotesAtIndex idx: Int)", "insert(p0, into: KEY, at: p1)"),
+        ("insertNotes(_ values: [Folder], atIndexes indexes: NSIndexSet)", "insert(p0, into: KEY, at: p1)"),
+        ("removeObjectFromNotesAtIndex(_ idx: Int)", "remove(at: p0, from: KEY)"),
+        ("removeNotesAtIndexes(_ indexes: NSIndexSet)", "remove(at: p0, from: KEY)"),
+        ("replaceObjectInNotesAtIndex(_ idx: Int, withObject value: Folder)", "replace(at: p0, with: p1, in: KEY)"),
+        (
+            "replaceNotesAtIndexes(_ indexes: NSIndexSet, withNotes values: [Folder])",
+            "replace(at: p0, with: p1, in: KEY)"
+        ),
+    ])
+    func olderNamesOfMethodsCallTheirKey(declaration: String, body: String) {
+        let companion = companion(
+            "import CoreData\nclass Folder: NSManagedObject { @NSManaged var notes: NSOrderedSet\n"
+                + "@NSManaged func \(declaration) }")
+        #expect(companion.diagnostics.isEmpty)
+        // Methods have a key of their own beside the property's.
+        #expect(companion.text.replacing("ManagedKeys.Folder_notes_2", with: "KEY").contains(body))
+    }
+
+    @Test func methodIsKnownByItsNameInObjectiveC() {
+        let companion = companion(
+            "import CoreData\nclass Folder: NSManagedObject { @objc(addNotesObject:) @NSManaged func file(_ a: Folder) }"
+        )
+        #expect(companion.diagnostics.isEmpty)
+        #expect(companion.text.contains("add(p0, to: ManagedKeys.Folder_notes)"))
+    }
+
+    @Test func methodIsAboutThePropertyThatThereIs() {
+        let method = "@NSManaged func addToDos(_ values: NSSet)"
+        #expect(companion("class A: NSObject { @NSManaged var toDos: NSSet\n\(method) }").text.contains("(\"toDos\")"))
+        #expect(companion("class A: NSObject { \(method) }").text.contains("(\"dos\")"))
+    }
+
     @Test func typesOfOtherModulesAreImportedAndQualified() {
         let companion = companion(
             """

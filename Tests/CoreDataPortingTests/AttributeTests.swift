@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func outletsAreReported() throws {
-        let ported = try port("class A {\n    @IBOutlet var label: NSObject?\n    @IBAction func tap() {}\n}")
+        let ported = try port("class A {\n    @IBOutlet var label: String?\n    @IBAction func tap() {}\n}")
         #expect(ported.remarks.map(\.location?.line) == [2, 3])
         #expect(!ported.isChanged)
     }

@@ -65,6 +65,7 @@ import Testing
 
     @Test func propertyWithoutValueIsReported() throws {
         let text = """
+            import CoreData
             class Book: NSManagedObject {
                 let shelf: Shelf
                 init(shelf: Shelf) { self.shelf = shelf }
@@ -72,12 +73,12 @@ import Testing
             """
         let ported = try port(text)
         #expect(ported.written == text)
-        #expect(ported.remarks.map(\.location?.line) == [2])
+        #expect(ported.remarks.map(\.location?.line) == [3])
     }
 
     @Test func superclassMayBeInAnotherSource() throws {
         let ported = Porter.port([
-            PortSource(path: "Base.swift", text: "class Base: NSManagedObject {}"),
+            PortSource(path: "Base.swift", text: "import CoreData\nclass Base: NSManagedObject {}"),
             PortSource(path: "Book.swift", text: "class Book: Base { init(x: Int) {} }"),
             PortSource(path: "Other.swift", text: "class Other: View { init(x: Int) {} }"),
         ])

@@ -49,9 +49,57 @@ import Testing
         #expect(result.hasSuffix(ending), "\(result)")
     }
 
-    @Test func methodThatCoreDataDoesNotMakeIsReported() throws {
-        let ported = try port("class A: M { @NSManaged func publish(_ value: Page) }")
+    @Test(arguments: [
+        ("addPagesObject(_ value: Page)", "add(value, to: KEY)"),
+        ("addPages(_ values: NSSet)", "add(values, to: KEY)"),
+        ("removePagesObject(_ value: Page)", "remove(value, from: KEY)"),
+        ("removePages(_ values: Set<Page>)", "for member in values { remove(member, from: KEY) }"),
+        ("insertObject(_ value: Page, inPagesAtIndex idx: Int)", "insert(value, into: KEY, at: idx)"),
+        ("insertPages(_ values: [Page], atIndexes indexes: NSIndexSet)", "insert(values, into: KEY, at: indexes)"),
+        ("removeObjectFromPagesAtIndex(_ idx: Int)", "remove(at: idx, from: KEY)"),
+        ("removePagesAtIndexes(_ indexes: IndexSet)", "remove(at: NSIndexSet(indexSet: indexes), from: KEY)"),
+        (
+            "replaceObjectInPagesAtIndex(_ idx: Int, withObject value: Page)", "replace(at: idx, with: value, in: KEY)"
+        ),
+        (
+            "replacePagesAtIndexes(_ indexes: NSIndexSet, withPages values: [Page])",
+            "replace(at: indexes, with: values, in: KEY)"
+        ),
+        ("insertIntoPages(_ values: [Page], at indexes: NSIndexSet)", "insert(values, into: KEY, at: indexes)"),
+    ])
+    func methodThatCoreDataMakesHasABody(declaration: String, body: String) throws {
+        let ported = try port("class A: M { @NSManaged func \(declaration) }")
+        #expect(ported.remarks.isEmpty)
+        let compiled = ported.compiled.replacing("Self._pagesKey1", with: "KEY")
+        #expect(compiled.contains(" { \(body) }; private static let _pagesKey1 = "), "\(compiled)")
+    }
+
+    @Test func methodIsKnownByItsNameInObjectiveC() throws {
+        let ported = try port("class A: M { @objc(addPagesObject:) @NSManaged func append(_ page: Page) }")
+        #expect(ported.remarks.isEmpty)
+        #expect(ported.compiled.contains("{ add(page, to: Self._pagesKey1) }"))
+    }
+
+    @Test func methodIsAboutThePropertyThatThereIs() throws {
+        let method = "@NSManaged func addToDos(_ values: NSSet)"
+        #expect(try compiled("class A: M { @NSManaged var toDos: NSSet; \(method) }").contains("<NSObject>(\"toDos\")"))
+        #expect(try compiled("class A: M { @NSManaged var dos: NSSet; \(method) }").contains("<NSObject>(\"dos\")"))
+    }
+
+    @Test(arguments: ["publish(_ value: Page)", "addPages(_ value: Page)", "addToPages(_ value: Page) -> Bool"])
+    func methodThatCoreDataDoesNotMakeIsReported(declaration: String) throws {
+        let ported = try port("class A: M { @NSManaged func \(declaration) }")
         #expect(ported.remarks.map(\.severity) == [.error])
+    }
+
+    @Test func typeGoesForTheNamesBeforeItToo() throws {
+        let ported = try port("class A: M {\n    @NSManaged public var width, height: Double\n}")
+        #expect(ported.remarks.isEmpty)
+        #expect(!Parser.parse(source: ported.compiled).hasError)
+        #expect(
+            ported.compiled.contains(
+                "public var width: Double { get { self[Self._widthKey] } set { self[Self._widthKey] = newValue } }; "
+                    + "public var height: Double { get { self[Self._heightKey] } "))
     }
 
     @Test func columnsStayWhereTheyWere() throws {

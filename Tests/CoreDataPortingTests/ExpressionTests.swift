@@ -72,11 +72,60 @@ import Testing
     @Test(arguments: [
         "Timer.scheduledTimer(timeInterval: 1, target: self, selector: #selector(f), userInfo: nil, repeats: true)",
         "c.addObserver(self, selector: #selector(f as (A) -> () -> Void), name: nil, object: nil)",
-        "let s = #selector(getter: A.b)",
+        "let s = NSStringFromSelector(#selector(A.b(_:)))",
     ])
     func otherSelectorsAreReported(text: String) throws {
+        let text = "import CoreData\n" + text
         let ported = try port(text)
         #expect(ported.remarks.count == 1)
         #expect(ported.written == text)
+    }
+
+    @Test(arguments: [
+        ("let k = NSStringFromSelector(#selector(getter: Book.title))", "let k = \"title\""),
+        ("let k = NSStringFromSelector(#selector(getter: Library.Book.title)) // k", "let k = \"title\" // k"),
+        ("let k = NSStringFromSelector(#selector(getter: Book.`default`))", "let k = \"default\""),
+        ("let k = NSStringFromSelector(#selector(getter: Book.author.name))", "let k = \"name\""),
+        ("let k = NSStringFromSelector(#selector(setter: Book.title))", "let k = \"setTitle:\""),
+        (
+            "class Book { var t = 1; var k: String { NSStringFromSelector(#selector(getter: t)) } }",
+            "class Book { var t = 1; var k: String { \"t\" } }"
+        ),
+        (
+            "class Book { var t = 1; var k: String { NSStringFromSelector(#selector(getter: self.t)) } }",
+            "class Book { var t = 1; var k: String { \"t\" } }"
+        ),
+        (
+            "f(NSStringFromSelector(\n    #selector(getter: Book.title)\n), x)",
+            "f(\"title\", x)"
+        ),
+    ])
+    func nameOfAPropertysSelectorBecomesItsKey(before: String, after: String) throws {
+        try check(before, becomes: after)
+    }
+
+    @Test func nameOfAPropertysSelectorIsThatOfObjectiveC() throws {
+        try check(
+            """
+            class Text { @objc(isRead) var read = false; var open: Bool { @objc(isOpen) get { true } } }
+            class Book: Text {}
+            let a = NSStringFromSelector(#selector(getter: Book.read)) + #keyPath(Book.read)
+            let b = NSStringFromSelector(#selector(getter: Text.open)) + #keyPath(Text.open)
+            """,
+            becomes: """
+                class Text { var read = false; var open: Bool { get { true } } }
+                class Book: Text {}
+                let a = "isRead" + "isRead"
+                let b = "isOpen" + "open"
+                """)
+    }
+
+    @Test(arguments: [
+        ("let s = #selector(getter: A.b)", "let s = NSSelectorFromString(\"b\")"),
+        ("let s = #selector(getter: A.b).description", "let s = NSSelectorFromString(\"b\").description"),
+        ("let s = #selector(setter: A.b)", "let s = NSSelectorFromString(\"setB:\")"),
+    ])
+    func selectorOfAPropertyIsNamed(before: String, after: String) throws {
+        try check(before, becomes: after)
     }
 }

@@ -9,7 +9,11 @@ func port(_ text: String, path: String = "Book.swift") throws -> PortedSource {
 }
 
 /// Checks what people get of a source, that it is Swift, and that porting it again changes nothing.
+///
+/// A source that imports nothing gets an import of `CoreData` at its end.
 func check(_ before: String, becomes after: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) throws {
+    let end = before.contains("import ") || after.contains("import ") ? "" : "\nimport CoreData"
+    let (before, after) = (before + end, after + end)
     let ported = try port(before)
     #expect(ported.written == after, sourceLocation: sourceLocation)
     #expect(ported.isChanged == (before != after), sourceLocation: sourceLocation)

@@ -9,10 +9,11 @@ struct PortCommand: ParsableCommand {
         abstract: "Rewrites Swift sources for Apple's Core Data so that they compile here.",
         discussion: """
             Rewrites what needs the Objective-C runtime or a module that exists on Apple's platforms only: @objc, \
-            #keyPath, #selector of observers, override init(entity:insertInto:), overrides in extensions, imports. \
-            Everything else stays byte for byte; what is in #if canImport(UIKit), #if os(macOS) and the like, too. \
-            Lists each change and what cannot be changed, with file, line and column. Sources of one module are \
-            ported together. A file that needs a user interface is left out.
+            #keyPath, #selector of observers and properties, override init(entity:insertInto:), overrides in \
+            extensions, imports; adds imports that are missing. Everything else stays byte for byte; what is in \
+            #if canImport(UIKit), #if os(macOS) and the like, too. Lists each change and what cannot be \
+            changed, with file, line and column. Sources of one module are ported together. A file that needs a \
+            user interface is left out.
 
             Without --output and --in-place it lists and writes nothing. To compile one source tree on both sides \
             use the build plug-in CoreDataPortPlugin instead.

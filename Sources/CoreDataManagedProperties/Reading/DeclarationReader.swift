@@ -188,7 +188,8 @@ struct DeclarationReader {
                         return .init(label: label == "_" ? nil : label, type: parameter.type)
                     }, returnsValue: !isPlain || !["Void", "()", "Swift.Void"].contains(returned)),
                 owner: owner, access: Self.access(of: function.modifiers) ?? inherited ?? .internal,
-                conditions: conditions, position: function.name.positionAfterSkippingLeadingTrivia))
+                conditions: conditions, objectiveCName: function.attributes.objectiveCName,
+                position: function.name.positionAfterSkippingLeadingTrivia))
     }
 
     /// What the modifiers say; `private(set)` says nothing of reading.
@@ -208,8 +209,13 @@ struct DeclarationReader {
 }
 
 extension AttributeListSyntax {
-    fileprivate var managed: AttributeSyntax? {
-        lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.attributeName.trimmedDescription == "NSManaged" }
+    fileprivate var managed: AttributeSyntax? { attribute(named: "NSManaged") }
+
+    /// `addNotesObject:` of `@objc(addNotesObject:)`.
+    fileprivate var objectiveCName: String? { attribute(named: "objc")?.arguments?.trimmedDescription }
+
+    private func attribute(named name: String) -> AttributeSyntax? {
+        lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.attributeName.trimmedDescription == name }
     }
 }
 

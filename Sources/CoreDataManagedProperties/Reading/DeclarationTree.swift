@@ -146,6 +146,8 @@ struct ManagedDeclaration {
     var owner: Owner
     var access: Access
     var conditions: [String]
+    /// The name that `@objc(…)` gives it.
+    var objectiveCName: String?
     /// Where its name stands.
     var position: AbsolutePosition
 }

@@ -1,78 +1,107 @@
-/// What a generated method of a to-many relationship does, by its name, labels and types.
+/// What a method of a to-many relationship does that Core Data makes for a class, told by its name in Swift or in
+/// Objective-C.
 ///
-///     addToNotes(_: Note)                    // add(value, to: key)
-///     insertIntoNotes(_: Note, at: Int)      // insert(value, into: key, at: index)
-///     replaceNotes(at: Int, with: Note)      // replace(at: index, in: key, with: value)
-///     addNotesObject(_: Note)                // the older names, the same
-struct CollectionMethod {
+///     addToNotes(_: Note)                                                   // add
+///     insertIntoNotes(_: Note, at: Int)                                     // insert
+///     addNotesObject(_: Note), insertNotes(_: [Note], atIndexes: NSIndexSet)  // the older names, the same
+///     @objc(addNotesObject:) append(_: Note)                                // whatever its name in Swift
+package struct CollectionMethod: Hashable, Sendable {
+    package enum Operation: Hashable, Sendable {
+        case add
+        case remove
+        case insert
+        case removeAt
+        case replace
+    }
+
+    package var operation: Operation
     /// The relationship's name with a capital: `Notes`.
-    var capitalizedKey: String
-    /// The body, in which `KEY` stands for the key and `p0`, `p1` for the parameters.
-    var body: String
+    package var capitalizedKey: String
 
-    init?(name: String, labels: [String?], parameters: [MangledType]) {
-        let forms = parameters.map(\.argumentForm)
-        let isMany = forms.first.map { $0 != "PARAMETER" } ?? false
-        func argument(_ index: Int) -> String { forms[index].replacing("PARAMETER", with: "p\(index)") }
-        switch labels {
-        case [nil]:
-            if let key = Self.middle(of: name, "addTo", "") ?? Self.middle(of: name, "add", "Object")
-                ?? (isMany ? Self.middle(of: name, "add", "") : nil)
-            {
-                self.init(capitalizedKey: key, body: "add(\(argument(0)), to: KEY)")
-            } else if let key = Self.middle(of: name, "removeFrom", "") ?? Self.middle(of: name, "remove", "Object")
-                ?? (isMany ? Self.middle(of: name, "remove", "") : nil)
-            {
-                self.init(capitalizedKey: key, body: "remove(\(argument(0)), from: KEY)")
-            } else {
-                return nil
-            }
-        case [nil, "at"]:
-            guard let key = Self.middle(of: name, "insertInto", "") else { return nil }
-            self.init(capitalizedKey: key, body: "insert(p0, into: KEY, at: \(argument(1)))")
-        case ["at"]:
-            guard let key = Self.middle(of: name, "removeFrom", "") else { return nil }
-            self.init(capitalizedKey: key, body: "remove(at: \(argument(0)), from: KEY)")
-        case ["at", "with"]:
-            guard let key = Self.middle(of: name, "replace", "") else { return nil }
-            self.init(capitalizedKey: key, body: "replace(at: \(argument(0)), with: p1, in: KEY)")
-        default: return nil
+    /// The method that a declaration stands for; `nil` where Core Data makes none of that name.
+    ///
+    /// - Parameters:
+    ///   - labels: the parameters' labels; `nil` is `_`.
+    ///   - selector: the name that `@objc(…)` gives.
+    ///   - isMany: whether the first parameter is a collection.
+    ///   - isDeclared: whether the class has a property of that name with a capital: `addToDos(_:)` is about `toDos` in
+    ///     a class that has it, else about `dos`.
+    package init?(
+        name: String, labels: [String?], selector: String?, isMany: Bool, isDeclared: (String) -> Bool
+    ) {
+        var candidates: [Self] = []
+        if let selector, selector.hasSuffix(":") {
+            let pieces = selector.split(separator: ":").map(String.init)
+            if pieces.count == labels.count { candidates = Self.methods(of: pieces, isMany) }
         }
-    }
-
-    private init(capitalizedKey: String, body: String) {
-        self.capitalizedKey = capitalizedKey
-        self.body = body
-    }
-
-    private static func middle(of name: String, _ prefix: String, _ suffix: String) -> String? {
-        guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count > prefix.count + suffix.count else {
+        if candidates.isEmpty {
+            candidates = Self.method(name, labels).map { [$0] } ?? []
+            if labels.first == .some(nil) {
+                candidates += Self.methods(of: [name] + labels.dropFirst().map { $0 ?? "" }, isMany)
+            }
+        }
+        guard let method = candidates.first(where: { isDeclared($0.capitalizedKey) }) ?? candidates.first else {
             return nil
         }
-        let middle = name.dropFirst(prefix.count).dropLast(suffix.count)
-        // `address` is not the addition of `ress`.
-        return middle.first?.isLowercase == true ? nil : String(middle)
+        self = method
     }
-}
 
-extension MangledType {
-    /// How a parameter of the type is handed on: collections of Swift's as Foundation's. In it `PARAMETER` stands for
-    /// the name; it is all of it for what is no collection.
-    fileprivate var argumentForm: String {
-        switch self {
-        case .bound(let declaration, _) where declaration.module == "Swift":
-            switch declaration.name {
-            case "Set": "Foundation.NSSet(array: Swift.Array(PARAMETER))"
-            case "Array": "Foundation.NSOrderedSet(array: PARAMETER)"
-            default: "PARAMETER"
+    private init?(_ operation: Operation, _ text: String, _ prefix: String, _ suffix: String = "") {
+        guard text.hasPrefix(prefix), text.hasSuffix(suffix), text.count > prefix.count + suffix.count else {
+            return nil
+        }
+        let key = text.dropFirst(prefix.count).dropLast(suffix.count)
+        // `address` is not the addition of `ress`.
+        if key.first?.isLowercase == true { return nil }
+        self.operation = operation
+        capitalizedKey = String(key)
+    }
+
+    /// The names that classes have since Swift 3.
+    private static func method(_ name: String, _ labels: [String?]) -> Self? {
+        switch labels {
+        case [nil]: Self(.add, name, "addTo") ?? Self(.remove, name, "removeFrom")
+        case [nil, "at"]: Self(.insert, name, "insertInto")
+        case ["at"]: Self(.removeAt, name, "removeFrom")
+        case ["at", "with"]: Self(.replace, name, "replace")
+        default: nil
+        }
+    }
+
+    /// The names of Objective-C, by the words before the colons.
+    private static func methods(of pieces: [String], _ isMany: Bool) -> [Self] {
+        var found: [Self?] = []
+        if pieces.count == 1 {
+            found += [
+                Self(.removeAt, pieces[0], "removeObjectFrom", "AtIndex"),
+                isMany ? nil : Self(.removeAt, pieces[0], "remove", "AtIndexes"),
+                Self(.add, pieces[0], "add", "Object"), Self(.remove, pieces[0], "remove", "Object"),
+            ]
+            if isMany { found += [Self(.add, pieces[0], "add"), Self(.remove, pieces[0], "remove")] }
+        } else if pieces.count == 2 {
+            if pieces[0] == "insertObject" { found.append(Self(.insert, pieces[1], "in", "AtIndex")) }
+            if pieces[1] == "atIndexes" { found.append(Self(.insert, pieces[0], "insert")) }
+            if pieces[1] == "withObject" { found.append(Self(.replace, pieces[0], "replaceObjectIn", "AtIndex")) }
+            if let many = Self(.replace, pieces[0], "replace", "AtIndexes"), pieces[1] == "with" + many.capitalizedKey {
+                found.append(many)
             }
-        case .nominal(let declaration) where declaration.module.hasPrefix("Foundation"):
-            switch declaration.name {
-            case "NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet": "(PARAMETER)"
-            case "IndexSet": "Foundation.NSIndexSet(indexSet: PARAMETER)"
-            default: "PARAMETER"
-            }
-        default: "PARAMETER"
+        }
+        return found.compactMap(\.self)
+    }
+
+    /// What does it, in Swift.
+    ///
+    /// - Parameters:
+    ///   - arguments: how the parameters are handed on, in their order.
+    ///   - key: the relationship's key.
+    package func body(_ arguments: [String], key: String) -> String {
+        switch (operation, arguments.count) {
+        case (.add, 1): "add(\(arguments[0]), to: \(key))"
+        case (.remove, 1): "remove(\(arguments[0]), from: \(key))"
+        case (.removeAt, 1): "remove(at: \(arguments[0]), from: \(key))"
+        case (.insert, 2): "insert(\(arguments[0]), into: \(key), at: \(arguments[1]))"
+        case (.replace, 2): "replace(at: \(arguments[0]), with: \(arguments[1]), in: \(key))"
+        default: preconditionFailure("\(operation) of \(capitalizedKey) does not take \(arguments.count) arguments.")
         }
     }
 }

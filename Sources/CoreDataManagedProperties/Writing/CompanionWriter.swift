@@ -113,8 +113,11 @@ struct CompanionWriter {
         let declaration = subject.declaration
         var types: [MangledType] = []
         for parameter in parameters { types.append(try resolve(parameter.type, for: subject)) }
-        let labels = parameters.map(\.label)
-        guard !returnsValue, let method = CollectionMethod(name: declaration.name, labels: labels, parameters: types)
+        guard !returnsValue,
+            let method = CollectionMethod(
+                name: declaration.name, labels: parameters.map(\.label), selector: declaration.objectiveCName,
+                isMany: types.first?.isCollection == true,
+                isDeclared: { declaredProperty($0, in: subject.type) != nil })
         else {
             throw failure(
                 declaration, "'\(declaration.name)' is no method that a managed object supplies",
@@ -123,14 +126,19 @@ struct CompanionWriter {
         }
         let member = MangledMember(
             in: subject.context, name: declaration.name, discriminator: subject.discriminator,
-            .method(labels: labels, parameters: types))
+            .method(labels: parameters.map(\.label), parameters: types))
         let key = keyName(
             subject, key: propertyName(method.capitalizedKey, in: subject.type), valueType: "Foundation.NSSet")
+        // Members at positions are handed on as arrays.
+        let isPlaced = method.operation == .insert || method.operation == .replace
+        let arguments = types.enumerated().map { number, type in
+            isPlaced && type.isCollection ? "p\(number)" : type.argumentForm("p\(number)")
+        }
         let texts = types.enumerated().map { "_ p\($0.offset): \(spelling.text($0.element))" }
         addFunction(
             member.method,
             "\(uniqueName(subject, declaration.name))(\(texts.joined(separator: ", "))) { "
-                + "\(method.body.replacing("KEY", with: key)) }", subject)
+                + "\(method.body(arguments, key: key)) }", subject)
     }
 
     private func resolve(_ syntax: TypeSyntax, for subject: Subject) throws(ResolutionFailure) -> MangledType {
@@ -158,11 +166,14 @@ struct CompanionWriter {
 
     /// The property that a name with a capital stands for: a declared one, else the name with a small letter.
     private func propertyName(_ capitalized: String, in type: TypeNode) -> String {
-        let declared = program.managed.first { declaration in
+        declaredProperty(capitalized, in: type) ?? capitalized.prefix(1).lowercased() + capitalized.dropFirst()
+    }
+
+    private func declaredProperty(_ capitalized: String, in type: TypeNode) -> String? {
+        program.managed.first { declaration in
             guard case .variable = declaration.shape, declaration.owner.type === type else { return false }
             return declaration.name.capitalizedFirst == capitalized
-        }
-        return declared?.name ?? capitalized.prefix(1).lowercased() + capitalized.dropFirst()
+        }?.name
     }
 
     private mutating func keyName(_ subject: Subject, key: String, valueType: String) -> String {

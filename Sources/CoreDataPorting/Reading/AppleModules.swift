@@ -28,6 +28,64 @@ enum AppleModules {
         names[module]?.contains(name) == true || hasPrefix(of: module, name)
     }
 
+    /// The modules whose names come along with the imports of a source: SwiftUI has those of UIKit, too.
+    static func broughtAlong(by modules: some Sequence<String>) -> Set<String> {
+        modules.contains("SwiftUI") ? ["UIKit", "AppKit"] : []
+    }
+
+    /// The module of a name that a source uses without an import of it: it came by a bridging header, or by another
+    /// module. Only names that nothing else is likely to have.
+    static func owner(ofNotImported name: String) -> String? {
+        // `UIColor`; `UITEST` and `UIDMap` are somebody's own.
+        if name.hasPrefix("UI"), let first = name.dropFirst(2).first, first.isUppercase,
+            name.dropFirst(3).first?.isLowercase == true
+        {
+            return "UIKit"
+        }
+        return distinctive.first { $0.names.contains(name) }?.module
+    }
+
+    private static let distinctive: [(module: String, names: Set<String>)] = [
+        ("AppKit", appKitNames),
+        (
+            "CloudKit",
+            [
+                "CKAsset", "CKContainer", "CKDatabase", "CKQuery", "CKRecord", "CKRecordZone", "CKShare",
+                "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
+            ]
+        ),
+        (
+            "Combine",
+            ["AnyCancellable", "AnyPublisher", "CurrentValueSubject", "ObservableObject", "PassthroughSubject"]
+        ),
+        (
+            "CoreGraphics",
+            [
+                "CGAffineTransform", "CGColor", "CGColorSpace", "CGContext", "CGImage", "CGMutablePath", "CGPath",
+                "CGVector",
+            ]
+        ),
+        (
+            "CoreLocation",
+            [
+                "CLGeocoder", "CLLocation", "CLLocationCoordinate2D", "CLLocationDegrees", "CLLocationDistance",
+                "CLLocationManager", "CLPlacemark", "CLRegion",
+            ]
+        ),
+        (
+            "CoreSpotlight",
+            [
+                "CSSearchableIndex", "CSSearchableItem", "CSSearchableItemAttributeSet",
+                "NSCoreDataCoreSpotlightDelegate",
+            ]
+        ),
+        ("MapKit", ["MKAnnotation", "MKCoordinateRegion", "MKMapItem", "MKMapView", "MKPlacemark"]),
+        ("UniformTypeIdentifiers", ["UTType"]),
+        ("UserNotifications", ["UNMutableNotificationContent", "UNNotificationRequest", "UNUserNotificationCenter"]),
+        ("WebKit", ["WKWebView", "WKWebViewConfiguration"]),
+        ("os", ["OSAllocatedUnfairLock", "OSLog", "OSSignposter", "os_log"]),
+    ]
+
     private static let prefixes: [String: [String]] = [
         "UIKit": ["UI"], "CloudKit": ["CK", "NSPersistentCloudKit"],
         "CoreSpotlight": ["CS", "NSCoreDataCoreSpotlight"],

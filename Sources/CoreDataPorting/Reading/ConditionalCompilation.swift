@@ -45,6 +45,7 @@ enum ConditionalCompilation {
         case "os", "targetEnvironment": return applePlatforms.contains(text) || text == "simulator" ? .no : .unknown
         case "canImport":
             let module = text.split(separator: ".").first.map(String.init) ?? text
+            if FoundationModules.isPart(module) { return .yes }
             return AppleModules.isAppleOnly(module) ? .no : .unknown
         default: return .unknown
         }

@@ -25,9 +25,18 @@ struct SourceIndex: Sendable {
     /// Properties marked with `@NSManaged`, by their type's name, in the order of the sources.
     private(set) var managedProperties: [String: [ManagedProperty]] = [:]
     /// The names that `@objc(name)` gives to properties, by type and property.
-    private(set) var objectiveCNames: [String: [String: String]] = [:]
+    private var objectiveCNames: [String: [String: String]] = [:]
+    /// The names that `@objc(name) get` gives to properties' getters.
+    private var getterNames: [String: [String: String]] = [:]
+    /// The modules that a source of these passes on to all of them: `@_exported import UIKit`.
+    private(set) var exportedModules: Set<String> = []
 
-    init(_ sources: [(path: String, tree: SourceFileSyntax)]) {
+    init(_ sources: [(path: String, tree: SourceFileSyntax)], beside others: [(path: String, tree: SourceFileSyntax)]) {
+        for source in others {
+            let visitor = DeclarationVisitor(path: source.path)
+            visitor.walk(source.tree)
+            typeNames.formUnion(visitor.typeNames)
+        }
         for source in sources {
             let visitor = DeclarationVisitor(path: source.path)
             visitor.walk(source.tree)
@@ -35,6 +44,8 @@ struct SourceIndex: Sendable {
             typeNames.formUnion(visitor.typeNames)
             managedProperties.merge(visitor.managedProperties) { $0 + $1 }
             objectiveCNames.merge(visitor.objectiveCNames) { $0.merging($1) { first, _ in first } }
+            getterNames.merge(visitor.getterNames) { $0.merging($1) { first, _ in first } }
+            exportedModules.formUnion(visitor.exportedModules)
         }
     }
 
@@ -49,24 +60,46 @@ struct SourceIndex: Sendable {
         return false
     }
 
-    /// A class's own and inherited properties, each name once.
-    func allManagedProperties(of type: String) -> [ManagedProperty] {
-        var properties: [ManagedProperty] = []
-        var names: Set<String> = []
-        var seen: Set<String> = []
+    /// A class and those above it, as far as these sources tell.
+    private func lineage(of type: String) -> [String] {
+        var names: [String] = []
         var current: String? = type
-        while let name = current, seen.insert(name).inserted {
-            properties += (managedProperties[name] ?? []).filter { names.insert($0.name).inserted }
+        while let name = current, !names.contains(name) {
+            names.append(name)
             current = classes[name]?.superclass
         }
-        return properties
+        return names
+    }
+
+    /// A class's own and inherited properties, each name once.
+    func allManagedProperties(of type: String) -> [ManagedProperty] {
+        var names: Set<String> = []
+        return lineage(of: type).flatMap { managedProperties[$0] ?? [] }.filter { names.insert($0.name).inserted }
+    }
+
+    /// What Objective-C calls a property, its own or inherited.
+    func objectiveCName(of property: String, in type: String?) -> String {
+        guard let type else { return property }
+        return lineage(of: type).lazy.compactMap { objectiveCNames[$0]?[property] }.first ?? property
+    }
+
+    /// What Objective-C calls a property's getter: `isRead` of `var read: Bool { @objc(isRead) get }`.
+    func getterName(of property: String, in type: String?) -> String {
+        let own = type.map(lineage)?.lazy.compactMap { getterNames[$0]?[property] }.first
+        return own ?? objectiveCName(of: property, in: type)
     }
 
     /// The property that a to-many method such as `addToPages(_:)` is about.
     func managedProperty(named capitalised: String, of type: String) -> String {
+        declaredManagedProperty(named: capitalised, of: type)
+            ?? capitalised.prefix(1).lowercased() + capitalised.dropFirst()
+    }
+
+    /// `pages` or `Pages` for `Pages`, where the class has or inherits it.
+    func declaredManagedProperty(named capitalised: String, of type: String) -> String? {
         let lowercased = capitalised.prefix(1).lowercased() + capitalised.dropFirst()
-        let known = Set((managedProperties[type] ?? []).map(\.name))
-        return known.contains(lowercased) || !known.contains(capitalised) ? lowercased : capitalised
+        let known = Set(allManagedProperties(of: type).map(\.name))
+        return [lowercased, capitalised].first(where: known.contains)
     }
 }
 
@@ -77,10 +110,19 @@ private final class DeclarationVisitor: SyntaxVisitor {
     var typeNames: Set<String> = []
     var managedProperties: [String: [SourceIndex.ManagedProperty]] = [:]
     var objectiveCNames: [String: [String: String]] = [:]
+    var getterNames: [String: [String: String]] = [:]
+    var exportedModules: Set<String> = []
 
     init(path: String) {
         self.path = path
         super.init(viewMode: .sourceAccurate)
+    }
+
+    override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
+        if node.attributes.attribute(named: "_exported") != nil, let module = node.path.first?.name.plainText {
+            exportedModules.insert(module)
+        }
+        return .skipChildren
     }
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
@@ -119,8 +161,15 @@ private final class DeclarationVisitor: SyntaxVisitor {
                     isHidden: node.modifiers.modifier("private") != nil)
             }
         }
-        if let name = node.attributes.attribute(named: "objc")?.objectiveCName, names.count == 1 {
-            objectiveCNames[type, default: [:]][names[0].plainText] = name
+        guard names.count == 1, let property = names.first?.plainText else { return .visitChildren }
+        if let name = node.attributes.attribute(named: "objc")?.objectiveCName {
+            objectiveCNames[type, default: [:]][property] = name
+        }
+        if case .accessors(let accessors) = node.bindings.first?.accessorBlock?.accessors,
+            let getter = accessors.first(where: { $0.accessorSpecifier.text == "get" }),
+            let name = getter.attributes.attribute(named: "objc")?.objectiveCName
+        {
+            getterNames[type, default: [:]][property] = name
         }
         return .visitChildren
     }

@@ -35,6 +35,29 @@ extension Syntax {
     }
 }
 
+extension Syntax {
+    /// Whether the node is inside `#if`.
+    var isInConditionalCompilation: Bool {
+        sequence(first: self, next: \.parent).contains { $0.is(IfConfigClauseSyntax.self) }
+    }
+}
+
+extension SourceFileSyntax {
+    /// The place after the comment at the top, if a blank line sets it off, and before the first declaration's own.
+    var head: Int {
+        guard let first = firstToken(viewMode: .sourceAccurate) else { return 0 }
+        var offset = first.positionAfterSkippingLeadingTrivia.utf8Offset
+        for piece in first.leadingTrivia.pieces.reversed() {
+            switch piece {
+            case .newlines(let count) where count > 1, .carriageReturnLineFeeds(let count) where count > 1:
+                return offset
+            default: offset -= piece.sourceLength.utf8Length
+            }
+        }
+        return offset
+    }
+}
+
 extension TokenSyntax {
     /// The name without backticks.
     var plainText: String { text.filter { $0 != "`" } }

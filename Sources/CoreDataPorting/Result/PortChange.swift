@@ -8,6 +8,7 @@ package struct PortChange: Hashable, Sendable {
         case classBoundProtocol = "Objective-C protocols bound to classes"
         case keyPath = "#keyPath to a string"
         case selector = "#selector to a method or a name"
+        case selectorName = "names of selectors to strings"
         case requiredInitialiser = "initialisers made required"
         case addedInitialiser = "required initialisers added"
         case movedOverride = "overrides moved from an extension into the class"

@@ -1,16 +1,35 @@
 import SwiftSyntax
 
-/// Imports of modules that do not exist here, and what is used of them.
+/// Imports of modules that do not exist here, imports that are missing, and what is used of the modules.
 extension PortVisitor {
     func portImport(_ node: ImportDeclSyntax) {
         guard let module = node.path.first?.name.plainText else { return }
         let range = node.span
-        if imports[module] == nil { imports[module] = range }
+        let isConditional = Syntax(node).isInConditionalCompilation
+        if imports[module].map({ $0.isConditional && !isConditional }) ?? true {
+            imports[module] = (range, isConditional)
+        }
         if AppleModules.isAppleOnly(module) {
             missingModules.append((module, range))
-        } else if node.importKindSpecifier == nil, node.path.count > 1, Self.umbrellas.contains(module) {
+        } else if let kind = node.importKindSpecifier {
+            guard node.path.count == 2, let name = node.path.last?.name.plainText else { return }
+            importedNames.insert(name)
+            if module == "Foundation" { portImport(node, of: name, kind: kind.text) }
+        } else if node.path.count > 1, Self.umbrellas.contains(module) {
             rewrite(node.path.span, to: module, as: .moduleImport)
         }
+    }
+
+    /// `import class Foundation.URLSession`, which another module has here.
+    private func portImport(_ node: ImportDeclSyntax, of name: String, kind: String) {
+        guard let part = FoundationModules.part(with: name) else { return }
+        let range = node.span
+        let here = text.text(range.lowerBound..<node.path.span.lowerBound) + "\(part).\(name)"
+        add(
+            SourceEdit(
+                range: range, written: "#if canImport(\(part))\n\(here)\n#else\n\(text.text(range))\n#endif",
+                compiled: text.aligned(here, to: range)),
+            as: .conditionalImport, before: text.text(range), after: "import \(kind) \(part).\(name)")
     }
 
     /// Modules that have submodules on Apple's platforms and none here.
@@ -18,35 +37,71 @@ extension PortVisitor {
 
     /// Makes imports of missing modules conditional, and adds those of the modules that have the names here.
     func completeImports() {
-        let hasFoundation = imports["Foundation"] != nil || imports["CoreData"] != nil
-        let usesCoreData = !Self.namesHere.isDisjoint(with: usedNames.keys) || hasChange(of: .selector)
-        for (number, (module, range)) in missingModules.enumerated() {
-            let declaration = text.text(range)
+        let present = index.exportedModules.union(imports.keys)
+        // Tests get Foundation with XCTest.
+        let hasFoundation = !present.isDisjoint(with: ["Foundation", "CoreData", "XCTest"])
+        let used = usedNames.keys.filter { !index.typeNames.contains($0) && !importedNames.contains($0) }
+        let usesCoreData = used.contains(where: FoundationModules.isOfCoreData) || hasChange(of: .selector)
+        let usesFoundation = used.contains(where: FoundationModules.isOfFoundation)
+
+        var added: [String] = []
+        if usesCoreData, !present.contains("CoreData") {
+            added.append("CoreData")
+        } else if !hasFoundation, usesFoundation || !missingModules.isEmpty {
             // Frameworks bring Foundation along.
-            let isLacking = number == 0 && !hasFoundation
-            let substitute = isLacking ? (usesCoreData ? "import CoreData" : "import Foundation") : ""
-            let other = substitute.isEmpty ? "" : "\n#else\n\(substitute)"
-            // A copy does without the import, so that each line stays where it is.
-            add(
-                SourceEdit(
-                    range: range, written: "#if canImport(\(module))\n\(declaration)\(other)\n#endif",
-                    compiled: text.aligned(substitute, to: range)),
-                as: .conditionalImport, before: declaration, after: "#if canImport(\(module))")
+            added.append("Foundation")
         }
-        if imports["CoreData"] == nil, usesCoreData, let foundation = imports["Foundation"] {
-            let end = foundation.upperBound
-            add(
-                SourceEdit(range: end..<end, written: "\nimport CoreData", compiled: "; import CoreData"),
-                as: .addedImport, before: "", after: "import CoreData")
+        let substitute = hasFoundation || missingModules.isEmpty || added.isEmpty ? nil : added.removeFirst()
+        added += FoundationModules.parts.filter { part in
+            !present.contains(part.module) && used.contains(where: part.names.contains)
+        }.map(\.module)
+
+        for (number, (module, range)) in missingModules.enumerated() {
+            makeConditional(module, range, substitute: number == 0 ? substitute : nil)
         }
+        let first = substitute == nil ? nil : missingModules.first?.range
+        add(imports: added, after: first ?? anchor)
     }
 
-    /// What Foundation has on Apple's platforms, and `CoreData` supplies or completes here.
-    private static let namesHere: Set<String> = [
-        "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSFastEnumeration", "NSPredicate",
-        "NSSecureUnarchiveFromDataTransformer", "NSSelectorFromString", "NSSortDescriptor", "NSStringFromSelector",
-        "Selector", "ValueTransformer", "autoreleasepool",
-    ]
+    private func makeConditional(_ module: String, _ range: Range<Int>, substitute: String?) {
+        let declaration = text.text(range)
+        let substitute = substitute.map { "import \($0)" } ?? ""
+        let other = substitute.isEmpty ? "" : "\n#else\n\(substitute)"
+        // A copy does without the import, so that each line stays where it is.
+        add(
+            SourceEdit(
+                range: range, written: "#if canImport(\(module))\n\(declaration)\(other)\n#endif",
+                compiled: text.aligned(substitute, to: range)),
+            as: .conditionalImport, before: declaration, after: "#if canImport(\(module))")
+    }
+
+    /// The import after which others go: one that a copy has, too.
+    private var anchor: Range<Int>? {
+        let missing = Set(missingModules.map(\.name))
+        let all = imports.filter { !missing.contains($0.key) && !$0.value.isConditional }
+        let preferred = ["Foundation", "CoreData"].lazy.compactMap { all[$0]?.range }.first
+        return preferred ?? all.values.map(\.range).min { $0.lowerBound < $1.lowerBound }
+    }
+
+    private func add(imports modules: [String], after anchor: Range<Int>?) {
+        guard !modules.isEmpty else { return }
+        let written = modules.map { module in
+            FoundationModules.isPart(module)
+                ? "#if canImport(\(module))\nimport \(module)\n#endif" : "import \(module)"
+        }
+        let compiled = modules.map { "import \($0)" }.joined(separator: "; ")
+        let offset = anchor?.upperBound ?? head
+        let edit =
+            anchor == nil
+            ? SourceEdit(
+                range: offset..<offset, written: written.joined(separator: "\n") + "\n\n", compiled: compiled + "; ")
+            : SourceEdit(
+                range: offset..<offset, written: "\n" + written.joined(separator: "\n"), compiled: "; " + compiled)
+        add(edit, as: .addedImport, before: "", after: "import \(modules[0])")
+        for module in modules.dropFirst() {
+            note(.addedImport, at: offset, before: "", after: "import \(module)")
+        }
+    }
 
     func use(_ name: String, at offset: Int) {
         if usedNames[name] == nil { usedNames[name] = offset }
@@ -54,20 +109,31 @@ extension PortVisitor {
 
     /// Tells which names of missing modules the source uses; those for user interfaces leave it out.
     func reportUses() {
-        let uses = missingModules.map { module, _ in
-            let used = usedNames.filter { AppleModules.owns(module, $0.key) && !index.typeNames.contains($0.key) }
+        let modules = missingModules.map(\.name)
+        let own = index.typeNames
+        let uses = (modules + AppleModules.broughtAlong(by: modules).subtracting(modules).sorted()).map { module in
+            let used = usedNames.filter { AppleModules.owns(module, $0.key) && !own.contains($0.key) }
             return (module: module, names: used.sorted { $0.value < $1.value })
         }
         let interfaces = uses.filter { AppleModules.userInterface.contains($0.module) && !$0.names.isEmpty }
         for (module, names) in interfaces { leaveOut(for: module, because: names[0].key, at: names[0].value) }
         guard interfaces.isEmpty else { return }
         for (module, names) in uses {
-            for (name, offset) in names {
-                remark(
-                    "'\(name)' needs \(module), which does not exist here", at: offset,
-                    hint: "declare it for this platform in a file of your own, or put its uses in "
-                        + "#if canImport(\(module))")
-            }
+            for (name, offset) in names { remarkUse(of: name, in: module, at: offset, isImported: true) }
         }
+        let told = Set(uses.flatMap { $0.names.map(\.key) })
+        for (name, offset) in usedNames where !own.contains(name) && !told.contains(name) {
+            guard let module = AppleModules.owner(ofNotImported: name) else { continue }
+            remarkUse(of: name, in: module, at: offset, isImported: false)
+        }
+    }
+
+    private func remarkUse(of name: String, in module: String, at offset: Int, isImported: Bool) {
+        remark(
+            isImported
+                ? "'\(name)' needs \(module), which does not exist here"
+                : "'\(name)' needs \(module), which is not imported and does not exist here",
+            at: offset,
+            hint: "declare it for this platform in a file of your own, or put its uses in #if canImport(\(module))")
     }
 }

@@ -10,16 +10,23 @@ extension PortVisitor {
             remark("cannot tell the key path's names", at: range.lowerBound, hint: "write it as a string")
             return
         }
-        // `Module.Outer.Book.author.name`: types come first and have capitals; what is last is a property.
-        let types = components.prefix { $0.first?.isUppercase == true }.prefix(components.count - 1)
-        var names = Array(components.dropFirst(types.count))
-        let type = types.last ?? Syntax(node).enclosingTypeName?.split(separator: ".").last.map(String.init)
-        if let type, let first = names.first, let renamed = index.objectiveCNames[type]?[first] { names[0] = renamed }
+        var (type, names) = property(components, at: Syntax(node))
+        if let first = names.first { names[0] = index.objectiveCName(of: first, in: type) }
         rewrite(range, to: "\"\(names.joined(separator: "."))\"", as: .keyPath)
     }
 
+    /// The type that a path of names begins with, and the properties after it.
+    ///
+    /// In `Module.Outer.Book.author.name` types come first and have capitals; what is last is a property.
+    func property(_ components: [String], at node: Syntax) -> (type: String?, names: [String]) {
+        let types = components.prefix { $0.first?.isUppercase == true }.prefix(components.count - 1)
+        let own = node.enclosingTypeName?.split(separator: ".").last.map(String.init)
+        let type = types.last.flatMap { $0 == "Self" ? own : $0 } ?? own
+        return (type, Array(components.dropFirst(types.count)))
+    }
+
     /// The names of `A.b.c`; `nil` where the expression is anything else.
-    private static func components(of expression: ExprSyntax) -> [String]? {
+    static func components(of expression: ExprSyntax) -> [String]? {
         if let reference = expression.as(DeclReferenceExprSyntax.self), reference.argumentNames == nil {
             return [reference.baseName.plainText]
         }

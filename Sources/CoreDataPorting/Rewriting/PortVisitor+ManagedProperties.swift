@@ -1,3 +1,4 @@
+import CoreDataManagedProperties
 import SwiftSyntax
 
 /// `@NSManaged` in a copy that is compiled: real accessors, on the same line. People keep the attribute.
@@ -6,10 +7,12 @@ import SwiftSyntax
 extension PortVisitor {
     func compileManagedProperty(_ node: VariableDeclSyntax) {
         guard let attribute = node.attributes.attribute(named: "NSManaged") else { return }
+        let bindings = Array(node.bindings)
         var keys = ""
-        for binding in node.bindings {
+        for (number, binding) in bindings.enumerated() {
+            // `var width, height: Double`: a type goes for the names before it, too.
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
-                let annotation = binding.typeAnnotation?.type
+                let annotation = bindings[number...].lazy.compactMap(\.typeAnnotation?.type).first
             else {
                 remark("@NSManaged property without a type", .error, at: binding.span.lowerBound)
                 return
@@ -22,11 +25,18 @@ extension PortVisitor {
                 property = stored
                 accessed = "self[primitive: Self.\(key)]"
             }
-            let end = binding.span.upperBound
-            let isLast = binding.id == node.bindings.last?.id
             keys += "; private static let \(key) = PropertyKey<\(type)>(\"\(property)\")"
+            let typed = binding.typeAnnotation == nil ? ": \(annotation.trimmedDescription)" : ""
+            let end = binding.trailingComma?.span.lowerBound ?? binding.span.upperBound
+            let isLast = number == bindings.count - 1
             rewriteCompiled(
-                end..<end, to: " { get { \(accessed) } set { \(accessed) = newValue } }" + (isLast ? keys : ""))
+                end..<end,
+                to: "\(typed) { get { \(accessed) } set { \(accessed) = newValue } }" + (isLast ? keys : ""))
+            if let comma = binding.trailingComma {
+                // Only a declaration of its own may have accessors.
+                let modifiers = node.modifiers.map { $0.trimmedDescription + " " }.joined()
+                rewriteCompiled(comma.span, to: "; \(modifiers)var")
+            }
         }
         rewriteCompiled(attribute.span, to: text.blank(attribute.span))
     }
@@ -71,39 +81,39 @@ extension PortVisitor {
 
     /// The body, and the key that it needs beside it.
     private func methodBody(_ node: FunctionDeclSyntax, of type: String) -> (body: String, key: String)? {
-        let name = node.name.plainText
         let parameters = Array(node.signature.parameterClause.parameters)
-        guard let first = parameters.first,
-            let verb = ["addTo", "removeFrom", "insertInto", "replace"].first(where: name.hasPrefix)
+        let returned = node.signature.returnClause?.type.trimmedDescription ?? "Void"
+        guard let first = parameters.first, ["Void", "()"].contains(returned),
+            let method = CollectionMethod(
+                name: node.name.plainText,
+                labels: parameters.map { $0.firstName.text == "_" ? nil : $0.firstName.plainText },
+                selector: node.attributes.attribute(named: "objc")?.objectiveCName,
+                isMany: Self.isCollection(first.type),
+                isDeclared: { index.declaredManagedProperty(named: $0, of: type) != nil })
         else { return nil }
-        let property = index.managedProperty(named: String(name.dropFirst(verb.count)), of: type)
+        let property = index.managedProperty(named: method.capitalizedKey, of: type)
         let key = "_\(property)Key\(text.line(at: node.span.lowerBound))"
         let keyed = "; private static let \(key) = PropertyKey<NSObject>(\"\(property)\")"
-        func argument(_ position: Int) -> String { Self.argument(parameters[position]) }
-
-        switch (verb, parameters.map(\.firstName.text)) {
-        case ("addTo", ["_"]): return (Self.members(first, "add", "to: Self.\(key)"), keyed)
-        case ("removeFrom", ["_"]): return (Self.members(first, "remove", "from: Self.\(key)"), keyed)
-        case ("insertInto", ["_", "at"]):
-            return ("insert(\(argument(0)), into: Self.\(key), at: \(argument(1)))", keyed)
-        case ("removeFrom", ["at"]): return ("remove(at: \(argument(0)), from: Self.\(key))", keyed)
-        case ("replace", ["at", "with"]):
-            return ("replace(at: \(argument(0)), with: \(argument(1)), in: Self.\(key))", keyed)
-        default: return nil
+        let arguments = parameters.map(Self.argument)
+        let isOne = method.operation == .add || method.operation == .remove
+        if isOne, Self.isSwiftCollection(first.type) {
+            return ("for member in \(arguments[0]) { \(method.body(["member"], key: "Self.\(key)")) }", keyed)
         }
+        return (method.body(arguments, key: "Self.\(key)"), keyed)
     }
 
     private static func argument(_ parameter: FunctionParameterSyntax) -> String {
         let name = (parameter.secondName ?? parameter.firstName).text
-        return parameter.type.trimmedDescription == "IndexSet" ? "\(name) as NSIndexSet" : name
+        return parameter.type.lastTypeName == "IndexSet" ? "NSIndexSet(indexSet: \(name))" : name
     }
 
-    /// `add(value, to: key)` for a member or a set, and for each member of Swift's collections.
-    private static func members(_ parameter: FunctionParameterSyntax, _ verb: String, _ rest: String) -> String {
-        let type = parameter.type.trimmedDescription
-        let isCollection = ["Set<", "[", "Array<"].contains(where: type.hasPrefix)
-        let name = argument(parameter)
-        return isCollection ? "for member in \(name) { \(verb)(member, \(rest)) }" : "\(verb)(\(name), \(rest))"
+    private static func isCollection(_ type: TypeSyntax) -> Bool {
+        let classes: Set = ["NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet"]
+        return isSwiftCollection(type) || type.lastTypeName.map(classes.contains) == true
+    }
+
+    private static func isSwiftCollection(_ type: TypeSyntax) -> Bool {
+        type.is(ArrayTypeSyntax.self) || type.lastTypeName == "Set" || type.lastTypeName == "Array"
     }
 
     // MARK: Key paths

@@ -1,9 +1,13 @@
 import SwiftSyntax
 
-/// `#selector`, where a method can take its place.
+/// `#selector`, where a method or a name can take its place.
 extension PortVisitor {
     func portSelector(_ node: MacroExpansionExprSyntax) {
         let range = node.span
+        if let name = accessorName(node) {
+            rewrite(range, to: "NSSelectorFromString(\"\(name)\")", as: .selector)
+            return
+        }
         if let argument = node.arguments.first, node.arguments.count == 1, argument.label == nil {
             if let name = Self.comparison(argument.expression) {
                 rewrite(range, to: "NSSelectorFromString(\"\(name)\")", as: .selector)
@@ -19,6 +23,33 @@ extension PortVisitor {
         remark(
             "#selector needs Objective-C", at: range.lowerBound,
             hint: "use a closure, or put the call in #if canImport(ObjectiveC)")
+    }
+
+    /// `NSStringFromSelector(#selector(getter: Book.title))`, whose value is a string known before the program runs.
+    ///
+    /// - Returns: whether the call was that.
+    func portSelectorName(_ node: FunctionCallExprSyntax) -> Bool {
+        guard node.calledExpression.trimmedDescription == "NSStringFromSelector", node.arguments.count == 1,
+            let selector = node.arguments.first?.expression.as(MacroExpansionExprSyntax.self),
+            selector.macroName.text == "selector", let name = accessorName(selector)
+        else { return false }
+        rewrite(node.span, to: "\"\(name)\"", as: .selectorName)
+        return true
+    }
+
+    /// `title` of `#selector(getter: Book.title)`, `setTitle:` of `#selector(setter: Book.title)`.
+    private func accessorName(_ node: MacroExpansionExprSyntax) -> String? {
+        guard node.arguments.count == 1, let argument = node.arguments.first, let label = argument.label?.text,
+            ["getter", "setter"].contains(label), var components = Self.components(of: argument.expression)
+        else { return nil }
+        if components.count > 1, components[0] == "self" { components.removeFirst() }
+        let (type, names) = property(components, at: Syntax(node))
+        guard let last = names.last else { return nil }
+        // What type a property before it has, is not known.
+        let owner = names.count == 1 ? type : nil
+        if label == "getter" { return index.getterName(of: last, in: owner) }
+        let name = index.objectiveCName(of: last, in: owner)
+        return "set\(name.prefix(1).uppercased())\(name.dropFirst()):"
     }
 
     /// The first argument of `addObserver(_:selector:name:object:)` whose selector the expression is.

@@ -11,8 +11,12 @@ final class PortVisitor: SyntaxVisitor {
     private var remarks: [Diagnostic] = []
     /// The modules that are missing here, and the source imports them where they would be compiled.
     var missingModules: [(name: String, range: Range<Int>)] = []
-    /// The modules that the source imports, with the end of the import's first mention.
-    var imports: [String: Range<Int>] = [:]
+    /// The modules that the source imports, with the place of the first import, one without a condition if there is.
+    var imports: [String: (range: Range<Int>, isConditional: Bool)] = [:]
+    /// Where an import goes in a source that has none: after the comment at the top.
+    private(set) var head = 0
+    /// What is imported by itself, as in `import class Foundation.URLSession`.
+    var importedNames: Set<String> = []
     /// The names that the source uses, with the place of the first use.
     var usedNames: [String: Int] = [:]
     private var neededFrameworks: [String] = []
@@ -39,8 +43,12 @@ final class PortVisitor: SyntaxVisitor {
 
     func add(_ edit: SourceEdit, as kind: PortChange.Kind, before: String, after: String) {
         edits.append(edit)
-        changes.append(
-            PortChange(kind: kind, location: text.location(at: edit.range.lowerBound), before: before, after: after))
+        note(kind, at: edit.range.lowerBound, before: before, after: after)
+    }
+
+    /// Makes a change without a place of its own known: it is in the edit of another one.
+    func note(_ kind: PortChange.Kind, at offset: Int, before: String, after: String) {
+        changes.append(PortChange(kind: kind, location: text.location(at: offset), before: before, after: after))
     }
 
     func hasChange(of kind: PortChange.Kind) -> Bool { changes.contains { $0.kind == kind } }
@@ -79,6 +87,11 @@ final class PortVisitor: SyntaxVisitor {
 
     // MARK: Where each construct is met
 
+    override func visit(_ node: SourceFileSyntax) -> SyntaxVisitorContinueKind {
+        head = node.head
+        return .visitChildren
+    }
+
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind {
         for clause in ConditionalCompilation.compiledClauses(of: node) {
             if let elements = clause.elements { walk(elements) }
@@ -112,6 +125,10 @@ final class PortVisitor: SyntaxVisitor {
         }
     }
 
+    override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
+        portSelectorName(node) ? .skipChildren : .visitChildren
+    }
+
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
         addRequiredInitialiser(to: node)
         listKeyPaths(of: node)
@@ -143,8 +160,29 @@ final class PortVisitor: SyntaxVisitor {
         return .visitChildren
     }
 
+    /// A member's name is not the name of something in a module, unless the module stands before it.
+    override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+        guard let base = node.base else { return .skipChildren }
+        walk(base)
+        if let module = base.as(DeclReferenceExprSyntax.self), AppleModules.isAppleOnly(module.baseName.plainText) {
+            walk(node.declName)
+        }
+        return .skipChildren
+    }
+
+    override func visit(_ node: KeyPathPropertyComponentSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+
     override func visit(_ node: IdentifierTypeSyntax) -> SyntaxVisitorContinueKind {
         use(node.name.plainText, at: node.span.lowerBound)
+        return .visitChildren
+    }
+
+    override func visit(_ node: MemberTypeSyntax) -> SyntaxVisitorContinueKind {
+        if let module = node.baseType.as(IdentifierTypeSyntax.self),
+            AppleModules.isAppleOnly(module.name.plainText)
+        {
+            use(node.name.plainText, at: node.span.lowerBound)
+        }
         return .visitChildren
     }
 }

@@ -97,6 +97,8 @@ enum DeclarationZoo {
             ("replaceItems\(index)", [("at", "NSIndexSet"), ("with", "[Item]")]),
             ("addShapes\(index)Object", [("_", "Shape")]),
             ("removeShapes\(index)", [("_", "NSOrderedSet")]),
+            ("insertObject", [("_", "Shape"), ("inShapes\(index)AtIndex", "Int")]),
+            ("replaceShapes\(index)AtIndexes", [("_", "NSIndexSet"), ("withShapes\(index)", "[Shape]")]),
         ]
         var declarations = ""
         var uses = ""
