@@ -22,13 +22,15 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "CObjectRuntime"),
         .target(name: "CoreDataPrimitives"),
+        .target(name: "CoreDataXML", dependencies: ["CExpat"]),
 
         // L1
         .target(
             name: "CoreDataModel",
-            dependencies: ["CoreDataPrimitives", "CCrypto", "CZlib"]),
+            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CCrypto", "CZlib"]),
         .target(name: "CoreDataPredicate", dependencies: ["CoreDataPrimitives"]),
         .target(name: "CoreDataSQL", dependencies: ["CoreDataPrimitives"]),
 
@@ -70,8 +72,8 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", "CoreDataPrimitives", "CoreDataModel", "CoreDataCodeGeneration", "CoreDataPorting",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CoreData", "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataCodeGeneration",
+                "CoreDataPorting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
         // Build tools: each plugin runs its own tool, so that nobody builds more than what they use.
@@ -89,6 +91,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["CoreDataPrimitives"], path: "Tests/TestSupport"),
         .testTarget(
             name: "CoreDataPrimitivesTests", dependencies: ["CoreDataPrimitives", "TestSupport"]),
+        .testTarget(name: "CoreDataXMLTests", dependencies: ["CoreDataXML", "TestSupport"]),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CSQLite", "TestSupport"]),
         .testTarget(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL and zlib, and the programs that are
+# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL, zlib and expat, and the programs that are
 # named as arguments (valgrind); installs them where apt-get can.
 set -euo pipefail
 
@@ -22,6 +22,7 @@ missing=()
 has_header sqlite3.h || missing+=(libsqlite3-dev)
 has_header openssl/sha.h || missing+=(libssl-dev)
 has_header zlib.h || missing+=(zlib1g-dev)
+has_header expat.h || missing+=(libexpat1-dev)
 for program in "$@"; do
     # Debian's package is named as the program.
     command -v "$program" >/dev/null 2>&1 || missing+=("$program")
@@ -41,5 +42,5 @@ fi
 
 echo "error: missing ${missing[*]} and they could not be installed from here." >&2
 echo "Install them, for example with: sudo apt-get install -y ${missing[*]}" >&2
-echo "(Fedora: sqlite-devel openssl-devel zlib-devel; Alpine: sqlite-dev openssl-dev zlib-dev; macOS with Homebrew: sqlite openssl zlib.)" >&2
+echo "(Fedora: sqlite-devel openssl-devel zlib-devel expat-devel; Alpine: sqlite-dev openssl-dev zlib-dev expat-dev; macOS with Homebrew: sqlite openssl zlib expat.)" >&2
 exit 1

@@ -85,7 +85,7 @@ enum TypeChecker {
         try Data().write(to: log)
         let maps =
             [products.appendingPathComponent("CObjectRuntime.build")]
-            + ["CSQLite", "CZlib", "CCrypto"].map { sources.appendingPathComponent($0) }
+            + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) }
         let process = Process()
         process.executableURL = compiler
         process.arguments =

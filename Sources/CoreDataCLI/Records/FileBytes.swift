@@ -9,17 +9,13 @@ final class FileBytes {
     private let start: UnsafeRawPointer
 
     /// - Parameter path: `-` for standard input.
-    init(path: String, name: String) throws {
+    convenience init(path: String, name: String) throws {
+        try self.init(Self.contents(path: path, name: name), name: name)
+    }
+
+    /// - Parameter data: UTF-8, or UTF-16 with a mark at its start.
+    init(_ data: Data, name: String) throws {
         self.name = name
-        let data: Data
-        do {
-            data =
-                path == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data()
-                : try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        } catch {
-            throw ToolFailure("Cannot read \(name): \(Self.reason(error, path: path))")
-        }
         self.data = NSData(data: try Self.transcoded(data, name: name))
         start = self.data.bytes
         count = self.data.length
@@ -31,6 +27,17 @@ final class FileBytes {
         data = NSData(data: Data(text.utf8))
         start = data.bytes
         count = data.length
+    }
+
+    /// The bytes of a file as they are, mapped; of standard input, read.
+    static func contents(path: String, name: String) throws -> Data {
+        do {
+            return path == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data()
+                : try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        } catch {
+            throw ToolFailure("Cannot read \(name): \(reason(error, path: path))")
+        }
     }
 
     /// - Precondition: `index` is less than `count`.

@@ -27,15 +27,20 @@ enum FieldValue: Equatable {
 struct RecordFailure: Error, CustomStringConvertible {
     var file: String
     var line: Int
+    /// Counts from 1; `nil` where only the line is known.
+    var column: Int?
     /// Counts from 1; `nil` for what belongs to no record, such as the end of the file.
     var number: Int?
     var message: String
+    /// What to do about it.
+    var hint: String?
     /// Whether the records after this one can still be read.
     var isRecoverable = true
 
     /// `Items.csv:12: record 11: Item.quantity: …`
     var description: String {
-        "\(file):\(line): " + (number.map { "record \($0): " } ?? "") + message
+        "\(file):\(line):" + (column.map { "\($0):" } ?? "") + " " + (number.map { "record \($0): " } ?? "") + message
+            + (hint.map { "\nhint: \($0)" } ?? "")
     }
 }
 

@@ -37,12 +37,14 @@ struct RecordSource {
     var name: String { path == "-" ? "standard input" : path }
 
     func makeReader() throws -> any RecordReader {
-        let bytes = try FileBytes(path: path, name: name)
+        let contents = try FileBytes.contents(path: path, name: name)
         switch format {
-        case .xml: return try XMLRecordReader(bytes, entity: entity, element: element)
-        case .json: return try JSONRecordReader(bytes, entity: entity)
-        case .ndjson: return NDJSONRecordReader(bytes)
-        case .csv: return try CSVRecordReader(bytes, delimiter: delimiter, keepsEmpty: keepsEmpty)
+        // XML says itself which encoding it is in.
+        case .xml: return try XMLRecordReader(contents, name: name, entity: entity, element: element)
+        case .json: return try JSONRecordReader(FileBytes(contents, name: name), entity: entity)
+        case .ndjson: return NDJSONRecordReader(try FileBytes(contents, name: name))
+        case .csv:
+            return try CSVRecordReader(FileBytes(contents, name: name), delimiter: delimiter, keepsEmpty: keepsEmpty)
         }
     }
 }

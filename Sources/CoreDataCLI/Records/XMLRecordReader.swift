@@ -1,3 +1,6 @@
+import CoreDataXML
+import Foundation
+
 /// The records of an XML file: the children of the root element. Their attributes are the fields, and so are elements
 /// in them that hold nothing but text.
 ///
@@ -8,80 +11,120 @@
 ///
 /// Where the root has children of several names, those that are named like the entity count, in any case.
 struct XMLRecordReader: RecordReader {
-    private var scanner: XMLScanner
+    private let reader: XMLReader
+    private let fileName: String
     private let element: String
     private var number = 0
+    /// How many elements are open.
+    private var depth = 0
 
-    init(_ bytes: FileBytes, entity: String, element: String?) throws {
-        scanner = try XMLScanner(bytes)
-        let names = try Self.names(in: scanner)
-        if let element {
-            guard names.contains(element) || names.isEmpty else {
-                throw ToolFailure(
-                    "\(bytes.name) has no <\(element)> in its root\(Suggestion.text(for: element, among: names))")
-            }
-            self.element = element
-        } else if let name = names.first(where: { $0.lowercased() == entity.lowercased() }) ?? names.first,
-            names.count < 2 || name.lowercased() == entity.lowercased()
-        {
-            self.element = name
-        } else if names.isEmpty {
-            self.element = entity
-        } else {
-            throw ToolFailure(
-                "\(bytes.name) has several kinds of records: \(names.joined(separator: ", ")); choose with --element.")
+    /// - Parameter name: what messages call the file.
+    init(_ data: Data, name fileName: String, entity: String, element: String?) throws {
+        self.fileName = fileName
+        do {
+            let names = try Self.names(in: XMLReader(data))
+            self.element = try Self.element(element, for: entity, among: names, of: fileName)
+            reader = try XMLReader(data)
+        } catch let failure as XMLFailure {
+            throw RecordFailure(failure, file: fileName)
         }
     }
 
-    var fractionRead: Double { scanner.cursor.fractionRead }
+    var fractionRead: Double { reader.fractionRead }
 
     mutating func next() throws -> Record? {
-        while let event = try scanner.next() {
-            guard case .start(let name, let attributes, let line) = event, scanner.open.count == 2, name == element
-            else { continue }
+        while let event = try nextEvent() {
+            guard case .start(let tag) = event, depth == 2, tag.name == element else { continue }
             number += 1
-            var fields = attributes.map { ($0.name, FieldValue.text($0.value)) }
+            var fields = tag.attributes.map { ($0.name, FieldValue.text($0.value)) }
             do {
                 try readChildren(into: &fields)
             } catch var failure as RecordFailure {
                 failure.number = number
                 throw failure
             }
-            return Record(fields: fields, number: number, line: line)
+            return Record(fields: fields, number: number, line: tag.line)
         }
         return nil
+    }
+
+    private mutating func nextEvent() throws -> XMLEvent? {
+        do {
+            let event = try reader.next()
+            if case .start? = event { depth += 1 }
+            if case .end? = event { depth -= 1 }
+            return event
+        } catch {
+            throw RecordFailure(error, file: fileName)
+        }
     }
 
     /// Reads to the end of the record.
     private mutating func readChildren(into fields: inout [(String, FieldValue)]) throws {
         var child: String?
         var text = ""
-        while let event = try scanner.next() {
+        while let event = try nextEvent() {
             switch event {
-            case .start(let name, let attributes, let line):
-                guard child == nil, attributes.isEmpty else {
-                    throw scanner.cursor.failure(
-                        "<\(child ?? name)> in <\(element)> has more than text in it, which is not a value", line: line)
+            case .start(let tag):
+                guard child == nil, tag.attributes.isEmpty else {
+                    throw RecordFailure(
+                        file: fileName, line: tag.line, column: tag.column,
+                        message:
+                            "<\(child ?? tag.name)> in <\(element)> has more than text in it, which is not a value",
+                        isRecoverable: false)
                 }
-                child = name
+                child = tag.name
                 text = ""
             case .text(let part): text += part
             case .end:
                 guard let name = child else { return }
                 fields.append((name, .text(text)))
                 child = nil
+            case .comment: break
             }
         }
     }
 
     /// The names of the root's children, in order of appearance. Reads the whole file, and so checks it too.
-    private static func names(in scanner: XMLScanner) throws -> [String] {
-        var scanner = scanner
+    private static func names(in reader: XMLReader) throws(XMLFailure) -> [String] {
         var names: [String] = []
-        while let event = try scanner.next() {
-            guard case .start(let name, _, _) = event, scanner.open.count == 2, !names.contains(name) else { continue }
-            names.append(name)
+        var depth = 0
+        while let event = try reader.next() {
+            switch event {
+            case .start(let tag):
+                depth += 1
+                if depth == 2, !names.contains(tag.name) { names.append(tag.name) }
+            case .end: depth -= 1
+            default: break
+            }
         }
         return names
+    }
+
+    /// The name of the elements that are records.
+    private static func element(
+        _ asked: String?, for entity: String, among names: [String], of file: String
+    ) throws -> String {
+        if let asked {
+            guard names.contains(asked) || names.isEmpty else {
+                throw ToolFailure("\(file) has no <\(asked)> in its root\(Suggestion.text(for: asked, among: names))")
+            }
+            return asked
+        }
+        if let name = names.first(where: { $0.lowercased() == entity.lowercased() }) { return name }
+        guard names.count < 2 else {
+            throw ToolFailure(
+                "\(file) has several kinds of records: \(names.joined(separator: ", ")); choose with --element.")
+        }
+        return names.first ?? entity
+    }
+}
+
+extension RecordFailure {
+    /// A file that is no XML, which cannot be read further.
+    fileprivate init(_ failure: XMLFailure, file: String) {
+        self.init(
+            file: file, line: failure.line, column: failure.column, message: failure.message, hint: failure.hint,
+            isRecoverable: false)
     }
 }

@@ -27,18 +27,16 @@ final class MarkupSource: Sendable {
     let bytes: [UInt8]
     /// The byte at which each line begins.
     private let lineStarts: [Int]
-    /// Name and byte offset of every start tag, in order.
-    let tags: [(name: String, offset: Int)]
     /// The byte at which each comment begins.
     let comments: [Int]
 
-    init(bytes: [UInt8], file: String?) {
+    init(bytes: [UInt8], file: String?, comments: [Int] = []) {
         self.file = file
         self.bytes = bytes
+        self.comments = comments
         var starts = [0]
         for (index, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") { starts.append(index + 1) }
         lineStarts = starts
-        (tags, comments) = Self.findTags(in: bytes)
     }
 
     func location(_ offset: Int) -> SourceLocation {
@@ -48,8 +46,16 @@ final class MarkupSource: Sendable {
             let middle = (low + high) / 2
             if lineStarts[middle] <= offset { low = middle } else { high = middle }
         }
-        let column = String(decoding: bytes[lineStarts[low]..<min(offset, bytes.count)], as: UTF8.self).count + 1
+        let start = lineStarts[low]
+        let column = String(decoding: bytes[start..<max(start, min(offset, bytes.count))], as: UTF8.self).count + 1
         return SourceLocation(file: file, line: low + 1, column: column)
+    }
+
+    /// The text of a line, counting from 1.
+    func line(_ number: Int) -> String? {
+        guard lineStarts.indices.contains(number - 1) else { return nil }
+        let line = bytes[lineStarts[number - 1]...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return String(decoding: line, as: UTF8.self)
     }
 
     func offset(ofAttribute name: String, from tag: Int) -> Int? {
@@ -76,73 +82,4 @@ final class MarkupSource: Sendable {
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
-
-    /// Finds the start tags; comments, declarations, CDATA and processing instructions hold none.
-    private static func findTags(in bytes: [UInt8]) -> (tags: [(name: String, offset: Int)], comments: [Int]) {
-        var tags: [(String, Int)] = []
-        var comments: [Int] = []
-        var index = 0
-        func skip(past end: StaticString) {
-            let end = Array(end.description.utf8)
-            while index < bytes.count, !bytes[index...].starts(with: end) { index += 1 }
-            index = min(bytes.count, index + end.count)
-        }
-        while index < bytes.count {
-            guard bytes[index] == UInt8(ascii: "<") else {
-                index += 1
-                continue
-            }
-            let rest = bytes[index...]
-            if rest.starts(with: "<!--".utf8) {
-                comments.append(index)
-                skip(past: "-->")
-            } else if rest.starts(with: "<![CDATA[".utf8) {
-                skip(past: "]]>")
-            } else if rest.starts(with: "<?".utf8) {
-                skip(past: "?>")
-            } else if rest.starts(with: "<!".utf8) {
-                skipDeclaration(in: bytes, &index)
-            } else if rest.starts(with: "</".utf8) {
-                skip(past: ">")
-            } else {
-                let start = index
-                let name = bytes[(index + 1)...].prefix {
-                    !isSpace($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ">")
-                }
-                tags.append((String(decoding: name, as: UTF8.self), start))
-                skipTag(in: bytes, &index)
-            }
-        }
-        return (tags, comments)
-    }
-
-    private static func skipTag(in bytes: [UInt8], _ index: inout Int) {
-        var quote: UInt8 = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            index += 1
-            if quote != 0 {
-                if byte == quote { quote = 0 }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            } else if byte == UInt8(ascii: ">") {
-                return
-            }
-        }
-    }
-
-    private static func skipDeclaration(in bytes: [UInt8], _ index: inout Int) {
-        var depth = 0
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ">") where depth <= 0:
-                index += 1
-                return
-            default: break
-            }
-            index += 1
-        }
-    }
 }

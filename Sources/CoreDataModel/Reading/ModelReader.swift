@@ -107,8 +107,7 @@ package enum ModelReader {
     }
 
     private static func currentVersionName(_ data: Data) -> String? {
-        let plist = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-        guard let name = (plist as? [String: Any])?["_XCCurrentVersionName"] as? String else { return nil }
+        guard let name = try? PropertyListValue(propertyList: data)["_XCCurrentVersionName"]?.string else { return nil }
         return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
     }
 

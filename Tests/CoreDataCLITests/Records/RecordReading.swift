@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import CoreDataCLI
 
 /// All records of a text: fields as `name=value`, joined; a failure's description ends them.
@@ -8,9 +10,10 @@ func records(
     var results: [String] = []
     do {
         let bytes = FileBytes(text, name: "file")
+        let data = Data(text.utf8)
         var reader: any RecordReader =
             switch format {
-            case .xml: try XMLRecordReader(bytes, entity: entity, element: element)
+            case .xml: try XMLRecordReader(data, name: "file", entity: entity, element: element)
             case .json: try JSONRecordReader(bytes, entity: entity)
             case .ndjson: NDJSONRecordReader(bytes)
             case .csv: try CSVRecordReader(bytes, delimiter: delimiter.asciiValue ?? 0x2C, keepsEmpty: keepsEmpty)

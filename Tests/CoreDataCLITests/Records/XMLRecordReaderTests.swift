@@ -31,24 +31,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "file:1: there is no element in the file; is it XML?"),
-        ("name,unit", "file:1: there is text outside the root element; is it XML?"),
-        ("<a>", "file:1: the file ends, but <a> is still open"),
-        ("<a>\n<b></a>", "file:2: </a> ends <b>, which is still open"),
-        ("</a>", "file:1: </a> has no start"),
-        ("<a/><b/>", "file:1: there is a second root element"),
-        ("<a><b x=1/></a>", "file:1: the value of the attribute 'x' of <b> must stand in quotes"),
-        ("<a><b x/></a>", "file:1: the attribute 'x' of <b> has no value"),
-        ("<a><b x='1' x='2'/></a>", "file:1: <b> has the attribute 'x' more than once"),
-        ("<a>\n\n<b x='1</a>", "file:3: the value of the attribute 'x' of <b> has no end"),
-        ("<a><b x='A & B'/></a>", "file:1: '&' must be written as '&amp;'"),
-        ("<a><b x='&eacute;'/></a>", "file:1: '&eacute;' is not known; '&' must be written as '&amp;'"),
-        ("<a><b x='&#0x;'/></a>", "file:1: '&#0x;' is not known; '&' must be written as '&amp;'"),
-        ("<a><!-- ", "file:1: a comment that starts here has no end"),
-        ("<a><1/></a>", "file:1: the name of an element should be here instead of '1'"),
+        ("", "file:1:1: there is no element in the file; is it XML?"),
+        ("name,unit", "file:1:1: there is text outside the root element; is it XML?"),
+        ("<a>", "file:1:1: <a> is never closed"),
+        ("<a>\n<b></a>", "file:2:4: </a> ends <b>, which is still open"),
+        ("</a>", "file:1:2: </a> has no start"),
+        ("<a/><b/>", "file:1:5: there is a second root element"),
+        ("<a><b x=1/></a>", "file:1:9: the value of the attribute 'x' of <b> must stand in quotes"),
+        ("<a><b x/></a>", "file:1:8: the attribute 'x' of <b> has no value"),
+        ("<a><b x='1' x='2'/></a>", "file:1:13: <b> has the attribute 'x' more than once"),
+        ("<a>\n\n<b x='1</a>", "file:3:6: the value of the attribute 'x' of <b> has no end"),
+        ("<a><b x='A & B'/></a>", "file:1:12: '&' must be written as '&amp;'"),
+        ("<a><b x='&eacute;'/></a>", "file:1:10: '&eacute;' is not known; '&' must be written as '&amp;'"),
+        ("<a><b x='&#0x;'/></a>", "file:1:10: '&#0x;' is not known; '&' must be written as '&amp;'"),
+        ("<a><!-- ", "file:1:4: a comment that starts here has no end"),
+        ("<a><1/></a>", "file:1:5: the name of an element should be here instead of '1'"),
         (
-            "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a/>",
-            "file:1: the encoding 'iso-8859-1' is not supported; convert the file to UTF-8 first"
+            "<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><a/>",
+            "file:1:31: the encoding 'Shift_JIS' is not supported\nhint: convert the file to UTF-8 first, e.g. with iconv"
         ),
     ])
     func whatIsNoXMLIsToldWithItsPlace(text: String, message: String) {
@@ -58,6 +58,6 @@ import Testing
     @Test func aRecordWithMoreThanTextInItIsRefused() {
         #expect(
             records("<a><b/>\n<b><c><d/></c></b></a>", .xml)
-                == ["1#1 ", "file:2: record 2: <c> in <b> has more than text in it, which is not a value"])
+                == ["1#1 ", "file:2:7: record 2: <c> in <b> has more than text in it, which is not a value"])
     }
 }

@@ -31,13 +31,26 @@ private func parse(_ text: String) throws(ModelFailure) -> MarkupElement {
     }
 
     @Test(arguments: [
-        ("", "contents:1:1: error: no XML in the file"),
-        ("garbage", "contents:1:1: error: no XML in the file\n    garbage\n    ^"),
+        ("", "contents:1:1: error: there is no element in the file; is it XML?\n    \n    ^"),
+        (
+            "garbage",
+            "contents:1:1: error: there is text outside the root element; is it XML?\n    garbage\n    ^"
+        ),
         ("<a>\n <b>", "contents:2:2: error: <b> is never closed\n     <b>\n     ^"),
-        ("<a>\n <b></a>", "contents:2:9: error: an end tag does not match <b>\n     <b></a>\n            ^"),
-        ("<a/><b/>", "contents:1:5: error: something follows the end of the root element\n    <a/><b/>\n        ^"),
-        ("<a b=1/>", "contents:1:6: error: an attribute's value is not in quotes\n    <a b=1/>\n         ^"),
-        ("<a b='&c;'/>", "contents:1:10: error: an unknown entity\n    <a b='&c;'/>\n             ^"),
+        ("<a>\n <b></a>", "contents:2:5: error: </a> ends <b>, which is still open\n     <b></a>\n        ^"),
+        ("<a/><b/>", "contents:1:5: error: there is a second root element\n    <a/><b/>\n        ^"),
+        (
+            "<a b=1/>",
+            "contents:1:6: error: the value of the attribute 'b' of <a> must stand in quotes\n    <a b=1/>\n         ^"
+        ),
+        (
+            "<a b='&c;'/>",
+            """
+            contents:1:7: error: '&c;' is not known; '&' must be written as '&amp;'
+                <a b='&c;'/>
+                      ^
+            """
+        ),
     ])
     func malformedTextIsReportedWithItsPlace(_ text: String, _ expected: String) {
         #expect(throws: ModelFailure.self) { try parse(text) }
@@ -48,8 +61,17 @@ private func parse(_ text: String) throws(ModelFailure) -> MarkupElement {
         }
     }
 
-    @Test func externalEntitiesAreNotRead() throws {
-        let root = try parse("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>\n<a>&x;</a>")
-        #expect(root.text == "")
+    @Test func externalEntitiesAreNotRead() {
+        #expect(throws: ModelFailure.self) {
+            try parse("<!DOCTYPE a [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>\n<a>&x;</a>")
+        }
+    }
+
+    @Test func attributesAreFoundInEveryEncoding() throws {
+        let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?>\n<model>\n  <entity ä=\"ö\" name=\"Größe\"/></model>"
+        let root = try MarkupParser.parse(try #require(text.data(using: .utf16)), file: "contents")
+        let entity = try #require(root.children.first)
+        #expect(entity.attributes["name"] == "Größe")
+        #expect(entity.location(of: "name") == SourceLocation(file: "contents", line: 3, column: 17))
     }
 }
