@@ -54,10 +54,15 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     final var qualifiedName: String { "\(owner?.name ?? "?").\(storedName)" }
 
     private func setElements(_ elements: [NSFetchIndexElementDescription]) {
+        adopt(elements)
+        checkElements()
+    }
+
+    /// Takes over elements that a model has, whether or not they go together.
+    private func adopt(_ elements: [NSFetchIndexElementDescription]) {
         for element in storedElements { element.index = nil }
         storedElements = elements
         for element in elements { element.index = self }
-        checkElements()
     }
 
     /// Why the elements do not go together, or `nil` where they do.
@@ -89,8 +94,8 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// An index with copies of the elements, in no entity.
     open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = NSFetchIndexDescription(
-            name: storedName, elements: storedElements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
+        let copy = NSFetchIndexDescription(name: storedName, elements: nil)
+        copy.adopt(storedElements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
         copy.storedPredicate = storedPredicate
         return copy
     }
@@ -111,7 +116,8 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
         guard let element = ModelCoding.decode(FetchIndexElement.self, from: coder),
             let index = try? NSFetchIndexDescription.make(element)
         else { return nil }
-        self.init(name: index.storedName, elements: index.storedElements)
+        self.init(name: index.storedName, elements: nil)
+        adopt(index.storedElements)
         storedPredicate = index.storedPredicate
     }
 
@@ -120,8 +126,8 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     // MARK: - As a document's element
 
     static func make(_ element: FetchIndexElement) throws -> NSFetchIndexDescription {
-        let index = NSFetchIndexDescription(
-            name: element.name, elements: element.elements.compactMap(NSFetchIndexElementDescription.init))
+        let index = NSFetchIndexDescription(name: element.name, elements: nil)
+        index.adopt(element.elements.compactMap(NSFetchIndexElementDescription.init))
         index.storedPredicate = try element.predicate.map(WrittenPredicate.init(text:))
         return index
     }

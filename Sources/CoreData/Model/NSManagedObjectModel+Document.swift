@@ -54,6 +54,7 @@ extension NSManagedObjectModel {
         }
         versionIdentifiers = Set(document.versionIdentifiers.map { AnyHashable($0) })
         appliesIndexDecodingQuirk = document.appliesIndexDecodingQuirk
+        origin = document.origin
         didCompile(compiled)
     }
 
@@ -63,6 +64,7 @@ extension NSManagedObjectModel {
         document.versionIdentifiers = versionIdentifiers.map { "\($0.base)" }.sorted()
         document.entities = entities.map { $0.makeElement() }
         document.appliesIndexDecodingQuirk = appliesIndexDecodingQuirk
+        document.origin = origin
         document.fetchRequests = templates.sorted { $0.key < $1.key }.map { $0.value.makeElement(name: $0.key) }
         document.configurations = configurationMembers.sorted { $0.key < $1.key }.map { name, members in
             var element = ConfigurationElement(name: name)

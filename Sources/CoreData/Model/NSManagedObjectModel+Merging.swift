@@ -136,6 +136,9 @@ extension NSManagedObjectModel {
         }
         if !localization.isEmpty { localizationDictionary = localization }
         appliesIndexDecodingQuirk = models.contains(where: \.appliesIndexDecodingQuirk)
+        // What one of them may have, the whole may have.
+        let origins = Set(models.map(\.origin))
+        origin = origins.count == 1 ? origins.first ?? .written : .compiled
         bindTemplates()
     }
 

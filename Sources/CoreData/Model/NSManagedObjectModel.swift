@@ -40,6 +40,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
     final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     /// See `ModelDocument.appliesIndexDecodingQuirk`.
     final var appliesIndexDecodingQuirk = false
+    /// See `ModelDocument.origin`.
+    final var origin = ModelDocument.Origin.written
 
     /// Makes an empty model.
     public override init() { super.init() }
@@ -138,6 +140,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
         copy.storedLocalizationDictionary = storedLocalizationDictionary
         copy.storedVersionIdentifiers = storedVersionIdentifiers
         copy.appliesIndexDecodingQuirk = appliesIndexDecodingQuirk
+        copy.origin = origin
         copy.templates = templates.mapValues(NSFetchRequest.init)
         copy.bindTemplates()
         let byName = copy.entitiesByName

@@ -13,18 +13,13 @@ package final class CompiledModel: Sendable {
     /// Ordinals of the entities of each named configuration, ascending. The default configuration is not in it.
     package let configurations: [String: [Int]]
     package let versionIdentifiers: [String]
-    /// Whether an attribute that is the only, ascending element of an index has a second index of its own name, as
-    /// it has after a trip through Apple's model compiler; see ``ModelDocument/appliesIndexDecodingQuirk``.
-    package let appliesIndexDecodingQuirk: Bool
 
     package init(
-        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String],
-        appliesIndexDecodingQuirk: Bool = false
+        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String]
     ) {
         self.entities = entities
         self.configurations = configurations
         self.versionIdentifiers = versionIdentifiers
-        self.appliesIndexDecodingQuirk = appliesIndexDecodingQuirk
         ordinalByName = Dictionary(
             entities.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
     }
@@ -57,6 +52,7 @@ package final class CompiledEntity: Sendable {
     package let slotByName: [String: Int]
     /// Each constraint as slots, in the order of the model; own ones only.
     package let uniquenessConstraints: [[Int]]
+    /// Those that its store has, in Apple's order: what marked attributes and compound indexes imply included.
     package let fetchIndexes: [CompiledFetchIndex]
     /// 32 bytes, equal to Apple's; see store-format §10.
     package let versionHash: Data
@@ -102,20 +98,16 @@ package struct CompiledProperty: Sendable {
     package var declaringEntity: Int
     package var isOptional: Bool
     package var isTransient: Bool
-    /// Whether the attribute has an index of its own, by the old flag rather than by a fetch index.
-    package var isIndexed: Bool
     package var kind: Kind
 
     package init(
-        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, isIndexed: Bool = false,
-        kind: Kind
+        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, kind: Kind
     ) {
         self.name = name
         self.slot = slot
         self.declaringEntity = declaringEntity
         self.isOptional = isOptional
         self.isTransient = isTransient
-        self.isIndexed = isIndexed
         self.kind = kind
     }
 

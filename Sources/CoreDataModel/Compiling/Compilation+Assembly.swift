@@ -25,9 +25,8 @@ extension Compilation {
                     isAbstract: entity.isAbstract,
                     parent: parent, root: parent.map { result[$0].root } ?? ordinal, subtree: subtrees[ordinal],
                     properties: properties[ordinal],
-                    uniquenessConstraints: entity.uniquenessConstraints.map { names in
-                        names.compactMap { slotByName[index][$0] }
-                    },
+                    uniquenessConstraints: entity.uniquenessConstraints.filter { isStored($0, in: index) }
+                        .map { names in names.compactMap { slotByName[index][$0] } },
                     fetchIndexes: fetchIndexes(of: index), versionHash: hash,
                     rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees)))
         }
@@ -39,15 +38,25 @@ extension Compilation {
                 )
             }, uniquingKeysWith: { first, _ in first })
         return CompiledModel(
-            entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers,
-            appliesIndexDecodingQuirk: document.appliesIndexDecodingQuirk)
+            entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers)
     }
 
     private func compiled(_ slot: Slot, slot number: Int) -> CompiledProperty {
         CompiledProperty(
             name: slot.element.name, slot: number, declaringEntity: ordinals[slot.declarer],
-            isOptional: slot.element.isOptional, isTransient: slot.element.isTransient || slot.element.isFetched,
-            isIndexed: slot.element.isIndexed, kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)))
+            isOptional: slot.element.isOptional, isTransient: isTransient(slot.element, number, slot.declarer),
+            kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)))
+    }
+
+    /// Whether stores have nothing of the property: by the model's will, or since it is a relationship that leads
+    /// nowhere or an attribute that no store can keep.
+    private func isTransient(_ property: PropertyElement, _ slot: Int, _ declarer: Int) -> Bool {
+        if property.isTransient { return true }
+        switch property.kind {
+        case .fetched: return true
+        case .relationship: return ends[End(entity: declarer, slot: slot)] == nil
+        case .attribute(let attribute): return attribute.type == .objectID
+        }
     }
 
     private func kind(of property: PropertyElement, _ end: End) -> CompiledProperty.Kind {
@@ -94,7 +103,7 @@ extension Compilation {
     }
 
     private func fetchIndexes(of index: Int) -> [CompiledFetchIndex] {
-        let declared = entities[index].fetchIndexes.map { fetchIndex in
+        document.storedIndexes(of: entities[index]).map { fetchIndex in
             CompiledFetchIndex(
                 name: fetchIndex.name,
                 elements: fetchIndex.elements.map { element in
@@ -106,16 +115,6 @@ extension Compilation {
                 },
                 predicate: fetchIndex.predicate)
         }
-        // store-format §5: what compound indexes of old models are called
-        let compound = entities[index].compoundIndexes.enumerated().map { position, names in
-            CompiledFetchIndex(
-                name: position == 0 ? "compoundIndex" : "compoundIndex\(position)",
-                elements: names.map { name in
-                    let slot = slotByName[index][name]
-                    return CompiledFetchIndex.Element(slot: slot, expression: slot == nil ? name : nil)
-                })
-        }
-        return declared + compound
     }
 }
 
@@ -137,8 +136,8 @@ extension Compilation {
                 if subtrees[relationship.destination].count > 1 {
                     columns.append(.init(role: .destinationEntity(slot: property.slot), kind: .integer))
                 }
-                let inverse = relationship.inverseSlot.flatMap { properties[relationship.destination][$0].relationship }
-                if let inverse, inverse.isToMany, inverse.isOrdered {
+                let inverse = relationship.inverseSlot.map { properties[relationship.destination][$0] }
+                if let inverse, !inverse.isTransient, let back = inverse.relationship, back.isToMany, back.isOrdered {
                     columns.append(.init(role: .order(slot: property.slot), kind: .integer))
                 }
             }

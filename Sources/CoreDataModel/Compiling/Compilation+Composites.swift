@@ -14,7 +14,7 @@ extension Compilation {
             if let circle = circle(from: composite.name), reported.isDisjoint(with: circle) {
                 reported.formUnion(circle)
                 let names = (circle + [composite.name]).joined(separator: " → ")
-                report("composites contain each other: \(names)", at: composite.location)
+                report("composites contain each other: \(names)", at: composite.location, fatal: true)
             }
         }
     }

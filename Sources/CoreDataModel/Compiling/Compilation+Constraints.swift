@@ -33,9 +33,11 @@ extension Compilation {
                         subject: entity.name)
                 }
                 if !seen.insert(fetchIndex.name).inserted {
+                    // Apple's tools let it pass.
                     report(
                         "entity '\(entity.name)' has two indexes named '\(fetchIndex.name)'", at: place,
-                        rule: .badIndex, subject: entity.name)
+                        hint: "stores are made with the first of them only", severity: .warning, rule: .badIndex,
+                        subject: entity.name)
                 }
                 if fetchIndex.elements.isEmpty {
                     report(
@@ -56,8 +58,8 @@ extension Compilation {
                     guard let problem = whyNotStored(name, in: index, asElement: true) else { continue }
                     report(
                         "entity '\(entity.name)' has a compound index on (\(names.joined(separator: ", "))), but "
-                            + problem.text, at: entity.location, hint: problem.hint, rule: .badIndex,
-                        subject: entity.name)
+                            + problem.text, at: entity.location, hint: problem.hint,
+                        severity: problem.isAccepted ? .warning : .error, rule: .badIndex, subject: entity.name)
                 }
             }
         }
@@ -78,41 +80,55 @@ extension Compilation {
         if let problem = whyNotStored(name, in: index, asElement: true) {
             report(
                 "\(owner) has '\(name)' as an element, but \(problem.text)", at: place, hint: problem.hint,
-                rule: .badIndex, subject: entities[index].name)
+                severity: problem.isAccepted ? .warning : .error, rule: .badIndex, subject: entities[index].name)
         }
     }
 
+    /// Whether rows can be told apart by the constraint's properties.
+    func isStored(_ constraint: [String], in index: Int) -> Bool {
+        !constraint.isEmpty && constraint.allSatisfy { whyNotStored($0, in: index, asElement: false) == nil }
+    }
+
+    private struct WhyNotStored {
+        var text: String
+        var hint: String?
+        /// Whether Apple's tools let an index have it.
+        var isAccepted = false
+    }
+
     /// Why a constraint or index cannot have the property, told to its author; `nil` if it can.
-    private func whyNotStored(_ name: String, in index: Int, asElement: Bool) -> (text: String, hint: String?)? {
+    private func whyNotStored(_ name: String, in index: Int, asElement: Bool) -> WhyNotStored? {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let slot = slotByName[index][parts[0]] else {
-            return (
-                "it has no property '\(parts[0])'",
-                nearest(to: parts[0], among: slotByName[index].keys).map { "did you mean '\($0)'?" }
-            )
+            return WhyNotStored(
+                text: "it has no property '\(parts[0])'",
+                hint: nearest(to: parts[0], among: slotByName[index].keys).map { "did you mean '\($0)'?" })
         }
         let property = slots[index][slot].element
-        if property.isTransient { return ("'\(parts[0])' is transient", nil) }
+        if property.isTransient { return WhyNotStored(text: "'\(parts[0])' is transient") }
         switch property.kind {
-        case .fetched: return ("'\(parts[0])' is a fetched property", nil)
+        case .fetched: return WhyNotStored(text: "'\(parts[0])' is a fetched property")
         case .relationship(let relationship):
-            if relationship.maxCount != 1 { return ("'\(parts[0])' is a to-many relationship", nil) }
-            return parts.count == 1 ? nil : ("'\(name)' leads to another entity", nil)
+            if relationship.maxCount != 1 {
+                return WhyNotStored(
+                    text: "'\(parts[0])' is a to-many relationship",
+                    hint: asElement ? "stores are made without the index" : nil, isAccepted: asElement)
+            }
+            return parts.count == 1 ? nil : WhyNotStored(text: "'\(name)' leads to another entity")
         case .attribute(let attribute):
             return whyNotElement(Array(parts.dropFirst()), of: attribute, path: parts[0])
         }
     }
 
-    private func whyNotElement(
-        _ parts: [String], of attribute: AttributeElement, path: String
-    ) -> (text: String, hint: String?)? {
+    private func whyNotElement(_ parts: [String], of attribute: AttributeElement, path: String) -> WhyNotStored? {
         guard let first = parts.first else {
-            return attribute.type == .composite ? ("'\(path)' is a composite; name one of its elements", nil) : nil
+            return attribute.type == .composite
+                ? WhyNotStored(text: "'\(path)' is a composite; name one of its elements") : nil
         }
         let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
         guard attribute.type == .composite, let element = elements.first(where: { $0.name == first }),
             case .attribute(let nested) = element.kind
-        else { return ("'\(path)' has no element '\(first)'", nil) }
+        else { return WhyNotStored(text: "'\(path)' has no element '\(first)'") }
         return whyNotElement(Array(parts.dropFirst()), of: nested, path: "\(path).\(first)")
     }
 }

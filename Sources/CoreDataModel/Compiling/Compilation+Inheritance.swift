@@ -8,7 +8,7 @@ extension Compilation {
             guard let parent = entity.parentName, indexByName[parent] == nil else { continue }
             report(
                 "entity '\(entity.name)' inherits from '\(parent)', which is not in the model", at: entity.location,
-                hint: nearest(to: parent, among: indexByName.keys).map { "did you mean '\($0)'?" })
+                hint: nearest(to: parent, among: indexByName.keys).map { "did you mean '\($0)'?" }, fatal: true)
         }
         breakCircles()
         numberEntities()
@@ -21,7 +21,7 @@ extension Compilation {
             while let parent = parents[chain[chain.count - 1]] {
                 if parent == index {
                     let names = (chain + [index]).map { entities[$0].name }.joined(separator: " → ")
-                    report("entities inherit in a circle: \(names)", at: entities[index].location)
+                    report("entities inherit in a circle: \(names)", at: entities[index].location, fatal: true)
                     parents[index] = nil
                     break
                 }

@@ -4,14 +4,14 @@ extension Compilation {
     mutating func checkNames() {
         for (index, entity) in entities.enumerated() {
             if entity.name.isEmpty {
-                report("an entity has no name", at: entity.location)
+                report("an entity has no name", at: entity.location, fatal: true)
                 continue
             }
             checkIdentifier(entity.name, what: "entity name", at: entity.location)
             if indexByName[entity.name] != nil {
                 report(
                     "two entities are named '\(entity.name)'", at: entity.location, hint: "rename one of them",
-                    rule: .duplicateName, subject: entity.name)
+                    fatal: true, rule: .duplicateName, subject: entity.name)
             } else {
                 indexByName[entity.name] = index
             }
@@ -19,12 +19,12 @@ extension Compilation {
         for index in entities.indices { checkPropertyNames(of: index) }
         for composite in document.composites {
             if composite.name.isEmpty {
-                report("a composite has no name", at: composite.location)
+                report("a composite has no name", at: composite.location, fatal: true)
                 continue
             }
             checkIdentifier(composite.name, what: "composite name", at: composite.location)
             if composites[composite.name] != nil {
-                report("two composites are named '\(composite.name)'", at: composite.location)
+                report("two composites are named '\(composite.name)'", at: composite.location, fatal: true)
             } else {
                 composites[composite.name] = composite
             }

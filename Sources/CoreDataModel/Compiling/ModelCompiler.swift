@@ -97,13 +97,18 @@ struct Compilation {
         if !diagnostics.hasErrors { model = assemble() }
     }
 
+    /// Notes a problem. An error in a model that Apple's tools have accepted is a warning, as it must not be refused:
+    /// what it is about stays in the document, and is left out of the compiled model as far as need be. Only what is
+    /// `fatal`, since there is no model without it, is always an error.
     mutating func report(
         _ message: String, at location: SourceLocation?, hint: String? = nil, severity: Diagnostic.Severity = .error,
-        rule: LintRule = .invalidModel, subject: String? = nil
+        fatal: Bool = false, rule: LintRule = .invalidModel, subject: String? = nil
     ) {
+        let isAccepted = document.origin != .written && severity == .error && !fatal
         diagnostics.append(
             Diagnostic(
-                severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint,
+                isAccepted ? .warning : severity, message, at: location, sourceLine: document.sourceLine(at: location),
+                hint: hint,
                 rule: rule.rawValue, subject: subject))
     }
 

@@ -1,7 +1,7 @@
 /// The orders in which Apple's dictionaries hand out strings.
 ///
-/// They decide which side of a many-to-many relationship names its table, and the order of join tables, so an
-/// Apple-compatible store needs them (store-format §4.2, §4.3).
+/// They decide which side of a many-to-many relationship names its table, how columns of equal names are numbered, and
+/// the order of join tables, so an Apple-compatible store needs them (store-format §4.2, §4.3).
 package enum DictionaryOrder {
     /// `CFStringHash`: a hash of the UTF-16 units that is the same in every process.
     package static func hash(_ string: String) -> UInt64 {
@@ -29,24 +29,54 @@ package enum DictionaryOrder {
         return result &+ (result << UInt64(count & 31))
     }
 
-    /// The order of a mutable dictionary that the names were put into one by one, sorted.
-    package static func current(_ names: [String]) -> [String] {
+    /// The order of an immutable dictionary with just these keys, as archives have an entity's properties.
+    package static func archived(_ names: [String]) -> [String] {
         let sorted = names.sorted(by: NameOrder.byCodeUnits)
-        return slots(sorted, bucketCount: bucketCount(for: sorted.count + 3, in: current), hash: hash)
+        return slots(sorted, bucketCount: bucketCount(for: sorted.count, in: current), hash: hash)
     }
 
-    /// The order of the dictionaries of Mac OS X 10.5, which Core Data keeps for the sake of old stores.
+    /// The order in which Core Data looks at an entity's properties for relationships to lay out: that of the
+    /// dictionaries of Mac OS X 10.5, which it keeps for the sake of old stores.
+    ///
+    /// The dictionary is as large as if it had `Z_PK`, `Z_ENT` and `Z_OPT` too.
     package static func leopard(_ names: [String]) -> [String] {
         slots(
-            current(names), bucketCount: bucketCount(for: names.count, in: leopard),
+            names.sorted(by: NameOrder.byCodeUnits),
+            bucketCount: bucketCount(for: names.count + fixedKeys.count, in: leopard),
             hash: { hash($0) & 0xFFFF_FFFF })
     }
+
+    /// The order in which Core Data makes an entity's join tables: that of a mutable dictionary into which `Z_PK`,
+    /// `Z_ENT`, `Z_OPT` and then all properties, in ``leopard(_:)`` order, went one by one.
+    package static func grown(_ names: [String]) -> [String] {
+        var level = 0
+        var buckets: [(name: String, hash: UInt64, isFixed: Bool)?] = []
+        func put(_ entry: (name: String, hash: UInt64, isFixed: Bool)) {
+            var bucket = Int(entry.hash % UInt64(buckets.count))
+            while buckets[bucket] != nil { bucket = (bucket + 1) % buckets.count }
+            buckets[bucket] = entry
+        }
+        for (count, name) in (fixedKeys + leopard(names)).enumerated() {
+            // A full dictionary gets more buckets, into which its entries go in the order in which they lie.
+            if count == capacity(level, in: current).names {
+                level += 1
+                let entries = buckets.compactMap { $0 }
+                buckets = Array(repeating: nil, count: capacity(level, in: current).buckets)
+                entries.forEach(put)
+            }
+            put((name, hash(name), count < fixedKeys.count))
+        }
+        return buckets.compactMap { $0 }.filter { !$0.isFixed }.map(\.name)
+    }
+
+    /// What every table has beside the properties.
+    private static let fixedKeys = ["Z_PK", "Z_ENT", "Z_OPT"]
 
     private typealias Capacity = (names: Int, buckets: Int)
 
     private static let current: [Capacity] = [
         (0, 0), (3, 3), (6, 7), (11, 13), (19, 23), (32, 41), (52, 71), (85, 127), (118, 191), (155, 251),
-        (237, 383), (390, 631), (672, 1087), (1065, 1723),
+        (237, 383), (390, 631), (672, 1087), (1065, 1723), (1732, 2803), (2795, 4523), (4543, 7351), (7391, 11959),
     ]
 
     private static let leopard: [Capacity] = [
@@ -54,16 +84,26 @@ package enum DictionaryOrder {
         (843, 1361), (1364, 2207),
     ]
 
+    private static func capacity(_ level: Int, in capacities: [Capacity]) -> Capacity {
+        // Beyond the tables, which end at more than a thousand properties in one entity, any number gives a stable
+        // order.
+        if level < capacities.count { return capacities[level] }
+        let last = capacities[capacities.count - 1]
+        let factor = 1 << (level - capacities.count + 1)
+        return (last.names * factor, last.buckets * factor + 1)
+    }
+
     private static func bucketCount(for count: Int, in capacities: [Capacity]) -> Int {
-        // Beyond the table, which ends at a thousand properties in one entity, any number gives a stable order.
-        capacities.first { $0.names >= count }?.buckets ?? count * 2 + 1
+        var level = 0
+        while capacity(level, in: capacities).names < count { level += 1 }
+        return capacity(level, in: capacities).buckets
     }
 
     /// Linear probing.
     private static func slots(
         _ names: [String], bucketCount: Int, hash: (String) -> UInt64
     ) -> [String] {
-        guard bucketCount >= names.count, bucketCount > 0 else { return names }
+        guard bucketCount > 0 else { return names }
         var buckets = [String?](repeating: nil, count: bucketCount)
         for name in names {
             var bucket = Int(hash(name) % UInt64(bucketCount))

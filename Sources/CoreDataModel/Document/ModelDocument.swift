@@ -22,6 +22,8 @@ package struct ModelDocument: Hashable, Codable, Sendable {
     /// True for documents read from source; false for models made in code and for a store's cached model, which
     /// lists those indexes already. In a compiled model such attributes are marked (`isIndexed`).
     package var appliesIndexDecodingQuirk = false
+    /// Where the document comes from: what Apple's tools have accepted is not refused.
+    package var origin = Origin.written
     /// The text of each file that locations point into, by path; diagnostics quote its lines.
     package var sources: [String: String] = [:]
     /// What the reader could not make sense of; the compiler reports it together with its own findings.
@@ -32,7 +34,7 @@ package struct ModelDocument: Hashable, Codable, Sendable {
     // A place in a file means nothing elsewhere, so archives have neither the text nor what was found in it.
     private enum CodingKeys: String, CodingKey {
         case name, versionIdentifiers, entities, configurations, fetchRequests, composites, toolAttributes
-        case appliesIndexDecodingQuirk
+        case appliesIndexDecodingQuirk, origin
     }
 
     package init() {}
@@ -43,6 +45,19 @@ package struct ModelDocument: Hashable, Codable, Sendable {
         let lines = text.split(
             maxSplits: location.line, omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return lines.count >= location.line ? String(lines[location.line - 1]) : nil
+    }
+}
+
+extension ModelDocument {
+    /// Who has checked a document before.
+    package enum Origin: String, Hashable, Codable, Sendable {
+        /// Nobody: a source, or code.
+        case written
+        /// Apple's compiler, or ours.
+        case compiled
+        /// A store keeps it. An entity that lists indexes lists all that its store has, those of marked attributes
+        /// included.
+        case cached
     }
 }
 

@@ -11,11 +11,15 @@ package enum ModelArchive {
             throw ModelFailure(diagnostics: [Diagnostic(.error, "the archive holds \(name), not a model")])
         }
         var decoder = ModelArchiveDecoder()
-        return decoder.document(root)
+        var document = decoder.document(root)
+        document.origin = .compiled
+        return document
     }
 
     /// Reads the model that a store was last opened with, from the content of its `Z_MODELCACHE` table.
     package static func document(fromModelCache data: Data) throws(ModelFailure) -> ModelDocument {
-        try document(fromArchive: try RawDeflate.decompress(data))
+        var document = try document(fromArchive: try RawDeflate.decompress(data))
+        document.origin = .cached
+        return document
     }
 }

@@ -119,28 +119,18 @@ struct ModelArchiveEncoder {
         if !entity.uniquenessConstraints.isEmpty {
             values["NSUniqueTuples"] = nameLists(entity.uniquenessConstraints)
         }
-        var indexes = entity.fetchIndexes
-        if form == .storeCache {
-            // A cached model lists the index that a marked attribute has, before the others (store-format §5).
-            let own = entity.properties.filter { isIndexed($0, of: entity) && !$0.isRelationship }.map(\.name)
-            let listed = Set(indexes.map(\.name))
-            let all = DictionaryOrder.current(entity.properties.map(\.name))
-            let added = all.filter { own.contains($0) && !listed.contains($0) }.map { name in
-                var index = FetchIndexElement(name: name)
-                index.elements = [.init(propertyName: name)]
-                return index
-            }
-            indexes = added + indexes
-        }
+        // A cached model lists what others imply.
+        let indexes = form == .storeCache ? document.storedIndexes(of: entity) : entity.fetchIndexes
         if !indexes.isEmpty {
             let references = indexes.map { fetchIndex($0, of: entity) }
             values["NSFetchIndexDescriptions"] = writer.array(references, isMutable: true)
         }
         // Old frameworks know indexes of several properties by these lists only.
-        let several = entity.fetchIndexes.filter { $0.elements.allSatisfy { $0.propertyName != nil } }
+        var several = entity.fetchIndexes.filter { $0.elements.allSatisfy { $0.propertyName != nil } }
             .map { $0.elements.compactMap(\.propertyName) }.filter { $0.count > 1 }
-        if !(several + entity.compoundIndexes).isEmpty || (form == .storeCache && !indexes.isEmpty) {
-            values["NSCompoundIndexes"] = nameLists(several + entity.compoundIndexes)
+        several += entity.compoundIndexes.filter { !several.contains($0) }
+        if !several.isEmpty || (form == .storeCache && !indexes.isEmpty) {
+            values["NSCompoundIndexes"] = nameLists(several)
         }
     }
 
@@ -170,13 +160,6 @@ struct ModelArchiveEncoder {
                 "NSPartialIndexPredicate": PredicateArchiveWriter.predicate(index.predicate, in: &writer),
             ])
         return reference
-    }
-
-    /// Whether the archive marks the property as indexed: by the old flag, or as the compiler does because it is
-    /// the only, ascending element of an index.
-    private func isIndexed(_ property: PropertyElement, of entity: EntityElement) -> Bool {
-        if property.isIndexed { return true }
-        return document.appliesIndexDecodingQuirk && entity.impliesIndex(of: property)
     }
 
     // MARK: Properties
@@ -210,7 +193,7 @@ struct ModelArchiveEncoder {
         if property.isOptional { values["NSIsOptional"] = .bool(true) }
         if isTransient { values["NSIsTransient"] = .bool(true) }
         if isReadOnly { values["NSIsReadOnly"] = .bool(true) }
-        if isIndexed(property, of: entity) { values["NSIsIndexed"] = .bool(true) }
+        if document.isIndexed(property, of: entity) { values["NSIsIndexed"] = .bool(true) }
         if property.isIndexedBySpotlight { values["NSIndexedBySpotlight"] = .bool(true) }
         if property.isStoredInTruthFile { values["NSIsStoredInTruth"] = .bool(true) }
         if let modifier = property.versionHashModifier { values["NSVersionHashModifier"] = writer.text(modifier) }
@@ -251,7 +234,7 @@ struct ModelArchiveEncoder {
     private mutating func encode(
         _ attribute: AttributeElement, of entity: EntityElement, in values: inout [String: PropertyListValue]
     ) -> [String] {
-        let value = (try? DefaultValue.of(attribute).get()) ?? .null
+        let value = (try? DefaultValue.of(attribute).get()) ?? attribute.defaultValue
         let flags =
             (attribute.allowsExternalBinaryDataStorage ? 4 : 0) | (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
         values["NSAttributeType"] = .integer(Int64(attribute.type.rawValue))

@@ -8,6 +8,7 @@ extension ModelDocument {
     package func decompiled() -> ModelDocument {
         var document = namingComposites()
         document.appliesIndexDecodingQuirk = true
+        document.origin = .written
         for index in document.entities.indices { document.entities[index].decompile() }
         for index in document.composites.indices {
             for position in document.composites[index].properties.indices {
@@ -61,15 +62,6 @@ extension EntityElement {
         for index in properties.indices {
             properties[index].decompile()
             if impliesIndex(of: properties[index]) { properties[index].isIndexed = false }
-        }
-    }
-
-    /// Whether compiling marks the property as indexed because of a fetch index.
-    package func impliesIndex(of property: PropertyElement) -> Bool {
-        guard !property.isRelationship else { return false }
-        return fetchIndexes.contains { index in
-            index.elements.count == 1 && index.elements[0].propertyName == property.name
-                && index.elements[0].isAscending && !index.elements[0].isRTree
         }
     }
 }

@@ -30,7 +30,7 @@ extension SchemaLayout {
 
     package func createTable(_ table: SchemaJoinTable) -> CreateTable {
         let join = table.join
-        let orders = [join.orderColumn, join.inverseOrderColumn].compactMap { $0 }
+        let orders = [join.inverseOrderColumn, join.orderColumn].compactMap { $0 }
         return CreateTable(
             join.name,
             columns: ([join.ownerColumn, join.destinationColumn] + orders).map { .init($0, "INTEGER") },
@@ -47,27 +47,35 @@ extension SchemaLayout {
             .map(SchemaStatement.index)
     }
 
+    /// Those of foreign keys first; then, entity by entity, those of join tables, of lists and of constraints.
     private func indexes(of table: SchemaTable) throws -> [CreateIndex] {
-        let keys = table.columns.filter { if case .destinationKey = $0.key.role { true } else { false } }
-        let ownerKeys = table.columns.filter { if case .ownerKey = $0.key.role { true } else { false } }
-        var indexes = (keys + ownerKeys).map {
-            CreateIndex("\(table.name)_\($0.name)_INDEX", on: table.name, [.init($0.name)])
-        }
-        for joinTable in joinTables where joinTable.root == table.root {
-            let join = joinTable.join
-            indexes.append(
-                CreateIndex(
-                    "\(join.name)_\(join.destinationColumn)_INDEX", on: join.name,
-                    [.init(join.destinationColumn), .init(join.ownerColumn)]))
-        }
         let members = entities.filter { model.entities[$0].root == table.root }
-        if members.count > 1 {
-            indexes.append(CreateIndex("\(table.name)_Z_ENT_INDEX", on: table.name, [.init("Z_ENT")]))
+        var indexes: [CreateIndex] = []
+        var keys: [Int: [SchemaColumn]] = [:]
+        for column in table.columns {
+            // Those of an entity's own to-ones stand before those of the one-way relationships that lead to it.
+            switch column.key.role {
+            case .destinationKey, .ownerKey: keys[column.entity, default: []].append(column)
+            default: break
+            }
+        }
+        for column in members.flatMap({ keys[$0] ?? [] }) {
+            indexes.append(CreateIndex("\(table.name)_\(column.name)_INDEX", on: table.name, [.init(column.name)]))
         }
         let names = Dictionary(
             table.columns.map { ($0.key, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let joins = Dictionary(grouping: joinTables.filter { $0.root == table.root }, by: \.master.entity)
         for ordinal in members {
             let entity = model.entities[ordinal]
+            for join in (joins[ordinal] ?? []).map(\.join) {
+                indexes.append(
+                    CreateIndex(
+                        "\(join.name)_\(join.destinationColumn)_INDEX", on: join.name,
+                        [.init(join.destinationColumn), .init(join.ownerColumn)]))
+            }
+            if ordinal == table.root, members.count > 1 {
+                indexes.append(CreateIndex("\(table.name)_Z_ENT_INDEX", on: table.name, [.init("Z_ENT")]))
+            }
             indexes += try fetchIndexes(of: entity, table: table, columns: names)
             indexes += entity.uniquenessConstraints.compactMap {
                 uniqueIndex(of: entity, $0, table: table, columns: names)
@@ -76,11 +84,10 @@ extension SchemaLayout {
         return indexes
     }
 
-    /// Those that attributes have by themselves, then those of the entity's list.
     private func fetchIndexes(
         of entity: CompiledEntity, table: SchemaTable, columns: [SchemaColumn.Key: String]
     ) throws -> [CreateIndex] {
-        var indexes: [CreateIndex] = attributeIndexes(of: entity)
+        var indexes: [CreateIndex] = []
         for index in entity.fetchIndexes {
             // The foreign key's own index serves.
             if index.elements.count == 1, let slot = index.elements[0].slot,
@@ -107,31 +114,6 @@ extension SchemaLayout {
             indexes.append(statement)
         }
         return indexes
-
-        /// An attribute that is marked as indexed has an index of its name, in front of the listed ones. Compiled
-        /// models mark each attribute that is an index's only, ascending element (store-format §5).
-        func attributeIndexes(of entity: CompiledEntity) -> [CreateIndex] {
-            let listed = Set(entity.fetchIndexes.map(\.name))
-            var marked: Set<String> = []
-            for property in entity.properties where property.declaringEntity == entity.ordinal && property.isIndexed {
-                marked.insert(property.name)
-            }
-            if model.appliesIndexDecodingQuirk {
-                for index in entity.fetchIndexes where index.elements.count == 1 {
-                    guard let slot = index.elements[0].slot, index.elements[0].isAscending,
-                        !index.elements[0].isRTree, entity.properties[slot].declaringEntity == entity.ordinal
-                    else { continue }
-                    marked.insert(entity.properties[slot].name)
-                }
-            }
-            if marked.isEmpty { return [] }
-            return DictionaryOrder.current(entity.properties.map(\.name)).compactMap { name in
-                guard marked.contains(name), !listed.contains(name), let property = entity.property(named: name),
-                    property.attribute != nil, let column = columnName(of: property.slot, in: entity, columns)
-                else { return nil }
-                return CreateIndex("Z_\(entity.name)_\(name)", on: table.name, [.init(column, isAscending: true)])
-            }
-        }
     }
 
     private func uniqueIndex(

@@ -9,11 +9,9 @@ struct SchemaLayoutBuilder {
     private(set) var joinTables: [SchemaJoinTable] = []
 
     private var usedTableNames: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-    /// Column names by root entity; those of join tables count to the table of their master.
-    private var usedColumnNames: [Int: Set<String>] = [:]
+    /// Names of the columns of one root's table, while it is made.
+    private var usedColumnNames: Set<String> = []
     private var subtrees: [Int: [Int]] = [:]
-    /// One-way to-many relationships by the entity they point to.
-    private var oneWay: [Int: [StoreLayout.Relationship]] = [:]
 
     init(model: CompiledModel, entities: [Int], numbers: [Int64?]) {
         self.model = model
@@ -23,13 +21,18 @@ struct SchemaLayoutBuilder {
 
     mutating func build() {
         for ordinal in entities { subtrees[model.entities[ordinal].root, default: []].append(ordinal) }
-        collectOneWayRelationships()
-        for ordinal in entities where model.entities[ordinal].root == ordinal {
-            usedColumnNames[ordinal] = Set(SchemaTable.fixedColumns)
-            let name = Self.unique("Z" + model.entities[ordinal].name.uppercased(), in: &usedTableNames)
-            tables.append(SchemaTable(name: name, root: ordinal, columns: columns(ofRoot: ordinal)))
+        let visits = ToManyPass(model: model, entities: entities, isStored: numbers.map { $0 != nil }).visits()
+        // What the pass leaves in tables of rows, by root.
+        var traces: [Int: [ToManyPass.Visit]] = [:]
+        for visit in visits {
+            if let root = rootOfTrace(visit) { traces[root, default: []].append(visit) }
         }
-        nameJoinTables()
+        for ordinal in entities where model.entities[ordinal].root == ordinal {
+            let name = Self.unique("Z" + model.entities[ordinal].name.uppercased(), in: &usedTableNames)
+            tables.append(
+                SchemaTable(name: name, root: ordinal, columns: columns(ofRoot: ordinal, traces[ordinal] ?? [])))
+        }
+        nameJoinTables(visits)
     }
 
     /// The name itself, or with the smallest number that makes it free: `ZACCOUNT`, `ZACCOUNT1`, `ZACCOUNT2`.
@@ -50,198 +53,162 @@ struct SchemaLayoutBuilder {
         isStored(destination) && model.entities[destination].subtree.contains { $0 != destination && isStored($0) }
     }
 
+    private func property(_ relationship: StoreLayout.Relationship) -> CompiledProperty {
+        model.entities[relationship.entity].properties[relationship.slot]
+    }
+
     // MARK: - Columns
 
-    /// Apple's order: by group of types; in a group by entity, in an entity by name (store-format §3).
-    private mutating func columns(ofRoot root: Int) -> [SchemaColumn] {
-        let own = (subtrees[root] ?? []).map { ordinal in
+    /// Apple's order: by group of types; in a group by entity, in an entity by name; what to-many relationships leave
+    /// at the end of the first group. Names are given entity by entity (store-format §3).
+    private mutating func columns(ofRoot root: Int, _ traces: [ToManyPass.Visit]) -> [SchemaColumn] {
+        usedColumnNames = Set(SchemaTable.fixedColumns)
+        var groups = [[SchemaColumn]](repeating: [], count: 8)
+        for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
                 .filter { $0.declaringEntity == ordinal && !$0.isTransient }
                 .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
-            return (ordinal, properties, groups: properties.map { $0.attribute?.type.columnGroup })
-        }
-        var columns: [SchemaColumn] = []
-        for group in 0...7 {
-            for (ordinal, properties, groups) in own {
-                for index in properties.indices where groups[index] == group {
-                    let property = properties[index]
-                    guard let type = property.attribute?.type else { continue }
-                    columns.append(
+            let attributes = properties.compactMap { property in property.attribute.map { (property, $0.type) } }
+            for group in 0...7 {
+                for (property, type) in attributes where type.columnGroup == group {
+                    groups[group].append(
                         column(
                             "Z" + property.name.uppercased(), type.columnType, .attribute(slot: property.slot),
-                            declaredBy: ordinal, in: root))
+                            declaredBy: ordinal))
                 }
-                guard group == 0 else { continue }
-                columns += foreignKeys(of: properties, entity: ordinal, root: root)
-                columns += ownerKeys(of: ordinal, root: root)
+                if group == 0 { groups[0] += foreignKeys(of: properties, entity: ordinal) }
             }
         }
-        return columns
+        for visit in traces { groups[0] += columns(of: visit, beside: groups[0]) }
+        return groups.flatMap { $0 }
     }
 
-    /// To-ones with their companions, then the order values of those that are in an ordered to-many.
-    private mutating func foreignKeys(
-        of properties: [CompiledProperty], entity: Int, root: Int
-    ) -> [SchemaColumn] {
+    /// To-ones, each with its companion.
+    private mutating func foreignKeys(of properties: [CompiledProperty], entity: Int) -> [SchemaColumn] {
         var columns: [SchemaColumn] = []
-        var ordered: [(slot: Int, name: String)] = []
         for property in properties {
             guard let relationship = property.relationship, !relationship.isToMany else { continue }
             let key = column(
-                "Z" + property.name.uppercased(), "INTEGER", .destinationKey(slot: property.slot),
-                declaredBy: entity, in: root)
+                "Z" + property.name.uppercased(), "INTEGER", .destinationKey(slot: property.slot), declaredBy: entity)
             columns.append(key)
             if isPolymorphic(relationship.destination), let number = numbers[relationship.destination] {
                 columns.append(
                     column(
                         "Z\(number)_" + key.name.dropFirst(), "INTEGER",
-                        .destinationEntity(slot: property.slot), declaredBy: entity, in: root))
+                        .destinationEntity(slot: property.slot), declaredBy: entity))
             }
-            if model.inverse(of: relationship)?.relationship?.isOrdered == true {
-                ordered.append((property.slot, String(key.name.dropFirst())))
-            }
-        }
-        for (slot, name) in ordered {
-            columns.append(
-                column("Z_FOK_" + name, "INTEGER", .order(slot: slot), declaredBy: entity, in: root))
         }
         return columns
     }
 
-    /// The keys of rows whose one-way to-many has this entity's rows.
-    private mutating func ownerKeys(of entity: Int, root: Int) -> [SchemaColumn] {
-        var columns: [SchemaColumn] = []
-        for source in oneWay[entity] ?? [] {
-            let property = model.entities[source.entity].properties[source.slot]
-            guard let number = numbers[source.entity] else { continue }
-            let roles = (
-                RowLayout.Role.ownerKey(entity: source.entity, slot: source.slot),
-                RowLayout.Role.ownerOrder(entity: source.entity, slot: source.slot)
-            )
-            var key = column(
-                "Z\(number)" + property.name.uppercased(), "INTEGER", roles.0, declaredBy: source.entity, in: root)
-            key.entity = entity
-            columns.append(key)
-            guard property.relationship?.isOrdered == true else { continue }
-            var order = column(
-                "Z_FOK_" + key.name.dropFirst(), "INTEGER", roles.1, declaredBy: source.entity, in: root)
-            order.entity = entity
-            columns.append(order)
+    /// The root whose table has the columns that a relationship leaves.
+    private func rootOfTrace(_ visit: ToManyPass.Visit) -> Int? {
+        switch visit.trace {
+        case .ownerKey: property(visit.relationship).relationship.map { model.entities[$0.destination].root }
+        case .order(let inverse): model.entities[inverse.entity].root
+        case .joinTable: nil
         }
-        return columns
+    }
+
+    /// The order values of a to-one that is in an ordered to-many, or the keys of rows whose one-way to-many has this
+    /// entity's rows.
+    private mutating func columns(
+        of visit: ToManyPass.Visit, beside others: [SchemaColumn]
+    ) -> [SchemaColumn] {
+        switch visit.trace {
+        case .joinTable: return []
+        case .order(let inverse):
+            let role = SchemaColumn.Key(
+                declaringEntity: inverse.entity, role: .destinationKey(slot: inverse.slot))
+            guard let key = others.first(where: { $0.key == role }) else { return [] }
+            return [
+                column(
+                    "Z_FOK_" + key.name.dropFirst(), "INTEGER", .order(slot: inverse.slot),
+                    declaredBy: inverse.entity)
+            ]
+        case .ownerKey:
+            let (source, property) = (visit.relationship, property(visit.relationship))
+            guard let relationship = property.relationship, let number = numbers[source.entity] else { return [] }
+            var columns = [
+                column(
+                    "Z\(number)" + property.name.uppercased(), "INTEGER",
+                    .ownerKey(entity: source.entity, slot: source.slot), declaredBy: source.entity)
+            ]
+            if relationship.isOrdered {
+                columns.append(
+                    column(
+                        "Z_FOK_" + columns[0].name.dropFirst(), "INTEGER",
+                        .ownerOrder(entity: source.entity, slot: source.slot), declaredBy: source.entity))
+            }
+            for index in columns.indices { columns[index].entity = relationship.destination }
+            return columns
+        }
     }
 
     private mutating func column(
-        _ name: String, _ type: String, _ role: RowLayout.Role, declaredBy entity: Int, in root: Int
+        _ name: String, _ type: String, _ role: RowLayout.Role, declaredBy entity: Int
     ) -> SchemaColumn {
         SchemaColumn(
-            name: Self.unique(name, in: &usedColumnNames[root, default: []]), type: type,
+            name: Self.unique(name, in: &usedColumnNames), type: type,
             key: .init(declaringEntity: entity, role: role), entity: entity)
-    }
-
-    private mutating func collectOneWayRelationships() {
-        let sources = entities.sorted {
-            NameOrder.byCodeUnits(model.entities[$0].name, model.entities[$1].name)
-        }
-        for ordinal in sources {
-            let entity = model.entities[ordinal]
-            let candidates = entity.properties.filter { property in
-                guard property.declaringEntity == ordinal, !property.isTransient,
-                    let relationship = property.relationship
-                else { return false }
-                return relationship.isToMany && relationship.inverseSlot == nil && isStored(relationship.destination)
-            }
-            if candidates.isEmpty { continue }
-            let names = Set(candidates.map(\.name))
-            for name in DictionaryOrder.current(entity.properties.map(\.name)) where names.contains(name) {
-                guard let property = entity.property(named: name), let relationship = property.relationship
-                else { continue }
-                oneWay[relationship.destination, default: []].append(
-                    .init(entity: ordinal, slot: property.slot))
-            }
-        }
     }
 
     // MARK: - Join tables
 
-    private mutating func nameJoinTables() {
-        let masters = chooseMasters()
-        if masters.isEmpty { return }
-        for root in tables.map(\.root) {
-            for ordinal in subtrees[root] ?? [] {
-                let entity = model.entities[ordinal]
-                guard entity.properties.contains(where: { masters[.init(entity: ordinal, slot: $0.slot)] != nil })
-                else { continue }
-                for name in DictionaryOrder.current(entity.properties.map(\.name)) {
-                    guard let property = entity.property(named: name), property.declaringEntity == ordinal,
-                        let inverse = masters[.init(entity: ordinal, slot: property.slot)]
-                    else { continue }
-                    addJoinTable(of: property, inverse: inverse, root: root)
+    /// Names columns in the order of the pass, all in one namespace, then puts the tables in the order in which they
+    /// are made: by entity, in an entity in the order of a dictionary (store-format §4).
+    private mutating func nameJoinTables(_ visits: [ToManyPass.Visit]) {
+        var found: [Int: [SchemaJoinTable]] = [:]
+        var used: Set<String> = []
+        for visit in visits {
+            guard case .joinTable(let inverse) = visit.trace,
+                let table = joinTable(visit.relationship, inverse, used: &used)
+            else { continue }
+            found[visit.relationship.entity, default: []].append(table)
+        }
+        for ordinal in entities {
+            guard var own = found[ordinal] else { continue }
+            if own.count > 1 {
+                var places: [String: Int] = [:]
+                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].properties.map(\.name)).enumerated()
+                {
+                    places[name] = place
                 }
+                func place(_ table: SchemaJoinTable) -> Int { places[property(table.master).name] ?? 0 }
+                own.sort { place($0) < place($1) }
+            }
+            for var table in own {
+                table.name = Self.unique(table.name, in: &usedTableNames)
+                table.join.name = table.name
+                joinTables.append(table)
             }
         }
     }
 
-    /// Of each pair the side that Apple meets first: entities by name, in each all its relationships in the order
-    /// of an old dictionary (store-format §4.2). The inverse by the master.
-    private func chooseMasters() -> [StoreLayout.Relationship: StoreLayout.Relationship] {
-        var masters: [StoreLayout.Relationship: StoreLayout.Relationship] = [:]
-        var seen: Set<StoreLayout.Relationship> = []
-        let byName = entities.map { model.entities[$0] }
-            .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
-        for entity in byName {
-            guard entity.properties.contains(where: { manyToManyInverse(of: $0) != nil }) else { continue }
-            for name in DictionaryOrder.leopard(entity.properties.map(\.name)) {
-                guard let property = entity.property(named: name), let inverse = manyToManyInverse(of: property)
-                else { continue }
-                let relationship = StoreLayout.Relationship(entity: property.declaringEntity, slot: property.slot)
-                guard seen.insert(relationship).inserted else { continue }
-                let other = StoreLayout.Relationship(entity: inverse.declaringEntity, slot: inverse.slot)
-                seen.insert(other)
-                masters[relationship] = other
-            }
-        }
-        return masters
-    }
-
-    /// The inverse, where both are to-many, stored and between entities of the store.
-    private func manyToManyInverse(of property: CompiledProperty) -> CompiledProperty? {
-        guard let relationship = property.relationship, relationship.isToMany, !property.isTransient,
-            let inverse = model.inverse(of: relationship), !inverse.isTransient,
-            let back = inverse.relationship, back.isToMany,
-            isStored(relationship.destination), isStored(back.destination), isStored(property.declaringEntity)
-        else { return nil }
-        return inverse
-    }
-
-    private mutating func addJoinTable(
-        of property: CompiledProperty, inverse: StoreLayout.Relationship, root: Int
-    ) {
-        let back = model.entities[inverse.entity].properties[inverse.slot]
+    /// The columns of the destination are named before those of the owner.
+    private func joinTable(
+        _ master: StoreLayout.Relationship, _ inverse: StoreLayout.Relationship, used: inout Set<String>
+    ) -> SchemaJoinTable? {
+        let (property, back) = (property(master), property(inverse))
         guard let relationship = property.relationship, let backRelationship = back.relationship,
-            let number = numbers[property.declaringEntity], let ownerNumber = numbers[backRelationship.destination],
+            let number = numbers[master.entity], let ownerNumber = numbers[backRelationship.destination],
             let destinationNumber = numbers[relationship.destination]
-        else { return }
-        let master = StoreLayout.Relationship(entity: property.declaringEntity, slot: property.slot)
-        var used = usedColumnNames[root] ?? []
-        let owner = Self.unique("Z_\(ownerNumber)" + back.name.uppercased(), in: &used)
-        // A relationship that is its own inverse would give both columns one name; the second gets this.
-        let destination =
-            master == inverse
-            ? SchemaJoinTable.selfInverseColumn
-            : Self.unique("Z_\(destinationNumber)" + property.name.uppercased(), in: &used)
-        usedColumnNames[root] = used
-        let name = Self.unique("Z_\(number)" + property.name.uppercased(), in: &usedTableNames)
-        let isSelfInverse = master == inverse
-        joinTables.append(
-            SchemaJoinTable(
-                name: name, root: root, master: master, inverse: inverse,
-                join: .init(
-                    name: name, ownerColumn: owner, destinationColumn: destination,
-                    orderColumn: relationship.isOrdered
-                        ? "Z_FOK_" + (isSelfInverse ? owner : destination).dropFirst(2) : nil,
-                    inverseOrderColumn: backRelationship.isOrdered && !isSelfInverse
-                        ? "Z_FOK_" + owner.dropFirst(2) : nil)))
+        else { return nil }
+        let name = "Z_\(number)" + property.name.uppercased()
+        var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
+        if master == inverse {
+            // Both columns would have one name; the second gets another.
+            join.ownerColumn = Self.unique(name, in: &used)
+            join.destinationColumn = SchemaJoinTable.selfInverseColumn
+            if relationship.isOrdered { join.orderColumn = "Z_FOK_" + join.ownerColumn.dropFirst(2) }
+        } else {
+            join.destinationColumn = Self.unique("Z_\(destinationNumber)" + property.name.uppercased(), in: &used)
+            join.ownerColumn = Self.unique("Z_\(ownerNumber)" + back.name.uppercased(), in: &used)
+            if relationship.isOrdered { join.orderColumn = "Z_FOK_" + join.destinationColumn.dropFirst(2) }
+            if backRelationship.isOrdered { join.inverseOrderColumn = "Z_FOK_" + join.ownerColumn.dropFirst(2) }
+        }
+        return SchemaJoinTable(
+            name: name, root: model.entities[master.entity].root, master: master, inverse: inverse, join: join)
     }
 
     // MARK: - What fetching and saving need
@@ -274,7 +241,7 @@ struct SchemaLayoutBuilder {
 
 extension SchemaJoinTable {
     /// The second column of a relationship that is its own inverse.
-    static let selfInverseColumn = "REFLEXIVE"
+    package static let selfInverseColumn = "REFLEXIVE"
 }
 
 extension StoreLayout.JoinTable {

@@ -52,15 +52,18 @@ struct ModelArchiveTests {
         let source = try ModelReader.read(contentsOf: Fixtures.url("sample-model/SampleModel.xcdatamodeld"))
         let compiled = try ModelReader.read(contentsOf: Fixtures.url("sample-model/SampleModel.momd"))
         #expect(source.currentName == compiled.currentName)
+        let archived = try #require(compiled[version])
         let a = try ModelCompiler.compile(#require(source[version]))
-        let b = try ModelCompiler.compile(#require(compiled[version]))
+        let b = try ModelCompiler.compile(archived)
         // Apple's compiler does not copy the class of a transformable attribute.
         let withoutClasses = describe(a).map { $0.replacingOccurrences(of: " class Color ", with: " class - ") }
         #expect(withoutClasses.difference(from: describe(b)).map(\.self) == [])
         // What the compiler marks for single-property indexes is what the source implies.
         for (first, second) in zip(a.entities, b.entities) {
-            for property in second.properties where property.isIndexed {
-                #expect(first.fetchIndexes.contains { $0.elements.map(\.slot) == [property.slot] })
+            #expect(first.fetchIndexes.map(\.name) == second.fetchIndexes.map(\.name))
+            let element = try #require(archived.entities.first { $0.name == second.name })
+            for property in element.properties where property.isIndexed {
+                #expect(first.fetchIndexes.contains { $0.elements.map(\.slot) == [second.slotByName[property.name]] })
             }
         }
     }

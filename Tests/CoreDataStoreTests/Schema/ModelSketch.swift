@@ -39,9 +39,10 @@ struct Entity {
     }
 
     func toMany(
-        _ name: String, _ destination: String, inverse: String? = nil, ordered: Bool = false, maxCount: Int = 0
+        _ name: String, _ destination: String, inverse: String? = nil, ordered: Bool = false, maxCount: Int = 0,
+        transient: Bool = false
     ) -> Entity {
-        relationship(name, destination, inverse: inverse, maxCount: maxCount, ordered: ordered, transient: false)
+        relationship(name, destination, inverse: inverse, maxCount: maxCount, ordered: ordered, transient: transient)
     }
 
     func index(

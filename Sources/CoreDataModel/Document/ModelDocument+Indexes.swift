@@ -1,0 +1,70 @@
+import CoreDataPrimitives
+
+extension ModelDocument {
+    /// The indexes that an entity has in a store, in Apple's order: those of marked attributes, the listed ones, the
+    /// compound indexes of models that are older than lists (store-format §5).
+    ///
+    ///     <attribute name="name" indexed="YES"/>, <compoundIndex> name, date     // name; name_date
+    ///     <fetchIndex name="byName"> name                                        // name, byName
+    func storedIndexes(of entity: EntityElement) -> [FetchIndexElement] {
+        let listed = markedIndexes(of: entity) + entity.fetchIndexes
+        let compound = entity.compoundIndexes.filter { names in
+            !listed.contains { $0.elements.map(\.propertyName) == names }
+        }.map { names in
+            var index = FetchIndexElement(name: names.joined(separator: "_"))
+            index.elements = names.map { .init(propertyName: $0) }
+            return index
+        }
+        return listed + compound
+    }
+
+    /// Whether an archive marks the property as indexed: by the old flag, or as the compiler does because it is the
+    /// only, ascending element of an index.
+    func isIndexed(_ property: PropertyElement, of entity: EntityElement) -> Bool {
+        property.isIndexed || appliesIndexDecodingQuirk && entity.impliesIndex(of: property)
+    }
+
+    /// An index named after each attribute that is marked.
+    private func markedIndexes(of entity: EntityElement) -> [FetchIndexElement] {
+        if origin == .cached && !entity.fetchIndexes.isEmpty { return [] }
+        let marked = entity.properties.filter { property in
+            guard case .attribute = property.kind, !property.isTransient else { return false }
+            return isIndexed(property, of: entity) && !entity.fetchIndexes.contains { $0.name == property.name }
+        }.map(\.name)
+        if marked.isEmpty { return [] }
+        let names = Set(marked).subtracting(inheritedPropertyNames(of: entity))
+        // Old models sort theirs; of those with lists, decoding adds each as it comes to the attribute.
+        let order =
+            entity.fetchIndexes.isEmpty
+            ? marked.sorted(by: NameOrder.ignoringCase) : DictionaryOrder.archived(entity.properties.map(\.name))
+        return order.filter(names.contains).map { name in
+            var index = FetchIndexElement(name: name)
+            index.elements = [.init(propertyName: name)]
+            return index
+        }
+    }
+
+    private func inheritedPropertyNames(of entity: EntityElement) -> Set<String> {
+        var names: Set<String> = []
+        var visited: Set<String> = [entity.name]
+        var parent = entity.parentName
+        while let name = parent, visited.insert(name).inserted,
+            let ancestor = entities.first(where: { $0.name == name })
+        {
+            names.formUnion(ancestor.properties.map(\.name))
+            parent = ancestor.parentName
+        }
+        return names
+    }
+}
+
+extension EntityElement {
+    /// Whether compiling marks the property as indexed because of a fetch index.
+    package func impliesIndex(of property: PropertyElement) -> Bool {
+        guard !property.isRelationship else { return false }
+        return fetchIndexes.contains { index in
+            index.elements.count == 1 && index.elements[0].propertyName == property.name
+                && index.elements[0].isAscending && !index.elements[0].isRTree
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+import TestSupport
+import Testing
+
+/// Schemas of new stores against those that Apple's Core Data makes (store-format §3 to §5): against stores of its
+/// own, and against a prediction that is independent of this package.
+@Suite struct SchemaOracleTests {
+    @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func everyKnownStoreHasTheSchemaThatAppleGaveIt() throws {
+        let vectors = try SchemaVector.all().filter(\.isCurrent)
+        #expect(vectors.count >= 40)
+        for vector in vectors {
+            let model = try ModelCompiler.compile(vector.document)
+            let statements = try SchemaLayout.fresh(model: model, entities: Array(model.entities.indices)).statements()
+                .dropLast(3).map(SchemaRenderer.text)
+            let difference = zip(statements, vector.statements).first { $0 != $1 }
+            #expect(statements == vector.statements, "\(vector.source): \(String(describing: difference))")
+        }
+    }
+
+    @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
+    func everyKnownModelHasThePredictedSchema() throws {
+        let stores = try Stores()
+        for (number, vector) in try SchemaVector.all().enumerated() {
+            try stores.make(vector.document, named: "vector-\(number)")
+        }
+        #expect(stores.urls.count >= 60)
+        try stores.checkPrediction()
+    }
+
+    @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
+    func everyModelAmongTheFixturesHasThePredictedSchema() throws {
+        let stores = try Stores()
+        for path in Fixtures.models {
+            for version in try ModelReader.read(contentsOf: Fixtures.url(path)).versions
+            where !version.document.hasComposites {
+                try stores.make(version.document, named: "\(path) \(version.name)")
+            }
+        }
+        #expect(stores.urls.count >= 30)
+        try stores.checkPrediction()
+    }
+
+    @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
+    func anyModelHasThePredictedSchema() throws {
+        let stores = try Stores()
+        for seed in 0..<600 {
+            var generator = ModelGenerator(seed: UInt64(seed))
+            try stores.make(generator.document(), named: "seed-\(seed)")
+        }
+        #expect(stores.urls.count == 600)
+        try stores.checkPrediction()
+    }
+
+    /// The generator makes what it is meant to make.
+    @Test func generatedModelsAreHard() throws {
+        var joinTables = 0
+        var numbered = 0
+        var reflexive = 0
+        var ordered = 0
+        for seed in 0..<200 {
+            var generator = ModelGenerator(seed: UInt64(seed))
+            let model = try ModelCompiler.compile(generator.document())
+            let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+            for table in schema.joinTables {
+                joinTables += 1
+                if table.isSelfInverse { reflexive += 1 }
+                if table.join.orderColumn != nil, table.join.inverseOrderColumn != nil { ordered += 1 }
+                for (end, column) in [
+                    (table.master, table.join.destinationColumn), (table.inverse, table.join.ownerColumn),
+                ] where column != SchemaJoinTable.selfInverseColumn {
+                    let name = model.entities[end.entity].properties[end.slot].name.uppercased()
+                    if !column.hasSuffix(name) { numbered += 1 }
+                }
+            }
+        }
+        #expect(joinTables > 200)
+        #expect(numbered > 20)
+        #expect(reflexive > 10)
+        #expect(ordered > 5)
+    }
+
+    /// New stores in a folder of their own.
+    private final class Stores {
+        let folder: URL
+        var urls: [URL] = []
+
+        init() throws { folder = try Fixtures.temporaryFolder() }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+
+        func checkPrediction() throws {
+            let complaints = try SchemaOracle.complaints(about: urls)
+            #expect(complaints.isEmpty, "\(complaints.prefix(20).joined(separator: "\n"))")
+        }
+
+        func make(_ document: ModelDocument, named name: String) throws {
+            let url = folder.appendingPathComponent(name.replacingOccurrences(of: "/", with: "-") + ".sqlite")
+            var options = StoreOptions(path: url.path)
+            options.document = { document }
+            options.database.pragmas = ["synchronous": "OFF"]
+            _ = try StoreEngine.open(
+                model: ModelCompiler.compile(document), options: options, makeDatabase: makeDatabase)
+            urls.append(url)
+        }
+    }
+}
+
+extension ModelDocument {
+    /// Whether there are attributes whose columns in Apple's stores are not known.
+    fileprivate var hasComposites: Bool {
+        entities.contains { entity in
+            entity.properties.contains { property in
+                if case .attribute(let attribute) = property.kind { return attribute.type == .composite }
+                return false
+            }
+        }
+    }
+}
