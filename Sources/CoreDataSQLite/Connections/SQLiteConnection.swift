@@ -21,8 +21,6 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     @exclusivity(unchecked) private var companions: [AnyObject?] = []
     /// Those of keyed statements that stay at work in a burst.
     @exclusivity(unchecked) private(set) var burstStatements: [SQLiteStatement] = []
-    /// The thread that reads with the connection; see ``SQLiteDatabase``.
-    @exclusivity(unchecked) var borrower: pthread_t?
     /// See ``burstTransaction(_:)``.
     @exclusivity(unchecked) var burst = Burst()
     /// Of a file with a write-ahead log; known once something has been read.

@@ -16,36 +16,24 @@ import Synchronization
 /// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write of a file
 /// sees the last committed state; a write in a write fails.
 package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
-    // Safe because `lock` guards every variable below; connections are lent to one thread at a time.
+    // Safe because the lock owns all that changes; connections are lent to one thread at a time.
+
+    fileprivate typealias Pool = ConnectionPool<SQLiteConnection>
+
+    /// What the threads share.
+    fileprivate struct Shared {
+        var pool: Pool
+        var observer: (any SQLObserver)?
+        /// Of the threads that wait for what somebody will give back.
+        var waiters: [DispatchSemaphore] = []
+        var isSweepScheduled = false
+    }
 
     package let options: SQLiteOptions
-    /// Whether one connection both reads and writes.
-    private let usesOneConnection: Bool
     package let capabilities: SQLCapabilities
-
-    /// Held for a moment only: who has to wait for a connection does so by one of `waiters`.
-    private let lock = Mutex(())
-    // Nothing is called while one of these changes: to have each access checked for overlaps too would cost a tenth of what
-    // reading a row does.
-
-    /// The connections that were opened to read, and those of them that nobody uses.
-    @exclusivity(unchecked) private var readers: [SQLiteConnection] = []
-    @exclusivity(unchecked) private var idleReaders: [SQLiteConnection] = []
-    /// Places taken by connections that are being opened.
-    @exclusivity(unchecked) private var openingCount = 0
-    /// The connection that writes, once somebody has written.
-    @exclusivity(unchecked) private var writer: SQLiteConnection?
-    @exclusivity(unchecked) private var isWriting = false
-    @exclusivity(unchecked) private var writingThread: pthread_t?
-    /// How deeply the writing thread has entered the only connection.
-    @exclusivity(unchecked) private var depth = 0
-    /// How many connections are in the hands of reading threads.
-    @exclusivity(unchecked) private var loanCount = 0
-    @exclusivity(unchecked) private var observer: (any SQLObserver)?
-    @exclusivity(unchecked) private var isClosed = false
-    /// Of the threads that wait for what somebody will give back; see ``wake()``.
-    @exclusivity(unchecked) private var waiters: [DispatchSemaphore] = []
-    @exclusivity(unchecked) private var isSweepScheduled = false
+    private let usesOneConnection: Bool
+    /// Held for a moment only: who has to wait for a connection does so by one of the waiters.
+    private let shared: Mutex<Shared>
 
     /// Opens the database, and creates the file if it is missing and the options allow it.
     ///
@@ -56,13 +44,10 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         let first = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
         let limit = sqlite3_limit(first.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
         capabilities = SQLCapabilities(maximumBindings: Int(limit))
-        if usesOneConnection {
-            writer = first
-        } else {
-            try first.becomeReader()
-            readers = [first]
-            idleReaders = [first]
-        }
+        if !usesOneConnection { try first.becomeReader() }
+        shared = Mutex(
+            Shared(
+                pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount)))
     }
 
     deinit { closeIdleConnections() }
@@ -86,7 +71,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         _ body: (any SQLConnection) throws -> R, _ run: (SQLiteConnection) throws -> R
     ) throws -> R {
         if usesOneConnection {
-            let (writer, isOutermost) = try enterWriter(nesting: true)
+            let (writer, isOutermost) = try enterWriter(isWrite: false)
             defer { leaveWriter(fromWrite: false) }
             return try writer.withoutTransaction(endsStatements: isOutermost, body)
         }
@@ -98,7 +83,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
-        let (writer, isOutermost) = try enterWriter(nesting: false)
+        let (writer, isOutermost) = try enterWriter(isWrite: true)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
         let result = try writer.writeTransaction(endsStatements: isOutermost, body)
@@ -108,7 +93,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        let (writer, isOutermost) = try enterWriter(nesting: false)
+        let (writer, isOutermost) = try enterWriter(isWrite: true)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
@@ -125,74 +110,68 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func setObserver(_ observer: (any SQLObserver)?) {
-        lock.withLock { _ in self.observer = observer }
+        shared.withLock { $0.observer = observer }
     }
 
     package func interrupt() {
-        lock.withLock { _ in
-            guard !isClosed else { return }
-            for reader in readers { sqlite3_interrupt(reader.handle) }
-            if let writer { sqlite3_interrupt(writer.handle) }
+        shared.withLock { shared in
+            guard !shared.pool.isClosed else { return }
+            for connection in shared.pool.connections { sqlite3_interrupt(connection.handle) }
         }
     }
 
     package func close() {
-        let isFirst = lock.withLock { _ in
-            defer { isClosed = true }
-            wake()
-            return !isClosed
+        let isFirst = shared.withLock { shared in
+            shared.wake()
+            return shared.pool.close()
         }
         guard isFirst else { return }
-        while let waiter = lock.withLock({ _ in closeUnlessInUse() }) { waiter.wait() }
+        let client = Self.client
+        while let waiter = shared.withLock({ shared -> DispatchSemaphore? in
+            if shared.pool.isInUse(besidesBy: client) { return shared.newWaiter() }
+            shared.closeIdleConnections()
+            return nil
+        }) { waiter.wait() }
     }
 
-    /// Closes what is left, or tells what to wait for. The lock must be held.
-    private func closeUnlessInUse() -> DispatchSemaphore? {
-        // Whoever closes from inside a call would wait for itself.
-        let thread = pthread_self()
-        let isInUse =
-            loanCount > (connectionOf(thread) == nil ? 0 : 1) || openingCount > 0 || (isWriting && !isWriter(thread))
-        if isInUse { return newWaiter() }
-        closeIdleConnections()
-        return nil
-    }
-
-    /// Closes what nobody uses; what the closing thread itself still uses is closed when it is given back. The
-    /// writer goes last: the last connection to close empties the log into the file.
     private func closeIdleConnections() {
-        for reader in idleReaders { reader.close() }
-        readers.removeAll { reader in idleReaders.contains { $0 === reader } }
-        idleReaders.removeAll()
-        guard readers.isEmpty, !isWriting else { return }
-        writer?.close()
-        writer = nil
+        shared.withLock { $0.closeIdleConnections() }
     }
+
+    @inline(__always)
+    private static var client: Pool.Client { Pool.Client(number: UInt(truncatingIfNeeded: pthread_self())) }
+
+    private static var closed: SQLFailure { .misuse("the database is closed") }
 
     // MARK: The writer
 
-    private func isWriter(_ thread: pthread_t) -> Bool {
-        guard let writingThread else { return false }
-        return pthread_equal(writingThread, thread) != 0
-    }
-
-    /// Takes the writing connection, waiting for it; `nesting` lets the thread that has it in again. Tells
-    /// whether the thread has it for the first time.
-    private func enterWriter(nesting: Bool) throws -> (SQLiteConnection, isOutermost: Bool) {
+    /// Takes the writing connection, waiting for it. Tells whether the thread has it for the first time.
+    private func enterWriter(isWrite: Bool) throws -> (SQLiteConnection, isOutermost: Bool) {
+        let client = Self.client
         while true {
-            switch try lock.withLock({ _ in try takeWriter(nesting: nesting) }) {
-            case .taken(let writer?, let isOutermost, _): return (writer, isOutermost)
-            case .taken(nil, let isOutermost, let observer):
-                return (try openWriter(for: observer, fromWrite: !nesting), isOutermost)
-            case .mustWait(let waiter): waiter.wait()
+            var observer: (any SQLObserver)?
+            var waiter: DispatchSemaphore?
+            let entry = shared.withLock { shared in
+                let isFree = !shared.pool.isWriting
+                let entry = shared.pool.enterWriter(client, isWrite: isWrite)
+                observer = shared.observer
+                switch entry {
+                case .taken(let writer, true):
+                    if isFree { shared.endBursts() }
+                    writer?.state.observer = shared.observer
+                case .mustWait: waiter = shared.newWaiter()
+                case .taken, .isInWrite, .isClosed: break
+                }
+                return entry
+            }
+            switch entry {
+            case .taken(let writer?, let isOutermost): return (writer, isOutermost)
+            case .taken(nil, let isOutermost): return (try openWriter(for: observer, fromWrite: isWrite), isOutermost)
+            case .mustWait: waiter?.wait()
+            case .isInWrite: throw SQLFailure.misuse("a write was begun inside a write")
+            case .isClosed: throw Self.closed
             }
         }
-    }
-
-    /// What a thread that asks for the writing connection gets.
-    private enum WriterEntry {
-        /// The connection, if it is open, and whether the thread has it for the first time.
-        case taken(SQLiteConnection?, isOutermost: Bool, (any SQLObserver)?)
-        case mustWait(DispatchSemaphore)
     }
 
     private func openWriter(for observer: (any SQLObserver)?, fromWrite: Bool) throws -> SQLiteConnection {
@@ -200,7 +179,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         do {
             let opened = try openWriter()
             opened.state.observer = observer
-            lock.withLock { _ in writer = opened }
+            shared.withLock { $0.pool.didOpenWriter(opened) }
             return opened
         } catch {
             leaveWriter(fromWrite: fromWrite)
@@ -213,7 +192,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         var options = options
         options.createsFile = false
         var hasMoved: Int32 = 0
-        let reader = lock.withLock { _ in readers.first }
+        let reader = shared.withLock { $0.pool.connections.first }
         if let reader { sqlite3_file_control(reader.handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) }
         guard hasMoved == 0 else {
             throw SQLFailure(
@@ -223,160 +202,121 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return try SQLiteConnection(options, role: .writer)
     }
 
-    /// The lock must be held.
-    private func takeWriter(nesting: Bool) throws -> WriterEntry {
-        try checkOpen()
-        let thread = pthread_self()
-        if isWriting, isWriter(thread) {
-            guard nesting || (usesOneConnection && !isInWrite) else {
-                throw SQLFailure.misuse("a write was begun inside a write")
-            }
-            depth += 1
-            if !nesting { isInWrite = true }
-            return .taken(writer, isOutermost: false, observer)
-        }
-        if isWriting { return .mustWait(newWaiter()) }
-        isWriting = true
-        endBursts()
-        isInWrite = !nesting
-        depth = 1
-        writingThread = thread
-        writer?.state.observer = observer
-        return .taken(writer, isOutermost: true, observer)
-    }
-
-    /// Whether a write is among the calls that the writing thread is in.
-    @exclusivity(unchecked) private var isInWrite = false
-
     private func leaveWriter(fromWrite: Bool) {
-        lock.withLock { _ in
-            depth -= 1
-            if fromWrite { isInWrite = false }
-            guard depth == 0 else { return }
-            isWriting = false
-            writingThread = nil
-            if isClosed { closeIdleConnections() }
-            wake()
+        shared.withLock { shared in
+            shared.pool.leaveWriter(fromWrite: fromWrite)
+            guard !shared.pool.isWriting else { return }
+            if shared.pool.isClosed { shared.closeIdleConnections() }
+            shared.wake()
         }
     }
 
     // MARK: Readers
 
-    /// What a thread that asks for a connection to read with gets.
-    private enum ReaderEntry {
-        /// The one that it reads with already.
-        case inHand(SQLiteConnection)
-        case lent(SQLiteConnection)
-        /// A place for one that it opens itself.
-        case mayOpen
-        case mustWait(DispatchSemaphore)
-    }
-
     /// The connection that the thread reads with already, or one that is lent to it from now on.
     ///
     /// Reading a single row takes the lock twice, here and in ``giveBack(_:)``.
     private func takeReader() throws -> (connection: SQLiteConnection, isInHand: Bool) {
+        let client = Self.client
         while true {
-            switch try lock.withLock({ _ in try enterReader() }) {
+            var waiter: DispatchSemaphore?
+            let entry = shared.withLock { shared in
+                let entry = shared.pool.enterReader(client)
+                switch entry {
+                case .lent(let connection): shared.prepare(connection)
+                case .mustWait: waiter = shared.newWaiter()
+                case .inHand, .mayOpen, .isClosed: break
+                }
+                return entry
+            }
+            switch entry {
             case .inHand(let connection): return (connection, true)
             case .lent(let connection): return (connection, false)
-            case .mayOpen: return (try openReader(), false)
-            case .mustWait(let waiter): waiter.wait()
+            case .mayOpen: return (try openReader(for: client), false)
+            case .mustWait: waiter?.wait()
+            case .isClosed: throw Self.closed
             }
         }
-    }
-
-    /// The lock must be held.
-    private func enterReader() throws -> ReaderEntry {
-        if loanCount > 0, let connection = connectionOf(pthread_self()) { return .inHand(connection) }
-        try checkOpen()
-        if let connection = idleReaders.popLast() {
-            lend(connection)
-            return .lent(connection)
-        }
-        guard readers.count + openingCount < max(1, options.readerCount) else { return .mustWait(newWaiter()) }
-        openingCount += 1
-        return .mayOpen
-    }
-
-    /// The connection that the thread reads with, with the lock held.
-    private func connectionOf(_ thread: pthread_t) -> SQLiteConnection? {
-        readers.first { $0.borrower.map { pthread_equal($0, thread) != 0 } ?? false }
     }
 
     /// Opening takes a while: the others go on.
-    private func openReader() throws -> SQLiteConnection {
+    private func openReader(for client: Pool.Client) throws -> SQLiteConnection {
         let opened = Result { try SQLiteConnection(options, role: .reader) }
-        return try lock.withLock { _ in
-            openingCount -= 1
-            guard case .success(let connection) = opened else {
-                wake()
-                return try opened.get()
-            }
-            readers.append(connection)
-            lend(connection)
-            return connection
+        shared.withLock { shared in
+            shared.pool.didOpenReader(try? opened.get(), for: client)
+            if case .success(let connection) = opened { shared.prepare(connection) } else { shared.wake() }
         }
-    }
-
-    private func lend(_ connection: SQLiteConnection) {
-        connection.noteLoan(at: Ticks.now)
-        if connection.state.observer != nil || observer != nil { connection.state.observer = observer }
-        connection.borrower = pthread_self()
-        loanCount += 1
+        return try opened.get()
     }
 
     private func giveBack(_ connection: SQLiteConnection) {
-        lock.withLock { _ in
-            connection.borrower = nil
-            loanCount -= 1
-            idleReaders.append(connection)
+        let sweeps = shared.withLock { shared in
+            shared.pool.giveBack(connection)
+            var sweeps = false
             if connection.hasOpenBurst {
-                if isWriting { connection.endBurst() } else if !isSweepScheduled { scheduleSweep() }
+                if shared.pool.isWriting { connection.endBurst() } else { sweeps = shared.beginSweep() }
             }
-            if isClosed { closeIdleConnections() }
-            wake()
+            if shared.pool.isClosed { shared.closeIdleConnections() }
+            shared.wake()
+            return sweeps
         }
-    }
-
-    /// What a thread waits for after it has let go of the lock, which must be held; then it asks again.
-    private func newWaiter() -> DispatchSemaphore {
-        let waiter = DispatchSemaphore(value: 0)
-        waiters.append(waiter)
-        return waiter
-    }
-
-    /// Lets all that wait ask again. The lock must be held.
-    private func wake() {
-        guard !waiters.isEmpty else { return }
-        for waiter in waiters { waiter.signal() }
-        waiters.removeAll(keepingCapacity: true)
+        if sweeps { scheduleSweep() }
     }
 
     // MARK: Bursts
 
-    /// Ends the transactions that idle readers have left open: a writer's log can begin anew only without them.
-    private func endBursts(notUsedSince ticks: Int64 = .max) {
-        for reader in idleReaders where reader.hasOpenBurst && reader.lastLoan <= ticks { reader.endBurst() }
-    }
-
     /// Looks after open transactions a moment after the last reads.
     private func scheduleSweep() {
-        isSweepScheduled = true
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Ticks.longestBurst)) {
             [weak self] in self?.sweep()
         }
     }
 
     private func sweep() {
-        lock.withLock { _ in
-            isSweepScheduled = false
-            endBursts(notUsedSince: Ticks.now - Int64(Ticks.longestBurst))
-            if idleReaders.contains(where: { $0.hasOpenBurst }) { scheduleSweep() }
+        let goesOn = shared.withLock { shared in
+            shared.isSweepScheduled = false
+            shared.endBursts(notUsedSince: Ticks.now - Int64(Ticks.longestBurst))
+            return shared.pool.idleReaders.contains { $0.hasOpenBurst } && shared.beginSweep()
         }
+        if goesOn { scheduleSweep() }
+    }
+}
+
+extension SQLiteDatabase.Shared {
+    /// A connection that is lent shows its statements to whoever observes them now.
+    @inline(__always)
+    fileprivate func prepare(_ connection: SQLiteConnection) {
+        connection.noteLoan(at: Ticks.now)
+        if connection.state.observer != nil || observer != nil { connection.state.observer = observer }
     }
 
-    private func checkOpen() throws {
-        if isClosed { throw SQLFailure.misuse("the database is closed") }
+    fileprivate mutating func closeIdleConnections() {
+        for connection in pool.takeIdle() { connection.close() }
+    }
+
+    /// What a thread waits for after it has let go of the lock; then it asks again.
+    fileprivate mutating func newWaiter() -> DispatchSemaphore {
+        let waiter = DispatchSemaphore(value: 0)
+        waiters.append(waiter)
+        return waiter
+    }
+
+    /// Lets all that wait ask again.
+    @inline(__always)
+    fileprivate mutating func wake() {
+        guard !waiters.isEmpty else { return }
+        for waiter in waiters { waiter.signal() }
+        waiters.removeAll(keepingCapacity: true)
+    }
+
+    /// Ends the transactions that idle readers have left open: a writer's log can begin anew only without them.
+    fileprivate func endBursts(notUsedSince ticks: Int64 = .max) {
+        for reader in pool.idleReaders where reader.hasOpenBurst && reader.lastLoan <= ticks { reader.endBurst() }
+    }
+
+    /// Whether a sweep is to be scheduled, because none is.
+    fileprivate mutating func beginSweep() -> Bool {
+        defer { isSweepScheduled = true }
+        return !isSweepScheduled
     }
 }
