@@ -76,6 +76,16 @@ import Testing
         #expect(importers.count <= 1, "\(importers)")
     }
 
+    /// Contexts, objects and coordinators know where rows come from as a `RowSource` only.
+    @Test(arguments: ["Context", "Objects", "Fetching", "Coordinator"])
+    func rowsComeThroughOneDoor(folder: String) throws {
+        for (path, text) in try Repository.sources(of: "CoreData") where path.hasPrefix("Sources/CoreData/\(folder)/") {
+            for line in text.lines(mentioning: ["StoreEngine", "SQLStore", "SQLDatabase"]) {
+                Issue.record("\(path):\(line) names the SQL engine")
+            }
+        }
+    }
+
     /// Invariant 1.
     @Test(arguments: mayImport.keys.filter { !publicTargets.contains($0) }.sorted())
     func nothingIsPublicBelowCoreData(target: String) throws {

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
     public final func insert(_ object: NSManagedObject) {
         checkOwned("insert(_:)")
         let isHere = object.home.registryAddress == registryAddress
-        if isHere, !object.flags.isEmpty {
+        if isHere, object.flags != .new {
             if object.flags.contains(.deleted) { undelete(object) }
             return
         }
@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
                 "Entity '\(object.runtime.name)' is not in the model of the context's coordinator.")
             object.home = registry.home(of: object.runtime, in: nil)
         }
-        object.flags.formUnion([.inserted, .eventInserted])
+        object.flags.formUnion([.new, .inserted, .eventInserted])
         registry.register(object)
         if !object.flags.contains(.listedInserted) {
             object.flags.insert(.listedInserted)

@@ -5,7 +5,7 @@ import Foundation
 
 // From keys and rows to objects, and from faults to values.
 extension NSManagedObjectContext {
-    final func store(at index: Int32) -> SQLStore? { coordinator?.store(at: index) }
+    final func store(at index: Int32) -> AttachedStore? { coordinator?.store(at: index) }
 
     final func runtime(forClass type: NSManagedObject.Type) -> EntityRuntime {
         guard let coordinator else {
@@ -44,11 +44,11 @@ extension NSManagedObjectContext {
     // MARK: Objects of rows and keys
 
     /// The object of a row: the registered one, or a new fault that has the row in hand.
-    final func object(for row: RowSnapshot, in store: SQLStore) -> NSManagedObject {
+    final func object(for row: RowSnapshot, in store: AttachedStore) -> NSManagedObject {
         objects(for: [row], in: store)[0]
     }
 
-    final func objects(for rows: [RowSnapshot], in store: SQLStore) -> [NSManagedObject] {
+    final func objects(for rows: [RowSnapshot], in store: AttachedStore) -> [NSManagedObject] {
         let list = RowList()
         for row in rows { list.append(row) }
         var objects: [NSManagedObject] = []
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
     ///
     /// The objects take the rows out of the list.
     final func append(
-        objectsFor rows: RowList, in store: SQLStore, to objects: inout [NSManagedObject],
+        objectsFor rows: RowList, in store: AttachedStore, to objects: inout [NSManagedObject],
         noting classes: inout FoundClasses
     ) {
         guard !rows.isEmpty else { return }
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object of a key: the registered one, or a new fault without values.
-    final func object(for key: RowKey, in store: SQLStore) -> NSManagedObject {
+    final func object(for key: RowKey, in store: AttachedStore) -> NSManagedObject {
         let home = home(ofEntity: key.entity, in: store)
         return registry.object(in: home, primaryKey: key.primaryKey) ?? makeFault(home, key.primaryKey)
     }
@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    private func home(ofEntity ordinal: Int, in store: SQLStore) -> ObjectHome {
+    private func home(ofEntity ordinal: Int, in store: AttachedStore) -> ObjectHome {
         // Rows of one entity come one after another.
         if let last = lastHome, last.ordinal == ordinal, last.store === store { return last }
         guard let coordinator else { preconditionFailure("the context has lost its coordinator") }
@@ -118,16 +118,16 @@ extension NSManagedObjectContext {
 
     /// The destination of a to-one, which is not registered yet, as an object that may be a fault.
     final func destination(
-        in store: SQLStore, entity: Int, entityNumber: Int64?, primaryKey: Int64
+        in store: AttachedStore, entity: Int, entityNumber: Int64?, primaryKey: Int64
     ) -> NSManagedObject? {
         guard let coordinator, store.isAttached else { return nil }
         let base = coordinator.runtime.entities[entity]
         var ordinal = entity
         if let entityNumber {
-            ordinal = store.engine.layout.ordinalByNumber[entityNumber] ?? entity
+            ordinal = store.source.entity(numbered: entityNumber) ?? entity
         } else if base.compiled.subtree.count > 1 {
             // An old store without the companion column: only the row itself knows its entity.
-            if let row = try? store.row(primaryKey, root: base.root, staleness: -1) {
+            if let row = try? store.source.row(primaryKey, root: base.root, staleness: -1) {
                 return object(for: row, in: store)
             }
         }
@@ -136,9 +136,9 @@ extension NSManagedObjectContext {
 
     /// The members of a to-many as the store has them: one statement, rows included; `nil` when they cannot be read.
     final func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
-        guard let store = store(at: object.storeIndex), object.primaryKey > 0 else { return [] }
+        guard let store = store(at: object.storeIndex), object.isStored else { return [] }
         do {
-            let found = try store.destinationRows(
+            let found = try store.source.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
             return objects(for: found.first?.rows ?? [], in: store)
         } catch {
@@ -196,7 +196,7 @@ extension NSManagedObjectContext {
 
     /// Reads the rows of faults, from memory where they are there and young enough.
     final func readRows(of objects: [NSManagedObject]) throws {
-        let unread = objects.filter { !$0.hasRow && $0.primaryKey > 0 }
+        let unread = objects.filter { !$0.hasRow && $0.isStored }
         guard let home = unread.first?.home else { return }
         // Most often all live in one place.
         if unread.allHeldSatisfy({ ObjectIdentifier($0.home) == ObjectIdentifier(home) }) {
@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
     private func readRows(of objects: [NSManagedObject], in home: ObjectHome) throws {
         if objects.count == 1 { return try readRow(of: objects[0]) }
         guard let store = store(at: home.storeIndex) else { return }
-        let words = try store.rowWords(objects.map(\.primaryKey), root: home.root, staleness: staleness)
+        let words = try store.source.rowWords(objects.map(\.primaryKey), root: home.root, staleness: staleness)
         var index = 0
         objects.forEachHeld { object in
             object.takeRow(words[index])
@@ -220,10 +220,10 @@ extension NSManagedObjectContext {
     }
 
     private func readRow(of object: NSManagedObject) throws {
-        guard let store = object.home.uncountedStore, object.primaryKey > 0 else { return }
+        guard let store = object.home.uncountedStore, object.isStored else { return }
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
-            object.takeRow(try store.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
+            object.takeRow(try store.source.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
         }
     }
 

@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
         return try CoreDataErrors.converting(coordinator) {
-            try stores.reduce(0) { try $0 + $1.engine.count(translation.plan(for: $1)) }
+            try stores.reduce(0) { try $0 + $1.source.count(translation.plan(for: $1)) }
         }
     }
 
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
 
     /// The objects that match, in order, unsaved changes included where the request says so.
     private func objects(
-        of translation: FetchTranslation, stores: [SQLStore], readsRows: Bool
+        of translation: FetchTranslation, stores: [AttachedStore], readsRows: Bool
     ) throws -> (objects: [NSManagedObject], classes: FoundClasses) {
         let request = translation.request
         let pending =
@@ -130,12 +130,12 @@ extension NSManagedObjectContext {
     }
 
     private func fetch(
-        _ plan: FetchPlan, from store: SQLStore, request: AnyFetchRequest, readsRows: Bool,
+        _ plan: FetchPlan, from store: AttachedStore, request: AnyFetchRequest, readsRows: Bool,
         noting classes: inout FoundClasses
     ) throws -> [NSManagedObject] {
         try CoreDataErrors.converting(coordinator) {
             if request.fetchBatchSize > 0 || !readsRows {
-                let keys = try store.engine.keys(plan)
+                let keys = try store.source.keys(plan)
                 let batch =
                     request.fetchBatchSize > 0 && keys.count > 1
                     ? FaultBatch(keys: keys, size: request.fetchBatchSize) : nil
@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
     }
 
     /// A registered object takes the row's values, its unsaved changes aside (B7).
-    private func refreshRefetched(_ row: RowSnapshot, in store: SQLStore) {
+    private func refreshRefetched(_ row: RowSnapshot, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[row.entity],
             let known = registry.object(store: store.index, root: runtime.root, primaryKey: row.primaryKey),
             !known.isFault, let old = known.row, old.version != row.version
@@ -208,14 +208,14 @@ extension NSManagedObjectContext {
         return !matching.isEmpty
     }
 
-    private func objectIDs(of translation: FetchTranslation, stores: [SQLStore]) throws -> [AnyObject] {
+    private func objectIDs(of translation: FetchTranslation, stores: [AttachedStore]) throws -> [AnyObject] {
         let request = translation.request
         if request.includesPendingChanges && hasPendingChanges(for: translation) || stores.count > 1 {
             return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }
         return try CoreDataErrors.converting(coordinator) {
-            try store.engine.keys(translation.plan(for: store)).map { key in
+            try store.source.keys(translation.plan(for: store)).map { key in
                 NSManagedObjectID(
                     runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
             }
@@ -283,10 +283,10 @@ extension NSManagedObjectContext {
     }
 
     private func prefetchToMany(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
-        let unknown = objects.filter { $0.primaryKey > 0 && !$0.members(slot).isKnown }
+        let unknown = objects.filter { $0.isStored && !$0.members(slot).isKnown }
         guard let first = unknown.first, let store = store(at: first.storeIndex) else { return [] }
         let found = try CoreDataErrors.converting(coordinator) {
-            try store.destinationRows(
+            try store.source.destinationRows(
                 entity: first.runtime.ordinal, slot: slot, owners: unknown.map(\.primaryKey))
         }
         let rows = Dictionary(found.map { ($0.owner, $0.rows) }, uniquingKeysWith: { first, _ in first })

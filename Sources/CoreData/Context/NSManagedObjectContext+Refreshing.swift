@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         if flag, object.isUpdated || object.isDeleted {
             let word: UInt
             do {
-                word = try store.rowWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
+                word = try store.source.rowWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
             } catch {
                 // It keeps the row that it has.
                 let error = CoreDataErrors.converted(error, store: store, context: self)
@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
             object.becomeFault()
             object.flags.remove(.updated)
             object.takeRow(
-                store.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
+                store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
         }
         event.refreshed.append(object)
     }
@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
         let objects = registry.objects
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
         for object in objects {
-            object.flags = [.inaccessible]
+            object.flags = object.flags.intersection(.new).union(.inaccessible)
             object.values = nil
             object.relations.removeAll()
             object.giveUpRow()
@@ -129,12 +129,14 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: the object is new and the store's configuration has its entity.
     public final func assign(_ object: Any, to store: NSPersistentStore) {
-        guard let object = object as? NSManagedObject, object.registry === registry, object.objectID.isTemporaryID
+        guard let object = object as? NSManagedObject, object.registry === registry, object.hasTemporaryKey
         else { preconditionFailure("assign(_:to:) takes a new object of this context.") }
-        guard let store = store as? SQLStore, store.engine.layout.entities[object.runtime.ordinal] != nil else {
+        guard let attached = coordinator?.attachedStore(of: store),
+            attached.source.includes(entity: object.runtime.ordinal)
+        else {
             preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
         }
-        object.home = registry.home(of: object.runtime, in: store)
+        object.home = registry.home(of: object.runtime, in: attached)
     }
 
     /// Has the next save fail if somebody else changes or deletes the object's row before, though nothing of it is changed here.
@@ -208,7 +210,7 @@ extension NSManagedObjectContext {
             guard let object = registeredObject(for: id), !object.flags.contains(.inaccessible) else { continue }
             guard let store = store(at: object.storeIndex) else { continue }
             do {
-                guard let row = try store.row(object.primaryKey, root: object.runtime.root, staleness: -1) else {
+                guard let row = try store.source.row(object.primaryKey, root: object.runtime.root, staleness: -1) else {
                     continue
                 }
                 ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
@@ -250,12 +252,12 @@ extension NSManagedObjectContext {
     }
 
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
-    final func derivedValuesChanged(_ key: RowKey, in store: SQLStore) {
+    final func derivedValuesChanged(_ key: RowKey, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[key.entity],
             let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey),
             !object.isFault
         else { return }
-        if let row = try? store.row(key.primaryKey, root: runtime.root, staleness: -1) {
+        if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
             object.row = row
             rebase(object)
         }

@@ -132,9 +132,9 @@ extension NSManagedObjectContext {
         let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         try assignStores(to: inserted, in: coordinator)
         let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
-        let stores = coordinator.sqlStores
+        let stores = coordinator.attachedStores
         if stores.count > 1 { try checkStores(inserted, updated, deleted) }
-        var failures: [(SQLStore, any Error)] = []
+        var failures: [(AttachedStore, any Error)] = []
         var isAnythingWritten = false
         for store in stores {
             let own = { (objects: [NSManagedObject]) in
@@ -154,17 +154,17 @@ extension NSManagedObjectContext {
         outcome.deleted += deletedList.filter { $0.isDeleted && $0.flags.contains(.inaccessible) }
         guard let first = failures.first else { return }
         if !isAnythingWritten || stores.count == 1 {
-            throw failures.count == 1 ? first.1 : CoreDataErrors.incompleteSave(failures.map { ($0.0, $0.1) })
+            throw failures.count == 1 ? first.1 : CoreDataErrors.incompleteSave(failures.map { ($0.0.store, $0.1) })
         }
         finish(outcome)
-        throw CoreDataErrors.incompleteSave(failures.map { ($0.0, $0.1) })
+        throw CoreDataErrors.incompleteSave(failures.map { ($0.0.store, $0.1) })
     }
 
     /// Throws for what one of several stores could not save whatever its rows are like, before anything is written to another:
     /// relationships from store to store, and changes of a store that is read-only.
     private func checkStores(_ changed: [NSManagedObject]...) throws {
         for object in changed.joined() {
-            if let store = object.home.store, store.isReadOnly { throw CoreDataErrors.readOnly(store) }
+            if let store = object.home.store, store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
             guard !object.isDeleted else { continue }
             for (index, relation) in object.relations.enumerated() {
                 let slot = object.runtime.relationSlots[index]
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
 
     /// A12: every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
     private func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
-        var candidates: [Int: [SQLStore]] = [:]
+        var candidates: [Int: [AttachedStore]] = [:]
         // Where objects of one entity go from one home to another, most often all of them.
         var move: (from: ObjectHome, to: ObjectHome)?
         try objects.forEachHeld { object in
@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
 
     /// What was written is clean now; hooks and notifications tell of it.
     private func finish(_ saved: SavedObjects) {
-        saved.inserted.forEachHeld { $0.flags.remove(.inserted) }
+        saved.inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
         saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
         checkedList = []
@@ -285,14 +285,14 @@ extension NSManagedObjectContext {
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkOwned("obtainPermanentIDs(for:)")
         let coordinator = try coordinatorForRequest()
-        let new = objects.filter { $0.registry === registry && $0.objectID.isTemporaryID }
+        let new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }
         try assignStores(to: new.filter { $0.storeIndex == 0 }, in: coordinator)
         let groups = Dictionary(grouping: new) { [Int($0.storeIndex), $0.runtime.root] }
-        var keys: [(NSManagedObject, SQLStore, Int64)] = []
+        var keys: [(NSManagedObject, AttachedStore, Int64)] = []
         for (group, members) in groups {
             guard let store = coordinator.store(at: Int32(group[0])) else { continue }
             let range = try CoreDataErrors.converting(coordinator) {
-                try store.engine.allocateKeys(root: group[1], count: members.count)
+                try store.source.allocateKeys(root: group[1], count: members.count)
             }
             for (object, key) in zip(members, range) { keys.append((object, store, key)) }
         }
@@ -306,7 +306,7 @@ extension NSManagedObjectContext {
     /// The objects of the range, which have got their keys, are known under them from now on; those without a temporary key
     /// were.
     final func becomePermanent(
-        _ objects: [NSManagedObject], _ range: Range<Int>, in store: SQLStore, temporaryKeys: [Int64]
+        _ objects: [NSManagedObject], _ range: Range<Int>, in store: AttachedStore, temporaryKeys: [Int64]
     ) {
         objects.forEachHeld(in: range) { object in
             if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }

@@ -69,7 +69,7 @@ final class ObjectRegistry: @unchecked Sendable {
     // MARK: Homes
 
     /// The home of the entity's objects in the store, or of new ones that no store has been found for.
-    func home(of runtime: EntityRuntime, in store: SQLStore?) -> ObjectHome {
+    func home(of runtime: EntityRuntime, in store: AttachedStore?) -> ObjectHome {
         let key = Self.key(store?.index ?? 0, runtime.ordinal)
         return state.withLock { state in
             if let known = state.homes[key], known.runtime === runtime { return known }
@@ -157,7 +157,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func register(_ object: NSManagedObject) {
         state.withLock { state in
-            guard let table = object.primaryKey < 0 ? .passUnretained(state.temporary) : object.home.uncountedIdentities
+            guard
+                let table = object.hasTemporaryKey ? .passUnretained(state.temporary) : object.home.uncountedIdentities
             else { return }
             table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, Self.address(of: object)) }
         }

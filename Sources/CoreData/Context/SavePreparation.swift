@@ -11,7 +11,7 @@ import Foundation
 /// ```
 final class SavePreparation {
     let context: NSManagedObjectContext
-    let store: SQLStore
+    let store: AttachedStore
     let inserted: [NSManagedObject]
     private(set) var updated: [NSManagedObject]
     let deleted: [NSManagedObject]
@@ -31,7 +31,7 @@ final class SavePreparation {
     }
 
     init(
-        context: NSManagedObjectContext, store: SQLStore, inserted: [NSManagedObject],
+        context: NSManagedObjectContext, store: AttachedStore, inserted: [NSManagedObject],
         updated: [NSManagedObject], deleted: [NSManagedObject], checked: [NSManagedObject]
     ) {
         self.context = context
@@ -55,13 +55,13 @@ final class SavePreparation {
         guard writes || !checked.isEmpty else { return ChangeSet() }
         if store.isReadOnly {
             guard writes else { return ChangeSet() }
-            throw CoreDataErrors.readOnly(store)
+            throw CoreDataErrors.readOnly(store.store)
         }
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
         do {
-            let outcome = try store.engine.save(keys: neededKeys()) { keys in
+            let outcome = try store.source.save(keys: neededKeys()) { keys in
                 takeKeys(keys)
                 changes = try changeSet()
                 return changes
@@ -80,7 +80,7 @@ final class SavePreparation {
                 if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
             }
             throw CoreDataErrors.converted(error, store: store, context: context) { key in
-                new[Identity(root: self.store.engine.model.entities[key.entity].root, primaryKey: key.primaryKey)]
+                new[Identity(root: self.store.source.root(ofEntity: key.entity), primaryKey: key.primaryKey)]
             }
         }
     }
@@ -100,7 +100,7 @@ final class SavePreparation {
         // Objects of one entity come in runs: a run looks the root up once.
         var run = (root: -1, count: 0)
         inserted.forEachHeld { object in
-            guard object.primaryKey < 0 else { return }
+            guard object.hasTemporaryKey else { return }
             if object.home.root != run.root {
                 if run.count > 0 { counts[run.root, default: 0] += run.count }
                 run = (object.home.root, 0)
@@ -115,7 +115,7 @@ final class SavePreparation {
         var next = ranges.mapValues(\.lowerBound)
         var run: (root: Int, key: Int64) = (-1, 0)
         inserted.forEachHeld { object in
-            guard object.primaryKey < 0 else { return }
+            guard object.hasTemporaryKey else { return }
             if object.home.root != run.root {
                 next[run.root] = run.key
                 run = (object.home.root, next[object.home.root] ?? 0)
@@ -259,7 +259,7 @@ final class SavePreparation {
             }
             try target._withUnsafeGuaranteedRef { target in
                 try Self.checkStore(target, of: object, slot)
-                if target.primaryKey < 0 {
+                if target.hasTemporaryKey {
                     throw CoreDataErrors.danglingTarget(object, relationship: object.runtime.slots[slot].name, target)
                 }
                 builder.setInteger(target.primaryKey, at: index)
@@ -269,7 +269,7 @@ final class SavePreparation {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             let ordinal = Int(target._withUnsafeGuaranteedRef { $0.home.ordinal })
-            builder.setInteger(store.entityNumber(of: ordinal), at: index)
+            builder.setInteger(store.source.number(ofEntity: ordinal), at: index)
         case .order(let slot):
             if let values = object.values, values.hasRare, let order = values.orders[slot] {
                 builder.setInteger(order, at: index)

@@ -1,4 +1,3 @@
-import CoreDataSQL
 import CoreDataStore
 import Foundation
 
@@ -27,9 +26,8 @@ extension NSPersistentStoreCoordinator {
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        try onFile(ofType: storeType, at: url, options: options) { settings in
-            try StoreEngine.metadata(options: settings, makeDatabase: SQLStore.makeDatabase).dictionary
-        }
+        try checkType(storeType)
+        return try AttachedStore.metadata(of: url, type: storeType, options)
     }
 
     /// The metadata of a store in a file; see ``metadataForPersistentStore(ofType:at:options:)``.
@@ -44,11 +42,8 @@ extension NSPersistentStoreCoordinator {
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        try onFile(ofType: storeType, at: url, options: options) { settings in
-            _ = try StoreEngine.setMetadata(
-                try StoreMetadata(dictionary: metadata ?? [:]), options: settings,
-                makeDatabase: SQLStore.makeDatabase)
-        }
+        try checkType(storeType)
+        try AttachedStore.setMetadata(metadata ?? [:], of: url, type: storeType, options)
     }
 
     /// Writes the metadata of a store in a file, at once.
@@ -57,17 +52,6 @@ extension NSPersistentStoreCoordinator {
         options: [AnyHashable: Any]? = nil
     ) throws {
         try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
-    }
-
-    private class func onFile<R>(
-        ofType storeType: String, at url: URL, options: [AnyHashable: Any]?, _ body: (DatabaseOptions) throws -> R
-    ) throws -> R {
-        try checkType(storeType)
-        do {
-            return try body(try StoreSettings(options).storeOptions(path: url.path).database)
-        } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url)
-        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 
     class func checkType(_ storeType: String) throws {

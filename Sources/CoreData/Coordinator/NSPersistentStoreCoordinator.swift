@@ -16,7 +16,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // Safe because `state` guards what changes, and the model is frozen.
 
     private struct State {
-        var stores: [SQLStore] = []
+        var stores: [AttachedStore] = []
         var nextIndex: Int32 = 1
         var name: String?
     }
@@ -61,27 +61,31 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // MARK: Stores
 
     /// The stores, in the order in which they were added.
-    public final var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+    public final var persistentStores: [NSPersistentStore] { attachedStores.map(\.store) }
 
-    final var sqlStores: [SQLStore] { state.withLock { $0.stores } }
+    final var attachedStores: [AttachedStore] { state.withLock { $0.stores } }
 
-    final func store(at index: Int32) -> SQLStore? {
+    final func store(at index: Int32) -> AttachedStore? {
         state.withLock { state in state.stores.first { $0.index == index } }
     }
 
-    final func store(withIdentifier identifier: String) -> SQLStore? {
-        sqlStores.first { $0.identifier == identifier }
+    final func attachedStore(of store: NSPersistentStore) -> AttachedStore? {
+        attachedStores.first { $0.store === store }
+    }
+
+    final func store(withIdentifier identifier: String) -> AttachedStore? {
+        attachedStores.first { $0.identifier == identifier }
     }
 
     /// The stores that have the entity or one below it.
-    final func stores(for entity: EntityRuntime, affected: [NSPersistentStore]?) -> [SQLStore] {
-        sqlStores.filter { store in
-            if let affected, !affected.isEmpty, !affected.contains(where: { $0 === store }) { return false }
-            return entity.compiled.subtree.contains { store.engine.layout.entities[$0] != nil }
+    final func stores(for entity: EntityRuntime, affected: [NSPersistentStore]?) -> [AttachedStore] {
+        attachedStores.filter { store in
+            if let affected, !affected.isEmpty, !affected.contains(where: { $0 === store.store }) { return false }
+            return entity.compiled.subtree.contains { store.source.includes(entity: $0) }
         }
     }
 
-    final var hasUnsavedMetadata: Bool { sqlStores.contains { $0.hasUnsavedMetadata } }
+    final var hasUnsavedMetadata: Bool { attachedStores.contains { $0.hasUnsavedMetadata } }
 
     /// Opens a store, or makes it where there is none, and adds it.
     ///
@@ -113,9 +117,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             defer { state.nextIndex += 1 }
             return state.nextIndex
         }
-        let store: SQLStore
+        let store: AttachedStore
         do {
-            store = try SQLStore.open(
+            store = try AttachedStore.open(
                 type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
                 coordinator: self)
         } catch let failure as StoreFailure {
@@ -124,8 +128,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         state.withLock { $0.stores.append(store) }
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-            userInfo: [NSAddedPersistentStoresKey: [store]])
-        return store
+            userInfo: [NSAddedPersistentStoresKey: [store.store]])
+        return store.store
     }
 
     /// Opens a store, or makes it where there is none, and adds it.
@@ -162,13 +166,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func remove(_ store: NSPersistentStore) throws {
         changing.lock()
         defer { changing.unlock() }
-        guard let store = store as? SQLStore, store.persistentStoreCoordinator === self else {
+        guard let attached = attachedStore(of: store) else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
-        state.withLock { $0.stores.removeAll { $0 === store } }
-        store.close()
+        state.withLock { $0.stores.removeAll { $0 === attached } }
+        attached.close()
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
@@ -194,7 +198,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return NSManagedObjectID(runtime: entity, primaryKey: key, store: nil)
         }
         guard parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()), key > 0,
-            let store = sqlStores.first(where: {
+            let store = attachedStores.first(where: {
                 $0.identifier.caseInsensitiveCompare(url.host ?? "") == .orderedSame
             })
         else { return nil }

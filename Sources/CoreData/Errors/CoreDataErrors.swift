@@ -112,7 +112,7 @@ enum CoreDataErrors {
 
     /// - Parameter new: the object of a row that the failed save would have made.
     static func converted(
-        _ error: any Error, store: SQLStore?, context: NSManagedObjectContext?,
+        _ error: any Error, store: AttachedStore?, context: NSManagedObjectContext?,
         new: (RowKey) -> NSManagedObject? = { _ in nil }
     ) -> any Error {
         switch error {
@@ -121,7 +121,7 @@ enum CoreDataErrors {
                 NSCoreDataError,
                 (failure.kind == .unsupported ? "Unsupported predicate: " : "") + failure.diagnostic.rendered
                     + (failure.subexpression.map { " (in: \($0))" } ?? ""))
-        case let failure as SQLFailure: return sql(failure, store: store)
+        case let failure as SQLFailure: return sql(failure, store: store?.store)
         case let failure as StoreFailure: return self.store(failure, url: store?.url)
         case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
         case SaveFailure.conflicts(let conflicts): return merge(conflicts, store: store, context: context)
@@ -152,7 +152,7 @@ enum CoreDataErrors {
     }
 
     private static func merge(
-        _ conflicts: [SaveFailure.Conflict], store: SQLStore?, context: NSManagedObjectContext?
+        _ conflicts: [SaveFailure.Conflict], store: AttachedStore?, context: NSManagedObjectContext?
     ) -> CocoaError {
         let list = conflicts.compactMap { conflict -> NSMergeConflict? in
             guard let store, let context else { return nil }
@@ -174,7 +174,7 @@ enum CoreDataErrors {
     }
 
     private static func constraint(
-        _ violations: [SaveFailure.ConstraintViolation], store: SQLStore?, context: NSManagedObjectContext?,
+        _ violations: [SaveFailure.ConstraintViolation], store: AttachedStore?, context: NSManagedObjectContext?,
         new: (RowKey) -> NSManagedObject?
     ) -> CocoaError {
         var texts: [String] = []

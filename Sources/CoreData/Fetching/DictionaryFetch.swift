@@ -34,7 +34,7 @@ struct DictionaryFetch {
         }
     }
 
-    func run(in stores: [SQLStore]) throws -> [NSDictionary] {
+    func run(in stores: [AttachedStore]) throws -> [NSDictionary] {
         var results: [NSDictionary] = []
         for store in stores {
             try CoreDataErrors.converting(coordinator) {
@@ -43,7 +43,7 @@ struct DictionaryFetch {
                 let slots = columns.map(\.slot)
                 var numbers = columns.map { _ in RecentNumbers() }
                 var values = [AnyObject?](repeating: nil, count: columns.count)
-                try store.engine.forEachTuple(
+                try store.source.forEachTuple(
                     translation.plan(for: store),
                     columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
                     distinct: translation.request.returnsDistinctResults, groupBy: groups,
@@ -61,7 +61,7 @@ struct DictionaryFetch {
 
     /// The value as a dictionary keeps it.
     private func object(
-        _ value: Value, _ slot: EntityRuntime.Slot?, _ store: SQLStore, _ numbers: inout RecentNumbers
+        _ value: Value, _ slot: EntityRuntime.Slot?, _ store: AttachedStore, _ numbers: inout RecentNumbers
     ) -> AnyObject? {
         switch value {
         case .null: return nil

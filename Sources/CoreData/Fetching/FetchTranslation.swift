@@ -32,7 +32,7 @@ struct FetchTranslation {
     }
 
     /// What one store is asked.
-    func plan(for store: SQLStore) -> FetchPlan {
+    func plan(for store: AttachedStore) -> FetchPlan {
         var plan = FetchPlan(entity: entity.ordinal)
         plan.includesSubentities = request.includesSubentities
         plan.predicate = predicate.map { node in

@@ -150,7 +150,7 @@ enum KeyPathProbe {
         runtime.map { runtime in
             let probe = NSManagedObject.makeFault(ObjectHome(outside: runtime), 0, type: type)
             // There is nothing to read.
-            probe.flags = []
+            probe.flags = .new
             return probe
         }
     }

@@ -66,6 +66,7 @@ open class NSManagedObject: NSObject {
             !home.isAbstract,
             "Cannot create an object of abstract entity '\(home.runtime.name)'; use one of its subentities.")
         primaryKey = NSManagedObjectID.newTemporaryKey()
+        flags = .new
         context?.insert(self)
     }
 
@@ -212,8 +213,11 @@ open class NSManagedObject: NSObject {
     /// Whether it is inserted, updated or deleted.
     public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
 
-    /// Whether a store has a row for it.
-    final var isStored: Bool { primaryKey > 0 && !flags.contains(.inserted) }
+    /// Whether it has a row where the context reads, of whatever key.
+    final var isStored: Bool { !flags.contains(.new) }
+
+    /// Whether its key is not one of a store: it was never saved there, and has got no permanent ID.
+    final var hasTemporaryKey: Bool { primaryKey < 0 }
 
     /// Whether its values have not been read yet; asking does not read them.
     public final var isFault: Bool { flags.contains(.fault) }

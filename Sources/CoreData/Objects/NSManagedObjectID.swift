@@ -23,9 +23,9 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     var replaced: NSManagedObjectID?
     var storeIdentifier: String { storeReference?.identifier ?? "" }
     /// The store that holds the object; `nil` for a temporary ID and after the store was removed.
-    public var persistentStore: NSPersistentStore? { storeReference?.store }
+    public var persistentStore: NSPersistentStore? { storeReference?.store?.store }
 
-    init(runtime: EntityRuntime, primaryKey: Int64, store: SQLStore?) {
+    init(runtime: EntityRuntime, primaryKey: Int64, store: AttachedStore?) {
         self.runtime = runtime
         self.primaryKey = primaryKey
         storeReference = primaryKey < 0 ? nil : store?.reference
@@ -93,11 +93,11 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 final class StoreReference: @unchecked Sendable {
     // Safe because `store` is written once, by the store's initialiser.
     let identifier: String
-    private(set) weak var store: SQLStore?
+    private(set) weak var store: AttachedStore?
 
     init(_ identifier: String) { self.identifier = identifier }
 
-    func take(_ store: SQLStore) { self.store = store }
+    func take(_ store: AttachedStore) { self.store = store }
 }
 
 extension NSManagedObjectID: NSFetchRequestResult {}

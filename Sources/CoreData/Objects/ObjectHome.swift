@@ -23,14 +23,14 @@ final class ObjectHome: @unchecked Sendable {
     /// Whether the context has not been deallocated.
     var isContextAlive: Bool { registry?.isContextAlive ?? false }
     /// `nil` before an object is saved or assigned to a store.
-    let store: SQLStore?
+    let store: AttachedStore?
     let identities: KeyTable?
     /// As `identities`, `registry` and `store`, and the store's row cache, to be called without counting a reference: the home holds
     /// them anyway.
     let uncountedIdentities: Unmanaged<KeyTable>?
     let uncountedRegistry: Unmanaged<ObjectRegistry>?
     let uncountedRowCache: Unmanaged<RowCache>?
-    let uncountedStore: Unmanaged<SQLStore>?
+    let uncountedStore: Unmanaged<AttachedStore>?
     /// 0 without a store.
     let storeIndex: Int32
     // What objects ask of those above most often: to go through them would count references, slowly where somebody
@@ -58,7 +58,7 @@ final class ObjectHome: @unchecked Sendable {
     let kinds: UnsafePointer<AccessKind>
     let slotTable: SlotTable
 
-    init(runtime: EntityRuntime, registry: ObjectRegistry?, store: SQLStore?, identities: KeyTable?) {
+    init(runtime: EntityRuntime, registry: ObjectRegistry?, store: AttachedStore?, identities: KeyTable?) {
         self.runtime = runtime
         self.registry = registry
         self.store = store

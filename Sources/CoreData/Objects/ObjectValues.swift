@@ -185,6 +185,8 @@ struct ObjectFlags: OptionSet {
     static let inserted = ObjectFlags(rawValue: 1 << 1)
     static let updated = ObjectFlags(rawValue: 1 << 2)
     static let deleted = ObjectFlags(rawValue: 1 << 3)
+    /// No row stands for it where the context reads: it was made here and has not been saved, whatever its key.
+    static let new = ObjectFlags(rawValue: 1 << 15)
     /// In the list that is being made.
     static let collected = ObjectFlags(rawValue: 1 << 14)
     /// In the context's list of that name, whether or not it still has the state.

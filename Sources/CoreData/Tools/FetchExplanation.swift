@@ -29,8 +29,10 @@ extension NSManagedObjectContext {
         let translation = try FetchTranslation(request, in: coordinator.runtime)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
         return try CoreDataErrors.converting(coordinator) {
-            try stores.map { store in
-                let explanation = try store.engine.explain(translation.plan(for: store))
+            try stores.compactMap { store in
+                // What is no database has no SQL to show.
+                guard let engine = store.source as? StoreEngine else { return nil }
+                let explanation = try engine.explain(translation.plan(for: store))
                 return FetchExplanation(
                     store: store.url, sql: explanation.sql, bindings: explanation.bindings.map(Self.text),
                     plan: explanation.plan)

@@ -27,12 +27,14 @@ extension StoreEngine {
 
     /// Like ``destinationKeys(entity:slot:owners:)`` with the members' whole rows: for prefetching.
     ///
-    /// A row that several owners share is one instance.
+    /// A row that several owners share is one instance; those that contexts hold at this version are the instances that they
+    /// hold.
     package func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
         let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout)
         let decoder = RowDecoder(planner.shape, self, first: 1)
+        let moment = rowCache.moment
         var members = Members<RowSnapshot>(owners)
         var known: [Int64: RowSnapshot] = [:]
         for part in owners.parts {
@@ -47,7 +49,11 @@ extension StoreEngine {
                 members.append(row, to: owner)
             }
         }
-        return members.lists.map { (owner: $0.owner, rows: $0.members) }
+        return members.lists.map { list in
+            var rows = list.members
+            rowCache.adopt(&rows, readSince: moment, at: Self.now)
+            return (owner: list.owner, rows: rows)
+        }
     }
 
     /// Runs the statement with the owners bound; the first column of each result is the owner.

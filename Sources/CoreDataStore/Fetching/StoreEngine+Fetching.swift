@@ -15,7 +15,7 @@ extension StoreEngine {
     /// - Throws: ``PredicateFailure`` for a predicate or a sort that no store can answer, ``SQLFailure``.
     package func rows(_ plan: FetchPlan) throws -> RowList {
         let all = RowList()
-        try rows(plan) { portion in
+        try fetchRows(plan) { portion in
             for index in portion.indices { all.append(word: portion.take(index)) }
         }
         return all
@@ -23,14 +23,14 @@ extension StoreEngine {
 
     /// As above, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
     /// processor's cache. What it leaves in the list is given up.
-    package func rows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
+    package func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
         let portion = RowList()
         let moment = rowCache.moment
         func handOver() throws {
             guard !portion.isEmpty else { return }
-            rowCache.adopt(portion, readSince: moment, at: Date().timeIntervalSinceReferenceDate)
+            rowCache.adopt(portion, readSince: moment, at: Self.now)
             defer { giveUp(portion) }
             try take(portion)
         }
@@ -82,22 +82,13 @@ extension StoreEngine {
     /// As ``tuples(_:columns:distinct:groupBy:having:)``, one after the other; a tuple is valid during its call only.
     package func forEachTuple(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
-        having: PredicateNode?, _ body: (Tuple) throws -> Void
+        having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
         try forEachResult(of: statement.text) { result in
-            try body(Tuple(statement: result, columns: columns, layout: layout))
+            try body(FetchTuple(statement: result, columns: columns, layout: layout))
         }
-    }
-
-    /// The columns of the row that a query is at.
-    package struct Tuple {
-        fileprivate let statement: any SQLStatement
-        fileprivate let columns: [TupleColumn]
-        fileprivate let layout: StoreLayout
-
-        package subscript(column: Int) -> Value { columns[column].read(statement, layout) }
     }
 
     /// What a fetch of the plan runs, and how the database goes about it.

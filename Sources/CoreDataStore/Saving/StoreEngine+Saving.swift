@@ -1,6 +1,5 @@
 import CoreDataPrimitives
 import CoreDataSQL
-import Foundation
 
 extension StoreEngine {
     /// Writes changes in one transaction: all of them, or nothing.
@@ -41,8 +40,7 @@ extension StoreEngine {
             }
             let outcome = try database.write(write) { outcome in
                 guard let attempted else { return }
-                rowCache.commit(
-                    attempted, changedByStore: outcome.derivedRows, at: Date().timeIntervalSinceReferenceDate)
+                rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
             }
             writer.finish()
             return outcome
@@ -74,7 +72,7 @@ extension StoreEngine {
             var conflict = conflict
             conflict.cached = rowCache.correct(
                 conflict.key, knownAt: conflict.expectedVersion, by: conflict.persisted, readSince: moment,
-                at: Date().timeIntervalSinceReferenceDate)
+                at: Self.now)
             return conflict
         }
     }

@@ -227,7 +227,7 @@ import Testing
                 return saved.objectID
             }()
             context.reset()
-            stack.coordinator.sqlStores[0].cache.removeAll()
+            stack.coordinator.attachedStores[0].cache.removeAll()
             let saved = try #require(context.object(with: id) as? Book)
             _ = stack.failing(statement: 1) { #expect(saved.title == nil) }
             if byReset { context.reset() } else { context.rollback() }
@@ -299,7 +299,7 @@ import Testing
         try stack.story { context in
             stack.coordinator.setMetadata(["step": 1], for: store)
             let observer = CommitObserver { stack.coordinator.setMetadata(["step": 2], for: store) }
-            let database = stack.coordinator.sqlStores[0].engine.database
+            let database = stack.database
             database.setObserver(observer)
             try context.save()
             database.setObserver(nil)

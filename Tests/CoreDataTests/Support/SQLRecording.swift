@@ -1,14 +1,22 @@
 import CoreDataSQL
+import CoreDataStore
 import Foundation
 import Synchronization
 
 @testable import CoreData
 
 extension LibraryStack {
+    /// What the first store's statements run on.
+    var database: any SQLDatabase {
+        guard let engine = coordinator.attachedStores[0].source as? StoreEngine else {
+            preconditionFailure("the store is no database")
+        }
+        return engine.database
+    }
+
     /// The statements that `body` makes the store run, transactions aside.
     func statements(_ body: () throws -> Void) rethrows -> [String] {
         let recorder = SQLRecorder()
-        let database = coordinator.sqlStores[0].engine.database
         database.setObserver(recorder)
         defer { database.setObserver(nil) }
         try body()
@@ -19,7 +27,6 @@ extension LibraryStack {
     /// read by then is good, whether or not it ends well.
     func failing(statement number: Int, _ body: () throws -> Void) -> (didFail: Bool, error: (any Error)?) {
         let failure = NthStatementFailure(number)
-        let database = coordinator.sqlStores[0].engine.database
         database.setObserver(failure)
         defer { database.setObserver(nil) }
         do {

@@ -1,0 +1,96 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// A store as contexts see it: where its rows come from, and the identity that users know.
+final class AttachedStore: @unchecked Sendable {
+    // Safe because everything of its own is set once and guards itself.
+
+    /// What users know: URL, metadata, configuration.
+    let store: NSPersistentStore
+    let source: any RowSource
+    let cache: RowCache
+    /// What the IDs of the store's objects hold.
+    let reference: StoreReference
+    /// Tells the store from its coordinator's others; never reused.
+    let index: Int32
+    /// Whether the store is still a coordinator's.
+    var isAttached: Bool { !isClosed.load(ordering: .relaxed) }
+    private let isClosed = Atomic<Bool>(false)
+
+    init(_ store: NSPersistentStore, source: any RowSource, index: Int32) {
+        self.store = store
+        self.source = source
+        self.index = index
+        cache = source.rowCache
+        reference = StoreReference(source.identifier)
+        reference.take(self)
+    }
+
+    var identifier: String { store.identifier }
+    var url: URL? { store.url }
+    var isReadOnly: Bool { store.isReadOnly }
+
+    // MARK: Rows
+
+    /// Rows of a fetch, in portions; those that are known at this version are the same rows as in other contexts.
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
+        if CoreDataLog.sqlDebugLevel > 3, let engine = source as? StoreEngine {
+            SQLLog.log(try engine.explain(plan).plan)
+        }
+        try source.fetchRows(plan, take)
+    }
+
+    /// The row as users see it, e.g. in a merge conflict: the values of its attributes and the IDs of its to-ones by name.
+    func dictionary(of row: RowSnapshot) -> [String: Any] {
+        guard let model = store.persistentStoreCoordinator?.runtime else { return [:] }
+        var result: [String: Any] = [:]
+        for slot in model.entities[row.entity].slots where slot.column >= 0 {
+            if slot.attribute != nil {
+                let value = ManagedObjectValues.decode(row, column: slot.column, type: slot.type)
+                result[slot.name] = ManagedObjectValues.any(value, slot: slot) ?? NSNull()
+            } else if !row.isNull(slot.column), let relationship = slot.relationship {
+                result[slot.name] = NSManagedObjectID(
+                    runtime: model.entities[relationship.destination], primaryKey: row.integer(slot.column),
+                    store: self)
+            } else {
+                result[slot.name] = NSNull()
+            }
+        }
+        return result
+    }
+
+    /// What the store did of itself shows in the context; metadata that were set `metadataEdits` times, if that is not nil, are
+    /// written.
+    func didSave(_ outcome: SaveOutcome, in context: NSManagedObjectContext, metadataEdits: Int?) {
+        for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
+        guard let metadataEdits else { return }
+        store.state.withLock { state in
+            if state.metadataEdits == metadataEdits { state.hasUnsavedMetadata = false }
+        }
+    }
+
+    // MARK: Metadata
+
+    var hasUnsavedMetadata: Bool { store.state.withLock { $0.hasUnsavedMetadata } }
+    /// How often they have been set.
+    var metadataEdits: Int { store.state.withLock { $0.metadataEdits } }
+
+    func unsavedMetadata() throws -> StoreMetadata? {
+        guard hasUnsavedMetadata else { return nil }
+        var dictionary: [String: Any] = store.metadata
+        dictionary[NSStoreUUIDKey] = nil
+        // What the store itself needs stays, whoever set the metadata without it.
+        let present = try source.metadata().dictionary
+        for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
+        return try StoreMetadata(dictionary: dictionary)
+    }
+
+    func close() {
+        isClosed.store(true, ordering: .relaxed)
+        source.close()
+        store.state.withLock { $0.coordinator = nil }
+    }
+}

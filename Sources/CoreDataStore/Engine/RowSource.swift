@@ -1,0 +1,88 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+
+/// Where the rows of a store come from and go to: the only way in which a context reads and writes.
+///
+///     let word = try source.rowWord(7, root: item.root, staleness: -1)   // from memory, else from the store
+///     try source.fetchRows(plan) { rows in … }
+///     let outcome = try source.save(keys: [item.root: 2]) { keys in changes(withKeys: keys) }
+///
+/// A source answers for one store and the entities of its configuration, which are named by their ordinals in the model. It
+/// keeps the rows that contexts share, each at one version once: rows come by words that the caller holds (see ``RowSnapshot``)
+/// and are given up to ``rowCache``. Safe to use from any thread.
+///
+/// ``StoreEngine`` reads and writes an SQL database.
+package protocol RowSource: AnyObject, Sendable {
+    /// The store's UUID.
+    var identifier: String { get }
+    /// Whether a save must fail.
+    var isReadOnly: Bool { get }
+    /// What whoever held a row gives it up to.
+    var rowCache: RowCache { get }
+
+    /// Whether the source has rows of that very entity.
+    func includes(entity: Int) -> Bool
+    /// The root of the entity's hierarchy, whose keys it shares.
+    func root(ofEntity entity: Int) -> Int
+    /// How rows name an entity that a to-one relationship leads to; 0 for one that is not here.
+    func number(ofEntity entity: Int) -> Int64
+    func entity(numbered number: Int64) -> Int?
+
+    // MARK: Fetching
+
+    /// The rows that the plan selects, whole and in its order, in portions; what is left in a portion is given up.
+    ///
+    /// - Throws: ``PredicateFailure`` for a predicate or a sort that cannot be answered, else what reading may throw.
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws
+    /// The keys of the rows that the plan selects, in its order, each with its row's own entity.
+    func keys(_ plan: FetchPlan) throws -> [RowKey]
+    /// How many rows the plan selects; limit and offset count.
+    func count(_ plan: FetchPlan) throws -> Int
+    /// The columns' values of every row or group that the plan selects; a tuple is valid during its call only.
+    func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ body: (FetchTuple) throws -> Void
+    ) throws
+
+    // MARK: By key
+
+    /// A word that holds the row, 0 where there is none: from memory if it is there and not older than `staleness` seconds
+    /// (negative: any age).
+    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt
+    /// As above, a word for each key.
+    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt]
+    /// As above, from memory only.
+    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt
+    /// The rows of a to-many relationship's members for each of the owners, in the owners' order; ordered members in their
+    /// order, others by primary key.
+    func destinationRows(
+        entity: Int, slot: Int, owners: [Int64]
+    ) throws -> [(owner: Int64, rows: [RowSnapshot])]
+
+    // MARK: Saving
+
+    /// Reserves primary keys that are never given out again.
+    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64>
+    /// Writes changes: all of them, or nothing. `keys` says how many new primary keys each root entity needs; `build` makes
+    /// the changes with them and is called once, while nobody else can write.
+    ///
+    /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken, what `build`
+    ///   throws, else what writing may throw. The source is then as it was.
+    func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+    ) throws -> SaveOutcome
+    /// The store's metadata as they are kept now.
+    func metadata() throws -> MetadataRow
+
+    /// Lets go of everything; the source is unusable afterwards.
+    func close()
+}
+
+extension RowSource {
+    /// As ``rowWord(_:root:staleness:)``: the row, `nil` where there is none.
+    package func row(_ primaryKey: Int64, root: Int, staleness: Double) throws -> RowSnapshot? {
+        let word = try rowWord(primaryKey, root: root, staleness: staleness)
+        return word == 0 ? nil : RowSnapshot(taking: word)
+    }
+}
