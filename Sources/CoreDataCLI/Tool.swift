@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreData
 import Foundation
 
 /// The command line of OpenCoreData.
@@ -9,13 +10,15 @@ struct Tool: ParsableCommand {
         commandName: "coredata",
         abstract: "Looks into Core Data stores, moves data in and out of them, and checks them.",
         discussion: """
-            Every command reads stores that Apple's Core Data wrote, and writes stores that it opens.
+            Every command reads stores that Apple's Core Data wrote, and writes stores that it opens. coredata --version \
+            prints the version.
 
             EXAMPLES
               coredata store info Library.sqlite
-              coredata query Library.sqlite Book --where 'author.name BEGINSWITH "Le"' --sort -year
+              coredata query Library.sqlite
+              coredata query Library.sqlite Book --where 'year > 1960' --sort -year
               coredata import Library.sqlite --entity Book --unique Book.isbn books.csv
-              coredata export Library.sqlite --entity Book --format json --output books.json
+              coredata export Library.sqlite --output Library.json
 
             EXIT CODES
               0  done
@@ -26,11 +29,21 @@ struct Tool: ParsableCommand {
             ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self,
             PortCommand.self,
         ])
+
+    /// What `--version` prints: this package's version, and that of Apple's framework whose behaviour it follows.
+    static let versionText = "coredata \(ToolVersion.text) (behaves as Core Data \(Int(NSCoreDataVersionNumber)))"
+}
+
+/// The version of the package; CHANGELOG.md has its changes.
+enum ToolVersion {
+    static let text = "0.1.0-dev"
 }
 
 @main
 enum Main {
     static func main() {
+        // Not an option of the tool's, which would be taken for that of commands that have a `--version` of their own.
+        if CommandLine.arguments.dropFirst().first == "--version" { return print(Tool.versionText) }
         do {
             var command = try Tool.parseAsRoot()
             try command.run()
@@ -44,7 +57,7 @@ enum Main {
                 exit(0)
             }
             let isUsage = code == .validationFailure
-            Terminal.note(isUsage ? Tool.fullMessage(for: error) : "error: \(ErrorText.describe(error))")
+            Terminal.note(isUsage ? Tool.fullMessage(for: error) : ErrorText.headed(error))
             exit(2)
         }
     }

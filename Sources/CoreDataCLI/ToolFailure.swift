@@ -12,6 +12,14 @@ struct ToolFailure: Error, CustomStringConvertible {
 
 /// Errors of others as the one message that a user reads.
 enum ErrorText {
+    /// The message as it is printed: it says once that it is an error.
+    static func headed(_ error: any Error) -> String {
+        let text = describe(error)
+        // `Library.xcdatamodel/contents:3:5: error: …` is told with its place.
+        let isHeaded = text.hasPrefix("error: ") || text.prefixMatch(of: #/[^\n]*:\d+(:\d+)?: error: /#) != nil
+        return isHeaded ? text : "error: \(text)"
+    }
+
     /// The message of the error, and of every error inside it on a line of its own.
     static func describe(_ error: any Error) -> String {
         if let failure = error as? ToolFailure { return failure.message }

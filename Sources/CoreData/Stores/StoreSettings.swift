@@ -4,6 +4,8 @@ import Foundation
 /// The options of a store, read once; unknown keys are the user's own and are kept.
 struct StoreSettings {
     var isReadOnly: Bool
+    /// See ``StoreTools/leavesNothingOption``.
+    var leavesNothing: Bool
     var ignoresVersioning: Bool
     var analyzes: Bool
     var vacuums: Bool
@@ -24,6 +26,7 @@ struct StoreSettings {
             return number
         }
         isReadOnly = try number(NSReadOnlyPersistentStoreOption)?.boolValue ?? false
+        leavesNothing = try number(StoreTools.leavesNothingOption)?.boolValue ?? false
         ignoresVersioning = try number(NSIgnorePersistentStoreVersioningOption)?.boolValue ?? false
         analyzes = try number(NSSQLiteAnalyzeOption)?.boolValue ?? false
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
@@ -49,6 +52,7 @@ extension StoreSettings {
     func storeOptions(path: String?) -> StoreOptions {
         var options = StoreOptions(path: path)
         options.database.isReadOnly = isReadOnly
+        options.database.leavesNothing = isReadOnly && leavesNothing
         options.database.pragmas = pragmas
         if let timeout { options.database.busyTimeout = .seconds(timeout) }
         options.database.readerCount = readerCount.map { max(1, $0) }

@@ -11,6 +11,18 @@ package enum ModelInspection {
         }
     }
 
+    /// A model that fits the tables of a store, for looking into stores whose model nobody has.
+    ///
+    /// Its version hashes are not the store's: it opens for whoever asks to ignore them.
+    ///
+    /// - Returns: the model, and the columns of which nothing tells what they lead to.
+    package static func inferredModel(ofStoreAt url: URL) throws -> (document: ModelDocument, doubts: [String]) {
+        let inference = try StoreTools.run(url) { options in
+            try StoreEngine.inferredModel(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
+        }
+        return (inference.document, inference.doubts)
+    }
+
     /// The names that a fresh store of the whole model gives its tables and columns.
     package static func storeNames(of model: CompiledModel) -> ModelStoreNames {
         let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))

@@ -3,11 +3,16 @@ import CoreDataStore
 import Foundation
 
 /// How the tools reach a store that no coordinator has open.
-enum StoreTools {
+package enum StoreTools {
+    /// A store option of the tools, a boolean: a store that is opened for reading only is looked at once, and nothing
+    /// is added to its folder.
+    package static let leavesNothingOption = "OpenCoreDataLeavesNothing"
+
     /// Runs the body with options for reading that file; failures become the errors that users see.
     static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
         var options = DatabaseOptions(path: url.path)
         options.isReadOnly = true
+        options.leavesNothing = true
         do { return try body(options) } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }

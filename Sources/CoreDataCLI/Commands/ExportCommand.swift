@@ -23,7 +23,7 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "The store's file.")
     var store: String
 
-    @OptionGroup var modelOptions: ModelOptions
+    @OptionGroup var modelOptions: ReadingModelOptions
 
     @Option(
         parsing: .singleValue,
@@ -50,7 +50,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let opened = try OpenStore(store, model: modelOptions, isReadOnly: true)
+        let opened = try OpenStore(reading: store, model: modelOptions)
         let format = format ?? output.flatMap { RecordFormat(fileName: $0) } ?? .json
         let plans = try plans(opened, format)
         guard plans.count == 1 || format == .json || format == .xml else {
@@ -90,7 +90,7 @@ struct ExportCommand: ParsableCommand {
             // Subentities have properties of their own, and are exported as themselves.
             objects.includesSubentities = false
             objects.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
-            objects.prefetched = QueryCommand.prefetched(plan.columns.map(\.path))
+            objects.prefetched = ObjectPrinter.prefetched(plan.columns.map(\.path))
             var progress = ProgressBar("Exporting \(plan.entity.name ?? "")", unit: "records")
             try writer.begin(plan.entity.name ?? "", columns: plan.columns.map(\.name))
             total += try objects.forEach { object, index, count in

@@ -86,7 +86,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let opened = try OpenStore(store, model: modelOptions, isReadOnly: false)
+        let opened = try OpenStore(changing: store, model: modelOptions)
         let plan = try ImportPlan(
             entity: opened.entity(named: entity), uniques: unique.flatMap { $0.split(separator: ",").map(String.init) },
             maps: map, in: opened.model)

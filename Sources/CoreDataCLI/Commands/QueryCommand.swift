@@ -11,26 +11,41 @@ struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Prints the objects of an entity that a predicate selects.",
+        usage: "coredata query [<options>] <store> [<entity>]",
         discussion: """
-            Opens the store for reading only. A predicate is written as for NSPredicate(format:). Columns may be key \
-            paths; a to-many shows as the number of its objects in a table and in CSV, as a list of them in JSON. \
-            Dates are ISO 8601 in UTC, binary values show as their size in a table and are base64 elsewhere.
+            Opens the store for reading only, and leaves nothing beside it. Without an entity it lists the entities. \
+            With the ID of an object, as printed or in short (Item/p12), it prints that object.
+
+            A predicate is written as for NSPredicate(format:). Texts in it are read as what they are held against: \
+            dates in ISO 8601, UUIDs, bytes in base64 or as 0x01ff, objects by their ID.
+
+            Columns may be key paths; a to-many shows as the number of its objects in a table and in CSV, as a list of \
+            them in JSON; tasks.@count, tasks.@sum.hours and objectID are columns too. Dates are ISO 8601 in UTC, \
+            binary values show as their size in a table and are base64 elsewhere. On a terminal a wide table is cut.
 
             EXAMPLES
-              coredata query Shop.sqlite Item
-              coredata query Shop.sqlite Item --where 'listed == YES AND unit.name == "kg"' --sort locationAtShop.aisle,name
-              coredata query Shop.sqlite Item --select name,quantity,unit.name --group locationAtShop.aisle
-              coredata query Shop.sqlite Unit --where 'items.@count > 10' --count
+              coredata query Shop.sqlite
+              coredata query Shop.sqlite Item --where 'unit.name == "kg"' --sort -name
+              coredata query Shop.sqlite Item --where 'bought > "2024-05-01"' --count
+              coredata query Shop.sqlite Item --select name,quantity,unit.name \\
+                --group locationAtShop.aisle
+              coredata query Shop.sqlite Unit --select name,items.@count,objectID
+              coredata query Shop.sqlite Unit/p3 --format json
+              coredata query Shop.sqlite Item --where 'unit == "Unit/p3"'
               coredata query Shop.sqlite Item --where 'name CONTAINS[cd] "cafe"' --explain
+              coredata query App2013.sqlite Item --infer
             """)
 
-    @Argument(help: "The store's file.")
+    @Argument(help: "The store's file.", completion: .file())
     var store: String
 
-    @Argument(help: "The entity, subentities included.")
-    var entity: String
+    @Argument(
+        help: ArgumentHelp(
+            "The entity, subentities included; or the ID of an object. Without it the entities are listed.",
+            valueName: "entity"))
+    var entity: String?
 
-    @OptionGroup var modelOptions: ModelOptions
+    @OptionGroup var modelOptions: ReadingModelOptions
 
     @Option(name: .customLong("where"), help: ArgumentHelp("Only what this selects.", valueName: "predicate"))
     var predicate: String?
@@ -62,29 +77,73 @@ struct QueryCommand: ParsableCommand {
     @Option(help: "How to print.")
     var format: Format = .table
 
+    private var reference: ObjectReference? { entity.flatMap(ObjectReference.init) }
+
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
         if let offset, offset < 0 { throw ValidationError("--offset takes a number from 0.") }
         if count, explain { throw ValidationError("Choose one of --count and --explain.") }
         if group != nil, format != .table { throw ValidationError("--group goes with --format table.") }
+        let ofEntities = [
+            ("--where", predicate != nil), ("--sort", sort != nil), ("--group", group != nil),
+            ("--limit", limit != nil),
+            ("--offset", offset != nil), ("--count", count), ("--explain", explain),
+        ]
+        if entity == nil || reference != nil, let option = ofEntities.first(where: \.1)?.0 {
+            throw ValidationError("\(option) goes with an entity\(entity == nil ? "" : ", not with one object").")
+        }
+        if entity == nil, select != nil { throw ValidationError("--select goes with an entity.") }
     }
 
     func run() throws {
-        let opened = try OpenStore(store, model: modelOptions, isReadOnly: true)
-        let entity = try opened.entity(named: entity)
-        var objects = ObjectStream(opened.makeContext(), entity: entity)
-        objects.predicate = try predicate.map { try NSPredicate(validating: $0) }
+        guard let entity else { return try listEntities() }
+        let opened = try OpenStore(reading: store, model: modelOptions)
+        if let reference { return try printObject(reference, of: opened) }
+        let description = try opened.entity(named: entity)
+        var objects = ObjectStream(opened.makeContext(), entity: description)
+        objects.predicate = try predicate.map { try ConstantReader(opened: opened).predicate($0, of: description) }
         objects.limit = limit ?? 0
         objects.offset = offset ?? 0
-        objects.sortDescriptors = try sortDescriptors(of: entity)
+        objects.sortDescriptors = try sortDescriptors(of: description)
         if count {
             let request = objects.request(NSManagedObject.self)
             print(try objects.context.performAndWait { try objects.context.count(for: request) })
         } else if explain {
             print(try explanation(objects), terminator: "")
         } else {
-            try printObjects(objects, columns: columns(of: entity))
+            try printObjects(objects, columns: columns(of: description))
         }
+    }
+
+    // MARK: What to print
+
+    private func listEntities() throws {
+        try StoreFile.checkExists(store)
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: store))
+        let output = try TextOutput()
+        try EntityList(report).write(as: format, to: output)
+        try output.finish()
+    }
+
+    private func printObject(_ reference: ObjectReference, of opened: OpenStore) throws {
+        let id = try reference.objectID(in: opened)
+        let context = opened.makeContext()
+        let found = try context.performAndWait { () -> String? in
+            let request = NSFetchRequest<NSManagedObject>(entityName: id.entity.name ?? "")
+            request.predicate = NSPredicate(format: "self == %@", argumentArray: [id])
+            return try context.fetch(request).first?.entity.name
+        }
+        guard let found else { throw ToolFailure("There is no \(reference.entity)/p\(reference.key) in \(store).") }
+        // Of a subentity, perhaps, which has more properties.
+        let entity = try opened.entity(named: found)
+        var objects = ObjectStream(context, entity: entity)
+        objects.predicate = NSPredicate(format: "self == %@", argumentArray: [id])
+        let columns = try columns(of: entity)
+        guard format == .table else { return try printObjects(objects, columns: columns) }
+        let output = try TextOutput()
+        let heading = select == nil ? [try PropertyPath("objectID", of: entity)] : []
+        try ObjectPrinter(columns: heading + columns, output: output).printLines(objects)
+        try output.finish()
     }
 
     private func sortDescriptors(of entity: NSEntityDescription) throws -> [NSSortDescriptor] {
@@ -93,6 +152,9 @@ struct QueryCommand: ParsableCommand {
         return try names.map { name in
             let isDescending = name.hasPrefix("-")
             let path = try PropertyPath(isDescending ? String(name.dropFirst()) : name, of: entity)
+            guard path.isSortable else {
+                throw ToolFailure("A store cannot sort by '\(path.text)': it leads to several objects.")
+            }
             return NSSortDescriptor(key: path.text, ascending: !isDescending)
         }
     }
@@ -112,60 +174,19 @@ struct QueryCommand: ParsableCommand {
         list?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? []
     }
 
-    // MARK: Printing
-
     private func printObjects(_ objects: ObjectStream, columns: [PropertyPath]) throws {
-        var objects = objects
-        objects.prefetched = Self.prefetched(columns)
         let output = try TextOutput()
+        let printer = ObjectPrinter(columns: columns, output: output)
         switch format {
-        case .table: try printTable(objects, columns, output)
-        case .json: try printRecords(objects, columns, JSONRecordWriter(output, isKeyedByEntity: false))
-        case .ndjson: try printRecords(objects, columns, NDJSONRecordWriter(output))
-        case .csv: try printRecords(objects, columns, CSVRecordWriter(output))
+        case .table:
+            try printer.printTable(objects, group: group.map { try PropertyPath($0, of: objects.entity) })
+        case .json:
+            try printer.printRecords(
+                objects, JSONRecordWriter(output, isKeyedByEntity: false), showsMembers: true)
+        case .ndjson: try printer.printRecords(objects, NDJSONRecordWriter(output), showsMembers: true)
+        case .csv: try printer.printRecords(objects, CSVRecordWriter(output), showsMembers: false)
         }
         try output.finish()
-    }
-
-    private func printRecords(
-        _ objects: ObjectStream, _ columns: [PropertyPath], _ writer: some RecordWriter
-    ) throws {
-        var writer = writer
-        let showsMembers = format != .csv
-        try writer.begin(entity, columns: columns.map(\.text))
-        try objects.forEach { object, _, _ in
-            try writer.write(columns.map { $0.cell(of: object, showsMembers: showsMembers) })
-        }
-        try writer.end()
-    }
-
-    private func printTable(_ objects: ObjectStream, _ columns: [PropertyPath], _ output: TextOutput) throws {
-        let groupPath = try group.map { try PropertyPath($0, of: objects.entity) }
-        var groups: [(title: String, rows: [[CellValue]])] = []
-        var objects = objects
-        objects.prefetched = Self.prefetched(columns + (groupPath.map { [$0] } ?? []))
-        let count = try objects.forEach { object, _, _ in
-            let title = groupPath?.cell(of: object, showsMembers: true).tableText ?? ""
-            if groups.last?.title != title { groups.append((title, [])) }
-            groups[groups.count - 1].rows.append(columns.map { $0.cell(of: object, showsMembers: false) })
-        }
-        // One set of widths for all groups.
-        let rows = groups.flatMap(\.rows)
-        var table = TextTable(
-            columns.enumerated().map { index, column in
-                let values = rows.map { $0[index] }.filter { $0 != .null }
-                return .init(title: column.text, isRightAligned: !values.isEmpty && values.allSatisfy(\.isNumber))
-            })
-        table.rows = rows.map { $0.map(\.tableText) }
-        var lines = table.lines()
-        if count > 0 { try output.write(lines.prefix(2).joined(separator: "\n") + "\n") }
-        lines.removeFirst(2)
-        for group in groups {
-            if groupPath != nil { try output.write("\n\(group.title) (\(Grouped.text(group.rows.count)))\n") }
-            try output.write(lines.prefix(group.rows.count).map { $0 + "\n" }.joined())
-            lines.removeFirst(group.rows.count)
-        }
-        try output.write((count > 0 ? "\n" : "") + "\(Grouped.text(count)) \(count == 1 ? "object" : "objects")\n")
     }
 
     private func explanation(_ objects: ObjectStream) throws -> String {
@@ -176,14 +197,5 @@ struct QueryCommand: ParsableCommand {
             if !statement.bindings.isEmpty { lines.append("  with \(statement.bindings.joined(separator: ", "))") }
             return (lines + statement.plan.map { "  \($0)" }).joined(separator: "\n") + "\n"
         }.joined(separator: "\n")
-    }
-
-    /// The relationships that the columns go through, so that each is read for many objects at once.
-    static func prefetched(_ columns: [PropertyPath]) -> [String] {
-        let paths = columns.flatMap { column -> [String] in
-            let names = column.steps.map(\.name) + (column.relationship.map { [$0.name] } ?? [])
-            return names.isEmpty ? [] : [names.joined(separator: ".")]
-        }
-        return Array(Set(paths)).sorted()
     }
 }

@@ -12,10 +12,12 @@ struct StoreCreateCommand: ParsableCommand {
 
             EXAMPLES
               coredata store create Library.sqlite --model Library.xcdatamodeld
-              coredata store create Old.sqlite --model Library.xcdatamodeld --model-version 'Library 2'
+              coredata store create Old.sqlite --model Library.xcdatamodeld \\
+                --model-version 'Library 2'
+              coredata store create Empty.sqlite --model Full.sqlite
             """)
 
-    @Argument(help: "The file to make; there must be none yet.")
+    @Argument(help: "The file to make; there must be none yet.", completion: .file())
     var store: String
 
     @OptionGroup var modelOptions: ModelOptions
@@ -28,7 +30,8 @@ struct StoreCreateCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let model = try modelOptions.named() else { return }
+        guard let document = try modelOptions.named() else { return }
+        let model = try NSManagedObjectModel(document: document)
         let opened = try OpenStore(creating: store, model: model)
         guard let made = opened.coordinator.persistentStores.first else { return }
         let uuid: String = made.identifier ?? ""

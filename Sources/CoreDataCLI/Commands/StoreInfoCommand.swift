@@ -13,26 +13,26 @@ struct StoreInfoCommand: ParsableCommand {
               coredata store info Library.sqlite --json | jq '.entities[] | {name, rowCount}'
             """)
 
-    @Argument(help: "The store's file.")
+    @Argument(help: "The store's file.", completion: .file())
     var store: String
 
     @Flag(help: "Print it as JSON.")
     var json = false
 
     func run() throws {
-        try OpenStore.checkExists(store)
+        try StoreFile.checkExists(store)
         let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: store))
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             print(String(decoding: try encoder.encode(report), as: UTF8.self))
         } else {
-            print(Self.text(report), terminator: "")
+            print(Self.text(report, width: Terminal.width), terminator: "")
         }
     }
 
     /// Lines for people.
-    static func text(_ report: PersistentStoreReport) -> String {
+    static func text(_ report: PersistentStoreReport, width: Int? = nil) -> String {
         var facts = TextTable([.init(title: ""), .init(title: "")])
         facts.rows = [
             ["Store", report.path],
@@ -63,7 +63,7 @@ struct StoreInfoCommand: ParsableCommand {
             ]
         }
         return facts.lines(hasHeader: false).joined(separator: "\n") + "\n\n"
-            + entities.lines().joined(separator: "\n") + "\n"
+            + entities.lines(width: width).joined(separator: "\n") + "\n"
     }
 
     private static func size(_ report: PersistentStoreReport) -> String {

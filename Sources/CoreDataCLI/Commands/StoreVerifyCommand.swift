@@ -14,10 +14,10 @@ struct StoreVerifyCommand: ParsableCommand {
 
             EXAMPLES
               coredata store verify Library.sqlite
-              coredata store verify Old.sqlite --model Library.xcdatamodeld --model-version 'Library 2' --json
+              coredata store verify Old.sqlite --model Library.xcdatamodeld --json
             """)
 
-    @Argument(help: "The store's file.")
+    @Argument(help: "The store's file.", completion: .file())
     var store: String
 
     @OptionGroup var modelOptions: ModelOptions
@@ -26,9 +26,11 @@ struct StoreVerifyCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        try OpenStore.checkExists(store)
+        try StoreFile.checkExists(store)
+        let found = try modelOptions.resolved(for: store)
         let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(
-            at: URL(fileURLWithPath: store), model: modelOptions.resolved(for: store))
+            at: URL(fileURLWithPath: store), model: NSManagedObjectModel(document: found.document),
+            configuration: found.configuration)
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

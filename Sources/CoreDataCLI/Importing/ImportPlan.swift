@@ -62,7 +62,7 @@ struct ImportPlan {
 
     /// A field is for the property of its name, in any case; with dots for a property of a related object.
     private static func automatic(_ field: String, of entity: NSEntityDescription) throws -> PropertyPath? {
-        guard let path = try? PropertyPath(field, of: entity, ignoringCase: true), path.property != nil else {
+        guard let path = try? PropertyPath(field, of: entity), path.property != nil else {
             return nil
         }
         return path

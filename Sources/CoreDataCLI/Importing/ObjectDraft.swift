@@ -153,7 +153,7 @@ struct DraftBuilder {
         let draft = ObjectDraft(entity: destination)
         if case .object(let fields) = value {
             for field in fields {
-                let path = try PropertyPath(field.name, of: destination, ignoringCase: true)
+                let path = try PropertyPath(field.name, of: destination)
                 try set(field.value, path, path.steps[...], on: draft)
             }
         } else {
@@ -208,7 +208,7 @@ struct DraftBuilder {
 extension ImportPlan {
     /// Whether the fields of a nested object are fields of a related object; else the object is the value itself.
     fileprivate func isNested(_ field: String) -> Bool {
-        guard let path = try? PropertyPath(field, of: entity, ignoringCase: true) else { return true }
+        guard let path = try? PropertyPath(field, of: entity) else { return true }
         return path.relationship != nil
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreData
 import CoreDataModel
 import Foundation
 
@@ -6,8 +7,14 @@ import Foundation
 struct ModelInput: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift.", valueName: "model"))
+            """
+            The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift, or a store, of which the copy of \
+            its model is taken.
+            """, valueName: "model"), completion: .file())
     var path: String
+
+    @Flag(help: "Of a store that keeps no copy of its model, take what its tables tell.")
+    var infer = false
 
     @Option(
         name: .customLong("version"),
@@ -16,17 +23,43 @@ struct ModelInput: ParsableArguments {
             valueName: "name"))
     var version: String?
 
-    func versions() throws -> ModelVersions { try ModelFile.versions(at: path) }
+    func versions() throws -> ModelVersions { try ModelFile.versions(at: path, infers: infer) }
 
     func document() throws -> ModelDocument { try versions().document(named: version, at: path) }
 }
 
 /// Models on disk, for the commands that look at them.
 enum ModelFile {
-    static func versions(at path: String) throws -> ModelVersions {
+    /// - Parameter infers: whether a store's tables tell its model, instead of the copy that it keeps.
+    static func versions(at path: String, infers: Bool = false) throws -> ModelVersions {
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
         if path.hasSuffix(".swift") { return try ModelSwiftReader.read(FileBytes(path: path, name: path)) }
+        if StoreFile.isDatabase(path) { return try versions(ofStoreAt: path, infers: infers) }
+        if infers { throw ToolFailure("\(path) is no store: --infer makes a model of a store's tables.") }
         return try ModelReader.read(contentsOf: URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder)
+    }
+
+    /// A model of a store's tables, with a remark of what it is worth.
+    static func inferred(from store: String) throws -> ModelDocument {
+        let (document, doubts) = try ModelInspection.inferredModel(ofStoreAt: URL(fileURLWithPath: store))
+        Terminal.note("note: the model was made of the store's tables; names and types are as near as these tell")
+        if !doubts.isEmpty {
+            Terminal.note("note: nothing tells what these lead to: \(doubts.joined(separator: ", "))")
+        }
+        return document
+    }
+
+    private static func versions(ofStoreAt path: String, infers: Bool) throws -> ModelVersions {
+        let url = URL(fileURLWithPath: path)
+        var document: ModelDocument
+        do {
+            document = try infers ? inferred(from: path) : ModelInspection.cachedModel(ofStoreAt: url)
+        } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
+            throw ToolFailure(ErrorText.describe(error) + "\n--infer makes one of its tables.")
+        }
+        let name = url.deletingPathExtension().lastPathComponent
+        document.name = name
+        return ModelVersions(name: name, versions: [.init(name: name, document: document)], currentName: name)
     }
 }
 

@@ -4,6 +4,19 @@ enum DisplayWidth {
         text.reduce(0) { $0 + of($1) }
     }
 
+    /// The text, or as much of its beginning as fits, with an ellipsis.
+    static func cut(_ text: String, to width: Int) -> String {
+        guard of(text) > width else { return text }
+        var result = ""
+        var room = width - 1
+        for character in text {
+            room -= of(character)
+            guard room >= 0 else { break }
+            result.append(character)
+        }
+        return width > 0 ? result + "…" : ""
+    }
+
     private static func of(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F ? 0 : 1 }

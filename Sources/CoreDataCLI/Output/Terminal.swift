@@ -5,6 +5,16 @@ enum Terminal {
     /// Whether standard error is a terminal, so that a person may look at progress.
     static let showsProgress = isTerminal(STDERR_FILENO) && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
+    /// How many letters a line of standard output has; `nil` where that is no terminal, and nothing is to be cut.
+    static var width: Int? {
+        guard isTerminal(STDOUT_FILENO) else { return nil }
+        #if !os(Windows)
+            var size = winsize()
+            if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        #endif
+        return ProcessInfo.processInfo.environment["COLUMNS"].flatMap(Int.init).flatMap { $0 > 0 ? $0 : nil }
+    }
+
     static func writeError(_ text: String) {
         FileHandle.standardError.write(Data(text.utf8))
     }

@@ -15,21 +15,42 @@ struct TextTable {
     init(_ columns: [Column]) { self.columns = columns }
 
     /// The lines, without spaces at their ends.
-    func lines(hasHeader: Bool = true) -> [String] {
+    ///
+    /// - Parameter width: how many columns of letters there are at most; the widest columns of the table are cut.
+    func lines(hasHeader: Bool = true, width: Int? = nil) -> [String] {
         let rows = rows.map { $0.map(Self.oneLine) }
         var widths = hasHeader ? columns.map { DisplayWidth.of($0.title) } : columns.map { _ in 0 }
         for row in rows {
             for (index, text) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(text)) }
         }
+        if let width { widths = Self.narrowed(widths, to: width) }
         let header = hasHeader ? [columns.map(\.title), widths.map { String(repeating: "-", count: $0) }] : []
         return (header + rows).map { row in
             var line = ""
             for (index, text) in row.enumerated() {
+                let text = DisplayWidth.cut(text, to: widths[index])
                 let padding = String(repeating: " ", count: widths[index] - DisplayWidth.of(text))
                 line += (index == 0 ? "" : "  ") + (columns[index].isRightAligned ? padding + text : text + padding)
             }
-            return String(line.reversed().drop { $0 == " " }.reversed())
+            line = String(line.reversed().drop { $0 == " " }.reversed())
+            return width.map { DisplayWidth.cut(line, to: $0) } ?? line
         }
+    }
+
+    /// The widths with the widest made as narrow as the line asks, though none narrower than it takes to tell something.
+    private static func narrowed(_ widths: [Int], to width: Int) -> [Int] {
+        let room = width - 2 * (widths.count - 1)
+        var cap = widths.max() ?? 0
+        while cap > 8, widths.map({ min($0, cap) }).reduce(0, +) > room { cap -= 1 }
+        var narrowed = widths.map { min($0, cap) }
+        // What is left over goes to those that were cut.
+        var rest = room - narrowed.reduce(0, +)
+        for index in narrowed.indices where rest > 0 && narrowed[index] < widths[index] {
+            let added = min(rest, widths[index] - narrowed[index])
+            narrowed[index] += added
+            rest -= added
+        }
+        return narrowed
     }
 
     /// Line breaks and other controls would break the table; they show as in source code.

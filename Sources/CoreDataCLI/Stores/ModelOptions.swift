@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataModel
 import Foundation
 
 /// `--model` and `--model-version`, wherever a command needs a model.
@@ -7,14 +8,17 @@ struct ModelOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The model: an .xcdatamodeld, .xcdatamodel, .momd or .mom. Without it the model that the store keeps a copy of.",
-            valueName: "model"))
+            """
+            The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift, or another store. Without it the \
+            model that the store keeps a copy of.
+            """,
+            valueName: "model"), completion: .file())
     var model: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The version of a model that has several, e.g. 'Model 2'. Without it the current version.",
+            "The version of a model that has several, e.g. 'Model 2'. Without it the one that fits the store.",
             valueName: "name"))
     var modelVersion: String?
 
@@ -24,20 +28,56 @@ struct ModelOptions: ParsableArguments {
         }
     }
 
-    /// The model that the options name; `nil` without `--model`.
-    func named() throws -> NSManagedObjectModel? {
+    /// The model that the options name for a new store, of several versions the current one; `nil` without `--model`.
+    func named() throws -> ModelDocument? {
         guard let model else { return nil }
-        guard FileManager.default.fileExists(atPath: model) else { throw ToolFailure("There is no model at \(model).") }
-        return try NSManagedObjectModel.load(contentsOf: URL(fileURLWithPath: model), version: modelVersion)
+        return try versions(model).document(named: modelVersion, at: model)
     }
 
     /// The model that the options name, else the one that the store keeps a copy of.
-    func resolved(for store: String) throws -> NSManagedObjectModel {
-        if let model = try named() { return model }
-        do {
-            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: URL(fileURLWithPath: store))
-        } catch {
-            throw ToolFailure("\(ErrorText.describe(error))\n--model names it.")
+    ///
+    /// - Parameter hint: what to say to users whose store keeps none, beside that `--model` names it.
+    func resolved(for store: String, hint: String = "") throws -> StoreModel {
+        if let model {
+            let versions = try versions(model)
+            guard modelVersion == nil else {
+                let document = try versions.document(named: modelVersion, at: model)
+                guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
+                return StoreModel(document: document).configured(for: hashes)
+            }
+            return try StoreModel.fitting(store, among: versions, at: model)
         }
+        do {
+            let document = try ModelInspection.cachedModel(ofStoreAt: URL(fileURLWithPath: store))
+            guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
+            return StoreModel(document: document).configured(for: hashes)
+        } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
+            throw ToolFailure("\(ErrorText.describe(error))\n--model names it\(hint).")
+        }
+    }
+
+    private func versions(_ path: String) throws -> ModelVersions {
+        guard FileManager.default.fileExists(atPath: path) else { throw ToolFailure("There is no model at \(path).") }
+        return try ModelFile.versions(at: path)
+    }
+}
+
+/// The same and `--infer`, for commands that only read.
+struct ReadingModelOptions: ParsableArguments {
+    @OptionGroup var options: ModelOptions
+
+    @Flag(help: "Make a model of the store's tables, for a store whose model nobody has.")
+    var infer = false
+
+    func validate() throws {
+        if infer, options.model != nil { throw ValidationError("Choose one of --model and --infer.") }
+    }
+
+    func resolved(for store: String) throws -> StoreModel {
+        guard infer else {
+            return try options.resolved(
+                for: store, hint: "; --infer reads the store without, with a model made of its tables")
+        }
+        return StoreModel(document: try ModelFile.inferred(from: store), isInferred: true)
     }
 }

@@ -6,14 +6,25 @@ struct OpenStore {
     let model: NSManagedObjectModel
     let coordinator: NSPersistentStoreCoordinator
 
-    /// Opens the store at that path; it must exist.
-    init(_ path: String, model options: ModelOptions, isReadOnly: Bool) throws {
-        try Self.checkExists(path)
-        let model = try options.resolved(for: path)
-        // The classes of the store's program are not here, and need not be.
-        for entity in model.entities { entity.managedObjectClassName = nil }
-        try self.init(path, model: model, options: [NSReadOnlyPersistentStoreOption: isReadOnly])
-        if !isReadOnly, let store = coordinator.persistentStores.first, store.isReadOnly {
+    /// Opens the store at that path for looking into it, which leaves nothing beside it.
+    init(reading path: String, model options: ReadingModelOptions) throws {
+        try StoreFile.checkExists(path)
+        let found = try options.resolved(for: path)
+        var storeOptions = StoreFile.readingOptions
+        if found.isInferred { storeOptions[NSIgnorePersistentStoreVersioningOption] = NSNumber(value: true) }
+        try self.init(
+            path, model: found.makeModel(), configuration: found.configuration, options: storeOptions,
+            keepsModel: options.options.model != nil)
+    }
+
+    /// Opens the store at that path for changing it.
+    init(changing path: String, model options: ModelOptions) throws {
+        try StoreFile.checkExists(path)
+        let found = try options.resolved(for: path)
+        try self.init(
+            path, model: found.makeModel(), configuration: found.configuration, options: [:],
+            keepsModel: options.model != nil)
+        if let store = coordinator.persistentStores.first, store.isReadOnly {
             throw ToolFailure("The store \(path) can only be read: it records history, which this tool does not write.")
         }
     }
@@ -23,24 +34,24 @@ struct OpenStore {
         guard !FileManager.default.fileExists(atPath: path) else {
             throw ToolFailure("There is a file at \(path) already; a store is made only where there is none.")
         }
-        try self.init(path, model: model, options: [:])
+        try self.init(path, model: model, configuration: nil, options: [:], keepsModel: false)
     }
 
-    private init(_ path: String, model: NSManagedObjectModel, options: [String: Bool]) throws {
+    /// - Parameter keepsModel: whether a model was given that the store may have a better one than.
+    private init(
+        _ path: String, model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any],
+        keepsModel: Bool
+    ) throws {
         self.model = model
         coordinator = try NSPersistentStoreCoordinator(validating: model)
-        let options: [AnyHashable: Any] = options.mapValues { NSNumber(value: $0) }
-        try coordinator.addPersistentStore(
-            type: .sqlite, configuration: nil, at: URL(fileURLWithPath: path), options: options)
-    }
-
-    static func checkExists(_ path: String) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        let url = URL(fileURLWithPath: path)
+        do {
+            try coordinator.addPersistentStore(type: .sqlite, configuration: configuration, at: url, options: options)
+        } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
+            guard keepsModel, (try? ModelInspection.cachedModel(ofStoreAt: url)) != nil else { throw error }
             throw ToolFailure(
-                "There is no store at \(path). Make one with: coredata store create \(path) --model MODEL")
+                ErrorText.describe(error) + "\nThe store keeps a copy of its own model: leave --model out to use it.")
         }
-        if isFolder.boolValue { throw ToolFailure("\(path) is a folder, not a store.") }
     }
 
     /// A context with a queue of its own.
@@ -50,9 +61,11 @@ struct OpenStore {
         return context
     }
 
-    /// The entity of that name, else a failure that names those that exist.
+    /// The entity of that name, in any case; else a failure that names those that exist.
     func entity(named name: String) throws -> NSEntityDescription {
         if let entity = model.entitiesByName[name] { return entity }
+        let alike = model.entities.filter { $0.name?.lowercased() == name.lowercased() }
+        if alike.count == 1 { return alike[0] }
         throw ToolFailure(
             "The model has no entity '\(name)'\(Suggestion.text(for: name, among: Array(model.entitiesByName.keys)))")
     }

@@ -3,6 +3,8 @@ package struct DatabaseOptions: Hashable, Sendable {
     /// The file, `nil` for a database in memory.
     package var path: String?
     package var isReadOnly = false
+    /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder.
+    package var leavesNothing = false
     /// Whether a missing file is made.
     package var createsFile = true
     /// By name, as the user gave them: `["journal_mode": "DELETE"]`.

@@ -215,7 +215,9 @@ extension SQLiteConnection {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "there is no file at '\(path)'")
         }
-        if options.isReadOnly { return try openReadOnly(path) }
+        if options.isReadOnly {
+            return try options.leavesNothing ? openLeavingNothing(path) : openReadOnly(path)
+        }
         let database = try open(path, SQLITE_OPEN_READWRITE | (options.createsFile ? SQLITE_OPEN_CREATE : 0))
         // SQLite opens what it may not write for reading.
         if sqlite3_db_readonly(database, "main") == 1 {
@@ -226,32 +228,16 @@ extension SQLiteConnection {
         return database
     }
 
-    /// Opens a file for reading; one whose folder cannot be written, as a file that nobody changes.
-    private static func openReadOnly(_ path: String) throws -> OpaquePointer {
-        let database = try open(path, SQLITE_OPEN_READONLY)
-        let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
-        guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
-        let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
-        guard (log ?? 0) == 0 else {
-            let failure = SQLFailure.last(of: database, code: code)
-            sqlite3_close_v2(database)
-            throw SQLFailure(
-                kind: failure.kind, code: failure.code,
-                message: "'\(path)' has changes in its '-wal' file, which cannot be read without write permission "
-                    + "for the folder: \(failure.message)")
-        }
-        sqlite3_close_v2(database)
-        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-        return try open("file://\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
-    }
-
-    private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+    static func open(_ name: String, _ flags: Int32, fileSystem: String? = nil) throws -> OpaquePointer {
         var database: OpaquePointer?
-        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX, nil)
+        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX, fileSystem)
         if database != nil { sqlite3_extended_result_codes(database, 1) }
         guard code == SQLITE_OK, let database else {
             var failure = SQLFailure.last(of: database, code: code)
-            failure.message = "cannot open '\(name)': \(failure.message)"
+            let isForbidden =
+                FileManager.default.fileExists(atPath: name) && !FileManager.default.isReadableFile(atPath: name)
+            failure.message =
+                isForbidden ? "no permission to read '\(name)'" : "cannot open '\(name)': \(failure.message)"
             sqlite3_close_v2(database)
             throw failure
         }

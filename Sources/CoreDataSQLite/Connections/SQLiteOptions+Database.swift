@@ -5,6 +5,7 @@ extension SQLiteOptions {
     package init(_ options: DatabaseOptions) {
         self.init(options.path.map(Location.file(path:)) ?? .memory)
         isReadOnly = options.isReadOnly
+        leavesNothing = options.leavesNothing
         createsFile = options.createsFile
         pragmas = options.pragmas
         if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }

@@ -10,6 +10,9 @@ package struct SQLiteOptions: Sendable {
 
     package var location: Location
     package var isReadOnly = false
+    /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder. What others
+    /// commit in the meantime is seen or not.
+    package var leavesNothing = false
     /// Whether a missing file is created: with 4096-byte pages, incremental vacuum and a write-ahead log.
     package var createsFile = true
     /// Set on every connection after the driver's own, which they override: `["synchronous": "FULL"]`.

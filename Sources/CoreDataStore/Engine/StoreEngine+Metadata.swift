@@ -102,6 +102,23 @@ extension StoreEngine {
         }
     }
 
+    /// A model that fits a store's tables, for stores whose model nobody has; see ``ModelInference``.
+    ///
+    /// To open the store with it takes ``StoreOptions/ignoresModelVersioning``.
+    package static func inferredModel(
+        options: DatabaseOptions, makeDatabase: DatabaseFactory
+    ) throws -> ModelInference {
+        var options = options
+        options.isReadOnly = true
+        return try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.read { connection in
+                try checkBookkeeping(connection, options)
+                var reader = StoreOutlineReader(connection)
+                return ModelInference(try reader.read())
+            }
+        }
+    }
+
     /// The model that this store keeps a copy of.
     package func cachedModelDocument() throws -> ModelDocument {
         try database.read { try ModelCache.document(in: $0, path: path) }

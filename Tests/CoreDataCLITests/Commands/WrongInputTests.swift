@@ -19,7 +19,20 @@ import Testing
         ("store create EMPTY/no/such/a.sqlite --model MODEL", "EMPTY/no/such/a.sqlite"),
         ("store verify EMPTY/a.sqlite", "There is no store at"),
         ("store verify DATA", "is not a database"),
-        ("query STORE", "Missing expected argument '<entity>'"),
+        ("query", "Missing expected argument '<store>'"),
+        ("query STORE --where name=='B'", "--where goes with an entity."),
+        ("query STORE --count", "--count goes with an entity."),
+        ("query STORE Item/p1 --sort name", "--sort goes with an entity, not with one object."),
+        ("query STORE Item/p1", "There is no Item/p1 in STORE."),
+        ("query STORE Itm/p1", "The model has no entity 'Itm'; did you mean 'Item'?"),
+        ("query STORE x-coredata://A/Item/p1", "x-coredata://A/Item/p1 is an object of another store"),
+        ("query STORE Item --infer --model MODEL", "Choose one of --model and --infer."),
+        ("query STORE Item --sort unit.items", "A store cannot sort by 'unit.items'"),
+        ("query STORE Unit --select items.@cnt", "there is no @cnt; there are: @count, @sum, @avg, @min, @max."),
+        ("query STORE Unit --select items.@sum", "@sum needs an attribute behind it, as in items.@sum.price."),
+        ("query STORE Unit --select items.@sum.name", "'items.@sum.name': name is no number."),
+        ("query STORE Unit --select items.@count.name", "'items.@count.name': nothing can follow @count."),
+        ("query STORE Item --select unit.@count", "@count needs a to-many relationship before it"),
         ("query STORE Itm", "The model has no entity 'Itm'; did you mean 'Item'?"),
         ("query STORE Item --where name§BEGIN§'B'", "name BEGIN 'B'\n         ^"),
         ("query STORE Item --where nam=='B'", "did you mean 'name'?"),
@@ -79,8 +92,17 @@ import Testing
         #expect(run.error.contains(filled(message)), "\(run.error)\(run.output)")
         #expect(run.output == "")
         #expect(!run.error.contains("Fatal error"))
+        #expect(!run.error.contains("error: error:"))
         // Nothing is left of what could not be made.
         #expect(try FileManager.default.contentsOfDirectory(atPath: empty.path).isEmpty)
+    }
+
+    @Test func theVersionIsPrintedAndLeavesThatOfModelsAlone() throws {
+        let run = try CommandRun.coredata("--version")
+        #expect(run.status == 0 && run.error == "")
+        #expect(run.output.wholeMatch(of: #/coredata \d+\.\d+\.\d+\S* \(.*\)\n/#) != nil, "\(run.output)")
+        let hash = try CommandRun.coredata("model", "hash", CommandRun.exampleModel, "--version", "Model")
+        #expect(hash.status == 0 && hash.output.contains("Item_Photo"))
     }
 
     @Test(arguments: ["", "store", "store info", "store create", "store verify", "query", "import", "export"])

@@ -18,6 +18,26 @@ import Testing
             ])
     }
 
+    @Test func wideTablesAreCutToTheTerminal() {
+        var table = TextTable([.init(title: "name"), .init(title: "n", isRightAligned: true), .init(title: "unit")])
+        table.rows = [["Semi-skimmed milk", "2", "litre"], ["過道過道過道過道", "100", "L"]]
+        #expect(table.lines(width: 80) == table.lines())
+        #expect(
+            table.lines(width: 24) == [
+                "name            n  unit",
+                "------------  ---  -----",
+                "Semi-skimme…    2  litre",
+                "過道過道過…   100  L",
+            ])
+    }
+
+    @Test func veryManyColumnsAreCutToo() {
+        var table = TextTable((0..<40).map { .init(title: "column \($0)") })
+        table.rows = [(0..<40).map { "a long value \($0)" }]
+        #expect(table.lines(width: 80).allSatisfy { DisplayWidth.of($0) <= 80 })
+        #expect(table.lines()[2].contains("a long value 39"))
+    }
+
     @Test(arguments: [
         (0.0, "                        ]    0 %"), (0.5, "████████████            ]   50 %"), (1, "]  100 %"),
     ])

@@ -77,6 +77,54 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
+    @Test(.enabled(if: getuid() != 0, "the superuser may read everything"))
+    func aFileThatMayNotBeReadSaysSo() throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        database.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: path)
+        #expect(opening(path) { $0.isReadOnly = true }?.message == "no permission to read '\(path)'")
+    }
+
+    // MARK: A look that leaves nothing
+
+    /// What a log holds is read, whether or not there is an index of it, and the folder is as it was.
+    @Test(arguments: [
+        ["Books.sqlite"], ["Books.sqlite", "Books.sqlite-wal"],
+        ["Books.sqlite", "Books.sqlite-shm", "Books.sqlite-wal"],
+    ])
+    func aLookLeavesNothingBesideTheFile(names: [String]) throws {
+        let database = try makeDatabase(inFile: true)
+        let path = try #require(database.options.path)
+        try database.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')") }
+        // A database without log has everything in its file.
+        if names.count == 1 { database.close() }
+        let folder = try Fixtures.temporaryFolder()
+        let copy = folder.appendingPathComponent("Books.sqlite").path
+        for name in names {
+            try FileManager.default.copyItem(
+                atPath: path + name.dropFirst("Books.sqlite".count), toPath: folder.appendingPathComponent(name).path)
+        }
+        var options = SQLiteOptions(path: copy)
+        options.isReadOnly = true
+        options.leavesNothing = true
+        let look = try SQLiteDatabase(options)
+        // More than one connection reads.
+        try look.read { first in
+            let rows = try first.rows("SELECT ZTITLE FROM ZBOOK")
+            #expect(rows == [[.text("A")]])
+            let other = SQLiteLook(look)
+            Thread(block: other.run).start()
+            let titles = other.titles()
+            #expect(titles == [[.text("A")]])
+        }
+        #expect(failure { try look.write { try $0.execute("DELETE FROM ZBOOK") } }?.kind == .readOnly)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
+        look.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names)
+        database.close()
+    }
+
     @Test func aDamagedFileIsReportedAndNotRead() throws {
         let database = try makeDatabase(inFile: true)
         let path = try #require(database.options.path)
@@ -110,5 +158,25 @@ import Testing
         let database = try makeDatabase(inFile: true) { $0.pragmas = ["locking_mode": "EXCLUSIVE"] }
         try database.write { try $0.execute("INSERT INTO ZBOOK VALUES (1, 1, 'A')") }
         #expect(try database.value("SELECT COUNT(*) FROM ZBOOK") == .integer(1))
+    }
+}
+
+/// Reads on a thread of its own, so that a second connection does it.
+private final class SQLiteLook: @unchecked Sendable {
+    // Safe because `titles` waits for `run` to end.
+    private let database: SQLiteDatabase
+    private let isDone = DispatchSemaphore(value: 0)
+    private var found: [[SQLValue]] = []
+
+    init(_ database: SQLiteDatabase) { self.database = database }
+
+    @Sendable func run() {
+        found = (try? database.rows("SELECT ZTITLE FROM ZBOOK")) ?? []
+        isDone.signal()
+    }
+
+    func titles() -> [[SQLValue]] {
+        isDone.wait()
+        return found
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CoreData
 import CoreDataModel
 import Foundation
 
@@ -13,7 +12,7 @@ struct ModelDiffCommand: ParsableCommand {
             what was renamed. Says whether stores must be migrated (their version hashes differ), and whether a \
             lightweight migration can be inferred; if not, why.
 
-            The older model may be a store: the model that it keeps a copy of is compared.
+            Either may be a store: the model that it keeps a copy of is compared.
 
             EXAMPLES
               coredata model diff Old.momd New.xcdatamodeld
@@ -26,10 +25,10 @@ struct ModelDiffCommand: ParsableCommand {
               2  not compared: see the message
             """)
 
-    @Argument(help: "The older model, or a store.")
+    @Argument(help: "The older model, or a store.", completion: .file())
     var old: String
 
-    @Argument(help: "The newer model. Without it another version of the first one.")
+    @Argument(help: "The newer model, or a store. Without it another version of the first one.", completion: .file())
     var new: String?
 
     @Option(help: ArgumentHelp("The older model's version. Without it the current one.", valueName: "name"))
@@ -56,16 +55,10 @@ struct ModelDiffCommand: ParsableCommand {
     }
 
     private static func side(_ path: String, version: String?) throws -> (title: String, document: ModelDocument) {
-        let modelTypes = ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo"]
-        let url = URL(fileURLWithPath: path)
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-            !modelTypes.contains(url.pathExtension), url.lastPathComponent != "contents"
-        {
-            guard version == nil else { throw ToolFailure("\(path) is a store, which has no versions.") }
-            return (path, try ModelInspection.cachedModel(ofStoreAt: url))
-        }
+        let isStore = StoreFile.isDatabase(path)
+        if isStore, version != nil { throw ToolFailure("\(path) is a store, which has no versions.") }
         let versions = try ModelFile.versions(at: path)
-        return (version ?? versions.currentName, try versions.document(named: version, at: path))
+        let title = isStore ? path : version ?? versions.currentName
+        return (title, try versions.document(named: version, at: path))
     }
 }

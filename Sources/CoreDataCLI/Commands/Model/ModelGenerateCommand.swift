@@ -47,11 +47,7 @@ struct ModelGenerateCommand: ParsableCommand {
 
     func run() throws {
         let url = URL(fileURLWithPath: model)
-        let versions = try ModelReader.read(contentsOf: url)
-        let name = modelVersion ?? versions.currentName
-        guard let document = versions[name] else {
-            throw ToolFailure("\(model) has no version '\(name)'" + Suggestion.text(for: name, among: versions.names))
-        }
+        let document = try ModelFile.versions(at: model).document(named: modelVersion, at: model)
         var options = GenerationOptions()
         options.accessLevel = accessLevel
         options.includesManual = all
@@ -84,7 +80,3 @@ struct ModelGenerateCommand: ParsableCommand {
 }
 
 extension GenerationOptions.AccessLevel: ExpressibleByArgument {}
-
-extension ModelVersions {
-    fileprivate var names: [String] { versions.map(\.name) }
-}

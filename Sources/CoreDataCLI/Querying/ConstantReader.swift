@@ -1,0 +1,77 @@
+import CoreData
+import Foundation
+
+/// Reads the constants of `--where` as what they are held against: a date for a date, an object ID for an object.
+struct ConstantReader {
+    let opened: OpenStore
+
+    func predicate(_ text: String, of entity: NSEntityDescription) throws -> NSPredicate {
+        try PredicateTyping.read(NSPredicate(validating: text), of: entity) { constant, subject in
+            switch subject {
+            case .object(let entity): try object(constant, of: entity)
+            case .attribute(let attribute): try value(constant, of: attribute)
+            }
+        }
+    }
+
+    private func object(_ constant: Any, of entity: NSEntityDescription) throws -> Any? {
+        let name = entity.name ?? ""
+        guard let text = constant as? String, let reference = ObjectReference(text) else {
+            throw ToolFailure(
+                "--where: '\(constant)' is no \(name). Write the object's ID, as in '\(name)/p12', or a property of it."
+            )
+        }
+        return try reference.objectID(in: opened)
+    }
+
+    private func value(_ constant: Any, of attribute: NSAttributeDescription) throws -> Any? {
+        let reader = AttributeText(attribute: attribute)
+        switch attribute.attributeType {
+        case .dateAttributeType, .UUIDAttributeType:
+            guard let text = constant as? String else { throw wrong(constant, attribute, reader) }
+            return try read(text, attribute, reader)
+        case .binaryDataAttributeType:
+            guard let text = constant as? String else { throw wrong(constant, attribute, reader) }
+            if let bytes = Self.hexadecimal(text) { return bytes }
+            return try read(text, attribute, reader)
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .decimalAttributeType, .booleanAttributeType:
+            // Numbers are compared as they are; one too large for the attribute is not an error here.
+            guard let text = constant as? String else { return nil }
+            if attribute.attributeType == .booleanAttributeType { return try read(text, attribute, reader) }
+            guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
+                text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil
+            else { throw wrong(constant, attribute, reader) }
+            return NSDecimalNumber(decimal: number)
+        case .stringAttributeType, .URIAttributeType, .undefinedAttributeType, .transformableAttributeType,
+            .objectIDAttributeType, .compositeAttributeType:
+            return nil
+        }
+    }
+
+    private func read(_ text: String, _ attribute: NSAttributeDescription, _ reader: AttributeText) throws -> Any? {
+        do {
+            return try reader.value(.text(text))
+        } catch { throw wrong(text, attribute, reader) }
+    }
+
+    private func wrong(_ constant: Any, _ attribute: NSAttributeDescription, _ reader: AttributeText) -> ToolFailure {
+        let what = "\(attribute.entity.name ?? "").\(attribute.name)"
+        let text = constant is String ? "'\(constant)'" : "\(constant)"
+        return ToolFailure("--where: \(what) takes \(reader.typeName), in quotes; \(text) is none.")
+    }
+
+    /// `0x01ff`
+    private static func hexadecimal(_ text: String) -> Data? {
+        guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
+        let digits = Array(text.utf8.dropFirst(2))
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes = Data()
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
+            guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

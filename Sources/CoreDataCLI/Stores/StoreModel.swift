@@ -1,0 +1,124 @@
+import CoreData
+import CoreDataModel
+import Foundation
+
+/// The model that a store is opened with.
+struct StoreModel {
+    var document: ModelDocument
+    /// The configuration whose entities the store has; `nil` for all of the model's.
+    var configuration: String?
+    /// Whether it was made of the store's tables, so that its version hashes are not the store's.
+    var isInferred = false
+
+    /// The model for a program that has none of its classes: objects are plain, and transformable values are the bytes
+    /// that are stored.
+    func makeModel() throws -> NSManagedObjectModel {
+        var document = document
+        for index in document.entities.indices {
+            document.entities[index].className = nil
+            for property in document.entities[index].properties.indices {
+                guard case .attribute(var attribute) = document.entities[index].properties[property].kind,
+                    attribute.type == .transformable
+                else { continue }
+                attribute.valueTransformerName = StoredBytes.name.rawValue
+                document.entities[index].properties[property].kind = .attribute(attribute)
+            }
+        }
+        StoredBytes.register()
+        return try NSManagedObjectModel(document: document)
+    }
+}
+
+/// Makes the bytes that are stored of themselves.
+private final class StoredBytes: ValueTransformer {
+    static let name = NSValueTransformerName("OpenCoreDataStoredBytes")
+
+    static func register() { setValueTransformer(StoredBytes(), forName: name) }
+
+    override class func transformedValueClass() -> AnyClass { NSData.self }
+
+    override func transformedValue(_ value: Any?) -> Any? { value as? Data }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? { value as? Data }
+}
+
+// MARK: - Choosing
+
+extension StoreModel {
+    /// The version of a model that the store was made with, by version hashes.
+    ///
+    /// Of a model with one version it is that one, whether it fits or not: opening the store then tells what differs.
+    static func fitting(_ store: String, among versions: ModelVersions, at path: String) throws -> StoreModel {
+        guard let current = versions.current else {
+            throw ToolFailure("\(path) has no version '\(versions.currentName)'.")
+        }
+        guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: current) }
+        guard versions.versions.count > 1 else { return StoreModel(document: current).configured(for: hashes) }
+        // The current one is the likeliest; then the newest.
+        let others = versions.versions.filter { $0.name != versions.currentName }.reversed()
+        let candidates = [.init(name: versions.currentName, document: current)] + others
+        var nearest: (name: String, difference: HashDifference)?
+        for candidate in candidates {
+            // A version that cannot be compiled fits nothing.
+            guard let compiled = try? ModelCompiler.compile(candidate.document) else { continue }
+            if let configuration = compiled.configuration(with: hashes) {
+                Terminal.note("note: version '\(candidate.name)' of \(path) fits the store")
+                return StoreModel(document: candidate.document, configuration: configuration.name)
+            }
+            let difference = HashDifference(compiled.versionHashes, hashes)
+            if nearest.map({ difference.count < $0.difference.count }) ?? true {
+                nearest = (candidate.name, difference)
+            }
+        }
+        throw ToolFailure(
+            "No version of \(path) has the version hashes of \(store)."
+                + (nearest.map { " Nearest is '\($0.name)': \($0.difference.text)." } ?? ""))
+    }
+
+    /// The same with the configuration whose hashes these are, if one has them.
+    func configured(for hashes: [String: Data]) -> StoreModel {
+        var copy = self
+        copy.configuration = (try? ModelCompiler.compile(document))?.configuration(with: hashes)?.name
+        return copy
+    }
+}
+
+/// A configuration of a model; without a name all of its entities.
+private struct FoundConfiguration {
+    var name: String?
+}
+
+extension CompiledModel {
+    fileprivate var versionHashes: [String: Data] { Self.hashes(of: entities) }
+
+    fileprivate func configuration(with hashes: [String: Data]) -> FoundConfiguration? {
+        if versionHashes == hashes { return FoundConfiguration() }
+        return configurations.keys.sorted().first { name in
+            entities(inConfiguration: name).map { Self.hashes(of: $0) == hashes } ?? false
+        }.map(FoundConfiguration.init)
+    }
+
+    private static func hashes(of entities: [CompiledEntity]) -> [String: Data] {
+        Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// How the hashes of a model differ from those of a store.
+private struct HashDifference {
+    private var added: [String]
+    private var removed: [String]
+    private var changed: [String]
+
+    init(_ model: [String: Data], _ store: [String: Data]) {
+        added = model.keys.filter { store[$0] == nil }.sorted()
+        removed = store.keys.filter { model[$0] == nil }.sorted()
+        changed = model.keys.filter { store[$0] != nil && store[$0] != model[$0] }.sorted()
+    }
+
+    var count: Int { added.count + removed.count + changed.count }
+
+    var text: String {
+        [("changed", changed), ("only in the model", added), ("only in the store", removed)]
+            .filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }.joined(separator: "; ")
+    }
+}

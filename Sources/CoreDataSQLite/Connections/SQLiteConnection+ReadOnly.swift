@@ -1,0 +1,67 @@
+import CSQLite
+import CoreDataSQL
+import Foundation
+
+// How a file is opened that is only read.
+extension SQLiteConnection {
+    /// Opens a file for reading; one whose folder cannot be written, as a file that nobody changes.
+    static func openReadOnly(_ path: String) throws -> OpaquePointer {
+        let database = try open(path, SQLITE_OPEN_READONLY)
+        let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
+        guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
+        let failure = SQLFailure.last(of: database, code: code)
+        sqlite3_close_v2(database)
+        if size(ofLogOf: path) ?? 0 == 0 { return try openUnchanging(path) }
+        guard let database = try openWithOwnIndex(path) else {
+            throw SQLFailure(
+                kind: failure.kind, code: failure.code,
+                message: "'\(path)' has changes in its '-wal' file, which cannot be read without write permission "
+                    + "for the folder: \(failure.message)")
+        }
+        return database
+    }
+
+    /// Opens a file for a look after which nothing has been added to its folder.
+    ///
+    /// | Beside the file | It is opened as |
+    /// | --- | --- |
+    /// | no log | a file that nobody changes: whoever had it open has closed it |
+    /// | a log and its index | usual: somebody may have it open, and both files are there already |
+    /// | a log without index | nobody's: with an index in memory, which finds what the log has |
+    static func openLeavingNothing(_ path: String) throws -> OpaquePointer {
+        guard usesLog(path) else { return try openReadOnly(path) }
+        guard size(ofLogOf: path) != nil else { return try openUnchanging(path) }
+        if FileManager.default.fileExists(atPath: path + "-shm") { return try openReadOnly(path) }
+        return try openWithOwnIndex(path) ?? openReadOnly(path)
+    }
+
+    private static func openUnchanging(_ path: String) throws -> OpaquePointer {
+        let absolute = URL(fileURLWithPath: path).path
+        let escaped = absolute.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? absolute
+        return try open("file://\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    /// `nil` where it cannot be done so.
+    private static func openWithOwnIndex(_ path: String) throws -> OpaquePointer? {
+        guard let fileSystem = PrivateLogIndex.fileSystem else { return nil }
+        let database = try open(path, SQLITE_OPEN_READONLY, fileSystem: fileSystem)
+        guard sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil) == SQLITE_OK else {
+            sqlite3_close_v2(database)
+            return nil
+        }
+        return database
+    }
+
+    /// Whether the file's header says that it has a write-ahead log ("Database File Format", 1.3.3).
+    private static func usesLog(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        guard let header = try? file.read(upToCount: 20), header.count == 20 else { return false }
+        return header[18] == 2 && header[19] == 2
+    }
+
+    /// `nil` where there is none.
+    private static func size(ofLogOf path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int) ?? nil
+    }
+}
