@@ -47,6 +47,8 @@ struct ModelTool {
         let options = try optionsFile.map { try GenerationOptions(contentsOf: $0) } ?? GenerationOptions()
         let compilation = try ModelCompilation(of: model, module: module)
         Self.report(compilation.warnings)
+        // An application must be able to open the stores of every version.
+        if !compilation.errors.isEmpty { throw ModelFailure(diagnostics: compilation.errors) }
         // The source again: the compiled document no longer says what belongs to the module.
         let source = try ModelReader.read(contentsOf: model)
         guard let current = source.current else { return }

@@ -17,7 +17,8 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Reads a model, or one version of it by name.
+    /// Reads a model, or one version of it by name. Of a folder of many versions only that one is read, so that a broken
+    /// one keeps nobody from the others.
     ///
     ///     let old = try NSManagedObjectModel.load(contentsOf: url, version: "Library 2")
     ///
@@ -26,10 +27,11 @@ extension NSManagedObjectModel {
         try NSManagedObjectModel(document: document(at: url, version: version))
     }
 
-    /// The names of a model's versions, oldest numbering first: `Library`, `Library 2`, `Library 10`.
+    /// The names of a model's versions, oldest numbering first: `Library`, `Library 2`, `Library 10`. Reads none of them.
     public static func versionNames(at url: URL) throws -> [String] { try versions(at: url).versions.map(\.name) }
 
-    /// The version checksum of each version of a model, by the version's name.
+    /// The version checksum of each version of a model, by the version's name. Reads all of them, and throws for one that
+    /// is broken.
     public static func versionChecksums(at url: URL) throws -> [String: String] {
         var checksums: [String: String] = [:]
         for version in try versions(at: url).versions {
@@ -61,6 +63,7 @@ extension NSManagedObjectModel {
 
     private static func document(at url: URL, version: String?) throws -> ModelDocument {
         let versions = try versions(at: url)
+        for warning in versions.diagnostics { modelLogger.warning("\(warning.rendered)") }
         // Classes without a module in their name are looked for in the module that the model is a resource of.
         if let module = ModelFiles.module(ofModelAt: url) { ManagedObjectClasses.shared.note(module: module) }
         if let document = versions[version ?? versions.currentName] { return document }

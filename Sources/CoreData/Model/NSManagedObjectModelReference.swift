@@ -101,15 +101,23 @@ open class NSManagedObjectModelReference: NSObject {
     }
 
     /// The version with the checksum among those of the files that `isMeant` accepts.
+    ///
+    /// - Throws: what is wrong with a version, if none of the others is the one.
     private func version(in files: [URL], where isMeant: (URL, String) -> Bool) throws -> NSManagedObjectModel? {
+        var problem: (any Error)?
         for file in files {
             for version in try NSManagedObjectModel.versions(at: file).versions where isMeant(file, version.name) {
-                let compiled = try NSManagedObjectModel.compile(version.document)
-                if CompiledModel.versionChecksum(entities: compiled.entities) == versionChecksum {
-                    return try NSManagedObjectModel(document: version.document)
+                do {
+                    let compiled = try NSManagedObjectModel.compile(version.document)
+                    if CompiledModel.versionChecksum(entities: compiled.entities) == versionChecksum {
+                        return try NSManagedObjectModel(document: version.document)
+                    }
+                } catch {
+                    problem = problem ?? error
                 }
             }
         }
+        if let problem { throw problem }
         return nil
     }
 }

@@ -25,7 +25,7 @@ struct ModelOutput {
 extension ModelVersions {
     /// Tells what the reader found suspicious, on standard error.
     func noteWarnings() {
-        for diagnostic in versions.flatMap(\.document.diagnostics) where diagnostic.severity == .warning {
+        for diagnostic in diagnostics + versions.flatMap(\.document.diagnostics) where diagnostic.severity == .warning {
             Terminal.note(diagnostic.rendered)
         }
     }

@@ -28,28 +28,31 @@ package enum DefaultValue {
         try? parse(text, type: type).get()
     }
 
-    static func parse(_ text: String, type: AttributeType) -> Result<Value, Problem> {
-        if text.isEmpty && type != .string { return .success(.null) }
+    /// Xcode keeps a default as it was typed, also when the attribute's type changes: a number may be `NO`, `0.0` or have
+    /// blanks around it, a truth may be `1.0`.
+    static func parse(_ spelling: String, type: AttributeType) -> Result<Value, Problem> {
+        if type == .string { return .success(.string(spelling)) }
+        let text = spelling.trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.isEmpty { return .success(.null) }
         switch type {
         case .integer16, .integer32, .integer64:
-            if let integer = integer(text) { return check(.integer(integer), type) }
-        case .boolean:
-            switch text.lowercased() {
-            case "yes", "true", "1": return .success(.integer(1))
-            case "no", "false", "0": return .success(.integer(0))
-            default: break
+            if let integer = Int64(text) ?? truth(text) { return check(.integer(integer), type) }
+            if let number = number(text), let integer = Int64(exactly: number.rounded(.towardZero)) {
+                return check(.integer(integer), type)
             }
+        case .boolean:
+            if let truth = truth(text) { return .success(.integer(truth)) }
+            if let number = number(text), !number.isNaN { return .success(.integer(number == 0 ? 0 : 1)) }
         case .double, .float:
-            if let number = Double(text) { return check(.double(number), type) }
+            if let number = number(text) ?? truth(text).map(Double.init) { return check(.double(number), type) }
         case .decimal:
-            if let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
-                isNumber(text)
-            {
+            if let truth = truth(text) { return .success(.decimal(Decimal(truth))) }
+            if isNumber(text), let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) {
                 return .success(.decimal(decimal))
             }
         case .date:
-            if let seconds = Double(text) { return .success(.date(seconds)) }
-        case .string: return .success(.string(text))
+            if let seconds = number(text) ?? DefaultDate.seconds(text) { return check(.date(seconds), type) }
+        case .string: break
         case .uuid:
             if let uuid = UUID(uuidString: text) { return .success(.uuid(uuid)) }
         case .uri: return .success(.uri(text))
@@ -63,15 +66,28 @@ package enum DefaultValue {
             Problem(message: "has the default '\(text)', which is not a value of type \(type.displayName)"))
     }
 
-    private static func integer(_ text: String) -> Int64? {
-        if let integer = Int64(text) { return integer }
-        // Xcode writes 0.0 for an attribute whose type was changed from Double to Integer.
-        guard let number = Double(text), number.rounded() == number else { return nil }
-        return Int64(exactly: number)
+    /// What the text of a whole number's default says beyond the number: `0.5` becomes 0.
+    static func isFraction(_ spelling: String, of type: AttributeType) -> Bool {
+        guard type == .integer16 || type == .integer32 || type == .integer64,
+            let number = number(spelling.trimmingCharacters(in: .whitespacesAndNewlines))
+        else { return false }
+        return number.rounded(.towardZero) != number
     }
 
+    /// A decimal number; Swift would take hexadecimal ones too.
+    private static func number(_ text: String) -> Double? { text.lowercased().contains("x") ? nil : Double(text) }
+
+    private static func truth(_ text: String) -> Int64? {
+        switch text.lowercased() {
+        case "yes", "true", "y", "t": 1
+        case "no", "false", "n", "f": 0
+        default: nil
+        }
+    }
+
+    /// Whether the text is a number and nothing else; `Decimal` would take its beginning.
     private static func isNumber(_ text: String) -> Bool {
-        text.contains { $0.isNumber } && text.allSatisfy { $0.isNumber || "+-.eE".contains($0) }
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) } && Double(text) != nil
     }
 
     /// A value of code or of an archive as the type has it: archives do not tell integers from doubles.
@@ -102,7 +118,8 @@ package enum DefaultValue {
         case (.boolean, .integer(let integer)) where integer != 0 && integer != 1:
             return .success(.integer(1))
         case (.double, .double(let number)) where !number.isFinite,
-            (.float, .double(let number)) where !number.isFinite:
+            (.float, .double(let number)) where !number.isFinite,
+            (.date, .date(let number)) where !number.isFinite:
             return .failure(Problem(message: "has the default \(number), which is not a finite number"))
         default: return .success(value)
         }

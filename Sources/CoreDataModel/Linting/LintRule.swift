@@ -27,6 +27,7 @@ package enum LintRule: String, CaseIterable, Sendable {
     case orderedToOne = "ordered-to-one"
     case needlessExternalStorage = "needless-external-storage"
     case nothingGenerated = "nothing-generated"
+    case noCurrentVersion = "no-current-version"
 
     // Relationships and their delete rules.
     case missingInverse = "missing-inverse"

@@ -13,6 +13,15 @@ enum AttributeReader {
         if !hasKnownType { attribute.defaultValueText = nil }
         if let text = attribute.defaultValueText {
             attribute.defaultValue = DefaultValue.value(text, type: type) ?? .null
+            if DefaultValue.isFraction(text, of: type), !attribute.defaultValue.isNull {
+                taker.report(
+                    "the default '\(text)' loses its fraction: the type is \(type.displayName)",
+                    at: "defaultValueString",
+                    hint: "write the whole number", severity: .warning, rule: .badDefault)
+            }
+        } else if type == .date, let text = taker.rest["defaultValueString"] {
+            // Left where it is, as that is where it will be written again.
+            attribute.defaultValue = DefaultValue.value(text, type: type) ?? .null
         }
         attribute.usesScalarValueType = taker.optionalFlag("usesScalarValueType")
         attribute.valueTransformerName = taker.text("valueTransformerName")

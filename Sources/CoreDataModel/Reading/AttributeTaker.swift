@@ -47,7 +47,11 @@ struct AttributeTaker {
         return nil
     }
 
-    mutating func report(_ message: String, at attribute: String, hint: String? = nil) {
-        problems.append(Diagnostic(.error, message, at: element.location(of: attribute), hint: hint))
+    mutating func report(
+        _ message: String, at attribute: String, hint: String? = nil, severity: Diagnostic.Severity = .error,
+        rule: LintRule? = nil
+    ) {
+        problems.append(
+            Diagnostic(severity, message, at: element.location(of: attribute), hint: hint, rule: rule?.rawValue))
     }
 }

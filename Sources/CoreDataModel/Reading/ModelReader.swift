@@ -1,39 +1,6 @@
 import CoreDataPrimitives
 import Foundation
 
-/// The versions of a model, as a `.xcdatamodeld` or `.momd` holds them; one for a file without versions.
-package struct ModelVersions: Sendable {
-    package struct Version: Sendable {
-        /// The version's file name without extension, which the document's name repeats.
-        package var name: String
-        package var document: ModelDocument
-
-        package init(name: String, document: ModelDocument) {
-            self.name = name
-            self.document = document
-        }
-    }
-
-    /// The model's file name without extension.
-    package var name: String
-    /// By name, numbers in it as numbers: `Model`, `Model 2`, `Model 10`.
-    package var versions: [Version]
-    /// The name of the version that applications use.
-    package var currentName: String
-    /// Whether the file itself says so, even of a single version: a compiled model repeats it.
-    package var namesCurrentVersion = false
-
-    package init(name: String, versions: [Version], currentName: String) {
-        self.name = name
-        self.versions = versions
-        self.currentName = currentName
-    }
-
-    package var current: ModelDocument? { self[currentName] }
-
-    package subscript(name: String) -> ModelDocument? { versions.first { $0.name == name }?.document }
-}
-
 /// Reads models from files, whatever their form.
 ///
 /// | File | What it is |
@@ -41,35 +8,20 @@ package struct ModelVersions: Sendable {
 /// | `.xcdatamodeld` | versions as Xcode keeps them, `.xccurrentversion` names the current one |
 /// | `.xcdatamodel` | one version: `contents` (XML) or, before Xcode 4, `elements` (archive) |
 /// | `.momd`, `.mom` | the same compiled by Apple's or our compiler |
-package enum ModelReader {
-    /// Reads every version. What is wrong inside a version is in its document's diagnostics.
+package struct ModelReader: Sendable {
+    /// Reads a file; tests count the calls.
+    package typealias ReadFile = @Sendable (URL) throws -> Data
+
+    private let readFile: ReadFile
+
+    /// Finds every version. Each is read when its document is asked for; what is wrong inside it is in the document's
+    /// diagnostics, and keeps nobody from the others.
     ///
     /// Throws if the file is not there, cannot be read or is no model at all.
-    package static func read(contentsOf url: URL) throws(ModelFailure) -> ModelVersions {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
-            throw failure("there is no file at '\(url.relativePath)'")
-        }
-        switch url.pathExtension {
-        case "xcdatamodeld": return try readSourceVersions(url)
-        case "xcdatamodel": return single(try readSource(url))
-        case "momd": return try readCompiledVersions(url)
-        case "mom": return single(try readCompiled(url))
-        case "omo":
-            // An optimised copy of the compiled model beside it, in a form of Apple's own (store-format §12.3).
-            let model = url.deletingPathExtension().appendingPathExtension("mom")
-            guard FileManager.default.fileExists(atPath: model.path) else {
-                throw failure(
-                    "'\(url.relativePath)' cannot be read: only Apple's Core Data knows its format",
-                    hint: "its model is in '\(model.lastPathComponent)', which is not beside it")
-            }
-            return single(try readCompiled(model))
-        default:
-            if url.lastPathComponent == "contents" { return single(try readSource(url.deletingLastPathComponent())) }
-            throw failure(
-                "'\(url.relativePath)' is not a model",
-                hint: "a model is a .xcdatamodeld, .xcdatamodel, .momd or .mom")
-        }
+    package static func read(
+        contentsOf url: URL, with readFile: @escaping ReadFile = { try Data(contentsOf: $0) }
+    ) throws(ModelFailure) -> ModelVersions {
+        try ModelReader(readFile: readFile).read(url)
     }
 
     /// Reads the text of a `.xcdatamodel`'s `contents`.
@@ -77,91 +29,162 @@ package enum ModelReader {
         ContentsReader.document(from: data, file: file)
     }
 
-    private static func single(_ version: ModelVersions.Version) -> ModelVersions {
-        ModelVersions(name: version.name, versions: [version], currentName: version.name)
+    private func read(_ url: URL) throws(ModelFailure) -> ModelVersions {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            throw Self.failure("there is no file at '\(url.relativePath)'")
+        }
+        switch url.pathExtension {
+        case "xcdatamodeld": return try sourceVersions(url)
+        case "xcdatamodel": return Self.single(url, try source(url))
+        case "momd": return try compiledVersions(url)
+        case "mom": return Self.single(url, try compiled(url))
+        case "omo":
+            // An optimised copy of the compiled model beside it, in a form of Apple's own (store-format §12.3).
+            let model = url.deletingPathExtension().appendingPathExtension("mom")
+            guard FileManager.default.fileExists(atPath: model.path) else {
+                throw Self.failure(
+                    "'\(url.relativePath)' cannot be read: only Apple's Core Data knows its format",
+                    hint: "its model is in '\(model.lastPathComponent)', which is not beside it")
+            }
+            return Self.single(model, try compiled(model))
+        default:
+            if url.lastPathComponent == "contents" {
+                let folder = url.deletingLastPathComponent()
+                return Self.single(folder, try source(folder))
+            }
+            throw Self.failure(
+                "'\(url.relativePath)' is not a model",
+                hint: "a model is a .xcdatamodeld, .xcdatamodel, .momd or .mom")
+        }
+    }
+
+    private static func single(_ url: URL, _ document: ModelDocument) -> ModelVersions {
+        let name = versionName(url)
+        return ModelVersions(name: name, versions: [.init(name: name, document: document)], currentName: name)
+    }
+
+    private static func versionName(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
+
+    /// Versions that are read with `read` when they are asked for.
+    private static func versions(
+        at files: [URL], read: @escaping @Sendable (URL) throws(ModelFailure) -> ModelDocument
+    ) -> [ModelVersions.Version] {
+        files.map { file in
+            ModelVersions.Version(name: versionName(file)) {
+                do throws(ModelFailure) {
+                    return try read(file)
+                } catch {
+                    var document = ModelDocument()
+                    document.name = versionName(file)
+                    document.diagnostics = error.diagnostics
+                    return document
+                }
+            }
+        }
     }
 
     // MARK: Source
 
-    private static func readSourceVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
-        let folders = try contents(of: url, extension: "xcdatamodel")
-        if folders.isEmpty { throw failure("'\(url.relativePath)' has no versions: no .xcdatamodel is in it") }
-        var versions: [ModelVersions.Version] = []
-        for folder in folders { versions.append(try readSource(folder)) }
-        let name = url.deletingPathExtension().lastPathComponent
-        var result = ModelVersions(name: name, versions: versions, currentName: versions[0].name)
+    private func sourceVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
+        let folders = try Self.contents(of: url, extension: "xcdatamodel")
+        if folders.isEmpty { throw Self.failure("'\(url.relativePath)' has no versions: no .xcdatamodel is in it") }
+        let name = Self.versionName(url)
+        let names = folders.map(Self.versionName)
+        let versions = Self.versions(at: folders) { folder throws(ModelFailure) in try source(folder) }
+        var result = ModelVersions(
+            name: name, versions: versions,
+            currentName: ModelVersions.fallback(among: names, model: name) ?? name)
         let marker = url.appendingPathComponent(".xccurrentversion")
-        if let data = try? Data(contentsOf: marker) {
-            guard let current = currentVersionName(data) else {
-                throw failure("'\(marker.relativePath)' names no current version")
-            }
-            guard result[current] != nil else {
-                throw failure("'\(marker.relativePath)' names '\(current)' as current, which is not there")
-            }
+        guard let data = try? readFile(marker) else { return result }
+        let problem: String
+        switch Self.mark(data) {
+        case .success(let current?) where names.contains(current):
             result.currentName = current
             result.namesCurrentVersion = true
-        } else if versions.count > 1, result[name] != nil {
-            result.currentName = name
+            return result
+        case .success(let current?): problem = "names '\(current)' as current, which is not there"
+        case .success(nil):
+            // As Xcode leaves it behind; of one version there is nothing to say.
+            if names.count == 1 { return result }
+            problem = "names no current version"
+        case .failure: problem = "is not a property list"
         }
+        result.diagnostics.append(
+            Diagnostic(
+                .warning, "'\(marker.relativePath)' \(problem); '\(result.currentName)' is taken",
+                hint: "choose the current version in Xcode, or name one of: \(names.joined(separator: ", "))",
+                rule: LintRule.noCurrentVersion.rawValue))
         return result
     }
 
-    private static func currentVersionName(_ data: Data) -> String? {
-        guard let name = try? PropertyListValue(propertyList: data)["_XCCurrentVersionName"]?.string else { return nil }
-        return name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    /// What `.xccurrentversion` names; `nil` where it names nothing.
+    private static func mark(_ data: Data) -> Result<String?, ModelFailure> {
+        do {
+            guard let name = try PropertyListValue(propertyList: data)["_XCCurrentVersionName"]?.string, !name.isEmpty
+            else { return .success(nil) }
+            return .success(
+                name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name)
+        } catch {
+            return .failure(error)
+        }
     }
 
-    private static func readSource(_ folder: URL) throws(ModelFailure) -> ModelVersions.Version {
-        let name = folder.deletingPathExtension().lastPathComponent
+    private func source(_ folder: URL) throws(ModelFailure) -> ModelDocument {
         let contents = folder.appendingPathComponent("contents")
         let elements = folder.appendingPathComponent("elements")
         var document: ModelDocument
-        if let data = try? Data(contentsOf: contents) {
+        if let data = try? readFile(contents) {
             document = ContentsReader.document(from: data, file: contents.relativePath)
-        } else if let data = try? Data(contentsOf: elements) {
+        } else if let data = try? readFile(elements) {
             document = ElementsReader.document(from: data, file: elements.relativePath)
         } else {
-            throw failure("'\(folder.relativePath)' has no file named contents or elements")
+            throw Self.failure("'\(folder.relativePath)' has no file named contents or elements")
         }
-        document.name = name
-        return ModelVersions.Version(name: name, document: document)
+        document.name = Self.versionName(folder)
+        return document
     }
 
     // MARK: Compiled
 
-    private static func readCompiledVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
-        let files = try contents(of: url, extension: "mom")
-        if files.isEmpty { throw failure("'\(url.relativePath)' has no versions: no .mom is in it") }
-        var versions: [ModelVersions.Version] = []
-        for file in files { versions.append(try readCompiled(file)) }
-        let name = url.deletingPathExtension().lastPathComponent
-        var result = ModelVersions(name: name, versions: versions, currentName: versions[0].name)
-        if result[name] != nil { result.currentName = name }
-
+    private func compiledVersions(_ url: URL) throws(ModelFailure) -> ModelVersions {
+        let files = try Self.contents(of: url, extension: "mom")
+        if files.isEmpty { throw Self.failure("'\(url.relativePath)' has no versions: no .mom is in it") }
+        let name = Self.versionName(url)
+        let names = files.map(Self.versionName)
         let info = url.appendingPathComponent("VersionInfo.plist")
-        guard let data = try? Data(contentsOf: info) else { return result }
-        guard let list = try? PropertyListValue(propertyList: data) else {
-            throw failure("'\(info.relativePath)' is not a property list")
+        let data = try? readFile(info)
+        let list = data.flatMap { try? PropertyListValue(propertyList: $0) }
+        let hashes = list?["NSManagedObjectModel_VersionHashes"]
+        let versions = Self.versions(at: files) { file throws(ModelFailure) in
+            var document = try compiled(file)
+            if let known = hashes?[Self.versionName(file)] { document.setKnownVersionHashes { known[$0]?.data } }
+            return document
         }
-        if let current = list["NSManagedObjectModel_CurrentVersionName"]?.string {
-            guard result[current] != nil else {
-                throw failure("'\(info.relativePath)' names '\(current)' as current, which is not there")
-            }
+        var result = ModelVersions(
+            name: name, versions: versions,
+            currentName: ModelVersions.fallback(among: names, model: name) ?? name)
+        if let current = list?["NSManagedObjectModel_CurrentVersionName"]?.string {
+            // Should it be missing, another one in its place would open stores that it must not open.
             result.currentName = current
             result.namesCurrentVersion = true
-        }
-        for index in result.versions.indices {
-            guard let hashes = list["NSManagedObjectModel_VersionHashes"]?[result.versions[index].name] else {
-                continue
+            if !names.contains(current) {
+                result.diagnostics.append(
+                    Diagnostic(
+                        .warning, "'\(info.relativePath)' names '\(current)' as current, which is not there",
+                        rule: LintRule.noCurrentVersion.rawValue))
             }
-            result.versions[index].document.setKnownVersionHashes { hashes[$0]?.data }
+        } else if data != nil, list == nil {
+            result.diagnostics.append(
+                Diagnostic(
+                    .warning, "'\(info.relativePath)' is not a property list; '\(result.currentName)' is taken",
+                    rule: LintRule.noCurrentVersion.rawValue))
         }
         return result
     }
 
-    private static func readCompiled(_ file: URL) throws(ModelFailure) -> ModelVersions.Version {
-        let name = file.deletingPathExtension().lastPathComponent
-        guard let data = try? Data(contentsOf: file) else { throw failure("'\(file.relativePath)' cannot be read") }
+    private func compiled(_ file: URL) throws(ModelFailure) -> ModelDocument {
+        guard let data = try? readFile(file) else { throw Self.failure("'\(file.relativePath)' cannot be read") }
         var document = ModelDocument()
         do {
             document = try ModelArchive.document(fromArchive: data)
@@ -171,8 +194,8 @@ package enum ModelReader {
         for index in document.diagnostics.indices {
             document.diagnostics[index].location = SourceLocation(file: file.relativePath, line: 1, column: 1)
         }
-        document.name = name
-        return ModelVersions.Version(name: name, document: document)
+        document.name = Self.versionName(file)
+        return document
     }
 
     // MARK: Files

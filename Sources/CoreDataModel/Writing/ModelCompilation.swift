@@ -18,6 +18,8 @@ package struct ModelCompilation: Sendable {
     package let versions: ModelVersions
     /// What is suspicious about the model, but does not stop it.
     package let warnings: [Diagnostic]
+    /// Why versions are left out. A build must not go on with them; a tool may write what there is.
+    package let errors: [Diagnostic]
 
     private let isFolder: Bool
 
@@ -25,7 +27,7 @@ package struct ModelCompilation: Sendable {
     ///
     /// - Parameter module: the module of the model's classes. It is put before names that ask for it with a leading
     ///   point, and before those whose class is generated (in that module, that is) without one.
-    /// - Throws: every error of every version, with file and line.
+    /// - Throws: every error of every version, with file and line, if the current version is among them.
     package init(of url: URL, module: String? = nil) throws(ModelFailure) {
         try self.init(
             of: ModelReader.read(contentsOf: url),
@@ -35,22 +37,25 @@ package struct ModelCompilation: Sendable {
     /// Compiles versions that have been read, to a `.momd` or, of a single one, a `.mom`.
     package init(of source: ModelVersions, isFolder: Bool, module: String? = nil) throws(ModelFailure) {
         var versions = source
+        versions.versions = []
         self.isFolder = isFolder
         fileName = versions.name + (isFolder ? ".momd" : ".mom")
 
         var files: [String: Data] = [:]
         var hashes: [String: PropertyListValue] = [:]
         var checksums: [String: PropertyListValue] = [:]
-        var warnings: [Diagnostic] = []
+        var warnings = source.diagnostics
         var errors: [Diagnostic] = []
-        for index in versions.versions.indices {
-            versions.versions[index].document.qualifyClassNames(with: module)
-            let version = versions.versions[index]
-            let found = ModelCompiler.diagnose(version.document)
+        for original in source.versions {
+            var document = original.document
+            document.qualifyClassNames(with: module)
+            let version = ModelVersions.Version(name: original.name, document: document)
+            let found = ModelCompiler.diagnose(document)
             warnings += found.filter { $0.severity == .warning }
             do {
-                let compiled = try ModelCompiler.compile(version.document)
-                files[version.name + ".mom"] = try ModelArchive.archive(version.document)
+                let compiled = try ModelCompiler.compile(document)
+                files[version.name + ".mom"] = try ModelArchive.archive(document)
+                versions.versions.append(version)
                 hashes[version.name] = .dictionary(
                     Dictionary(
                         compiled.entities.map { ($0.name, .data($0.versionHash)) },
@@ -60,14 +65,17 @@ package struct ModelCompilation: Sendable {
                 errors += error.diagnostics
             }
         }
-        if !errors.isEmpty { throw ModelFailure(diagnostics: errors) }
+        if versions.current == nil {
+            throw ModelFailure(
+                diagnostics: errors.isEmpty ? [Self.missing(source.currentName, in: source.name)] : errors)
+        }
         if isFolder {
             var info: [String: PropertyListValue] = [
                 "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
                 "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
             ]
             // Apple's compiler names the current version only where the source does.
-            if versions.versions.count > 1 || versions.namesCurrentVersion {
+            if source.versions.count > 1 || versions.namesCurrentVersion {
                 info["NSManagedObjectModel_CurrentVersionName"] = .string(versions.currentName)
             }
             files["VersionInfo.plist"] = BinaryPropertyListWriter.data(.dictionary(info))
@@ -75,6 +83,11 @@ package struct ModelCompilation: Sendable {
         self.files = files
         self.versions = versions
         self.warnings = warnings
+        self.errors = errors
+    }
+
+    private static func missing(_ version: String, in model: String) -> Diagnostic {
+        Diagnostic(.error, "model '\(model)' has no version '\(version)', which is its current one")
     }
 
     /// Writes the compiled model, whole or not at all, in the place of what is there.

@@ -44,6 +44,48 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.path("out")))
     }
 
+    @Test func aBrokenVersionIsLeftOutAndTheOthersAreWritten() throws {
+        let broken = LibrarySource.first.replacing("attributeType=\"String\"", with: "attributeType=\"Sting\"")
+        try broken.write(toFile: model + "/Library.xcdatamodel/contents", atomically: true, encoding: .utf8)
+        let run = try coredata("compile", model, "-o", scratch.path("out"))
+        #expect(run.status == 1)
+        #expect(run.output == "Compiled \(scratch.path("out/Library.momd")), 1 version\n")
+        #expect(run.error.contains("Library.xcdatamodel/contents:") && run.error.contains("Sting"))
+        #expect(run.error.hasSuffix("error: 1 of 2 versions left out\n"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("out/Library.momd")).sorted()
+        #expect(names == ["Library 2.mom", "VersionInfo.plist"])
+        #expect(try coredata("hash", model).status == 0)
+        #expect(try coredata("lint", model, "--version", "Library 2").error == "")
+        #expect(try coredata("hash", model, "--version", "Library").status == 2)
+        let converted = try coredata("convert", model, "--to", "momd", "-o", scratch.path("L.momd"))
+        #expect(converted.status == 2 && converted.error.contains("Sting"), "a conversion leaves nothing out")
+    }
+
+    @Test func aBuildFailsForABrokenVersion() throws {
+        let broken = LibrarySource.first.replacing("attributeType=\"String\"", with: "attributeType=\"Sting\"")
+        try broken.write(toFile: model + "/Library.xcdatamodel/contents", atomically: true, encoding: .utf8)
+        let tool = try CommandRun.executable().deletingLastPathComponent().appendingPathComponent("coredata-modelc")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: tool.path),
+            "the tool has not been built: swift build --product coredata-modelc")
+        let run = try CommandRun.run(
+            tool,
+            [model, "--module", "Shop", "--compiled", scratch.path("L.momd"), "--classes", scratch.path("L.swift")])
+        #expect(run.status == 1 && run.error.contains("Library.xcdatamodel/contents:"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("L.momd")))
+    }
+
+    @Test func aModelWithoutCurrentVersionIsAFinding() throws {
+        try "<plist><dict/></plist>".write(toFile: model + "/.xccurrentversion", atomically: true, encoding: .utf8)
+        let run = try coredata("lint", model, "--strict")
+        #expect(run.status == 1)
+        #expect(
+            run.output.contains("names no current version; 'Library' is taken")
+                && run.output.contains("[no-current-version]"))
+        let compiled = try coredata("compile", model, "-o", scratch.path("out"))
+        #expect(compiled.status == 0 && compiled.error.contains("names no current version; 'Library' is taken"))
+    }
+
     @Test func decompilingBringsEveryVersionBack() throws {
         try #expect(coredata("compile", model, "-o", scratch.path("out")).status == 0)
         let run = try coredata("decompile", scratch.path("out/Library.momd"), "-o", scratch.path("back"))

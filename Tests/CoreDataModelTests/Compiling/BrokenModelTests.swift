@@ -184,8 +184,12 @@ private let noInverse = "without an inverse, deleting the other end leaves a ref
             "attribute 'Book.x' has the default -2147483649, which does not fit Integer 32"
         ),
         (
-            "attributeType=\"Integer 64\" defaultValueString=\"0.5\"",
-            "attribute 'Book.x' has the default '0.5', which is not a value of type Integer 64"
+            "attributeType=\"Integer 64\" defaultValueString=\"1,000\"",
+            "attribute 'Book.x' has the default '1,000', which is not a value of type Integer 64"
+        ),
+        (
+            "attributeType=\"Integer 32\" defaultValueString=\"0x1F\"",
+            "attribute 'Book.x' has the default '0x1F', which is not a value of type Integer 32"
         ),
         (
             "attributeType=\"Boolean\" defaultValueString=\"perhaps\"",

@@ -112,6 +112,60 @@ private func attribute(_ xml: String) throws -> (PropertyElement, AttributeEleme
         #expect(attribute.defaultValue == value)
     }
 
+    /// A default keeps the spelling that it had before the attribute's type was changed.
+    @Test(arguments: [
+        ("Integer 16", "NO", Value.integer(0)), ("Integer 32", "YES", .integer(1)),
+        ("Integer 64", "false", .integer(0)),
+        ("Integer 16", " 7\n", .integer(7)), ("Integer 16", "+7", .integer(7)), ("Integer 32", "1e3", .integer(1000)),
+        ("Integer 16", " ", .null), ("Double", "NO", .double(0)), ("Float", "true", .double(1)),
+        ("Double", " +.5 ", .double(0.5)), ("Double", "1e-3", .double(0.001)), ("Decimal", "YES", .decimal(1)),
+        ("Decimal", " 1e2 ", .decimal(100)), ("Decimal", "+1", .decimal(1)), ("Boolean", "0.0", .integer(0)),
+        ("Boolean", "1.0", .integer(1)), ("Boolean", "2", .integer(1)), ("Boolean", "-1", .integer(1)),
+        ("Boolean", "y", .integer(1)), ("Boolean", "N", .integer(0)), ("Boolean", " no ", .integer(0)),
+        ("String", " NO ", .string(" NO ")), ("URI", " x:y ", .uri("x:y")),
+        (
+            "UUID", " 6b29fc40-ca47-1067-b31d-00dd010662da\n",
+            .uuid(UUID(uuidString: "6B29FC40-CA47-1067-B31D-00DD010662DA") ?? UUID())
+        ),
+    ])
+    func defaultsAreReadInEverySpellingThatXcodeLeaves(type: String, text: String, value: Value) throws {
+        let (_, attribute) = try attribute(
+            "attributeType=\"\(type)\" defaultValueString=\"\(text.replacing("\n", with: "&#10;"))\"")
+        #expect(attribute.defaultValue == value)
+        #expect(attribute.defaultValueText == text)
+    }
+
+    @Test(arguments: [
+        ("defaultDateTimeInterval=\" 86400.5 \"", 86400.5), ("defaultDateTimeInterval=\"2001-01-02\"", 86400),
+        ("defaultDateTimeInterval=\"2001-01-01 02:00:01 +0200\"", 1),
+        ("defaultValueString=\"2001-01-01T00:00:00-01:30\"", 5400),
+        ("defaultValueString=\"2001-01-01T00:00:01Z\" defaultDateTimeInterval=\"7\"", 7),
+    ])
+    func datesAreReadAsSecondsOrAsText(_ xml: String, seconds: Double) throws {
+        #expect(try attribute("attributeType=\"Date\" " + xml).1.defaultValue == .date(seconds))
+    }
+
+    @Test(arguments: ["2001-02-30", "01-01-2001", "2001-01-01 25:00:00 Z", "2001-01-01 00:00:00 CET", "1/1/01"])
+    func datesThatAreNoneAreRefused(_ text: String) {
+        #expect(DefaultValue.value(text, type: .date) == nil)
+    }
+
+    @Test func aFractionThatIsLostIsTold() throws {
+        let document = read(
+            "<entity name=\"Book\"><attribute name=\"x\" attributeType=\"Integer 16\" defaultValueString=\"2.5\"/></entity>"
+        )
+        guard case .attribute(let attribute)? = document.entities.first?.properties.first?.kind else {
+            Issue.record("no attribute")
+            return
+        }
+        #expect(attribute.defaultValue == .integer(2))
+        let warning = try #require(document.diagnostics.first)
+        #expect(warning.severity == .warning && warning.rule == "bad-default")
+        #expect(warning.message == "the default '2.5' loses its fraction: the type is Integer 16")
+        #expect(warning.location == SourceLocation(file: "contents", line: 1, column: 75))
+        #expect(ModelCompiler.diagnose(document).filter { $0.severity == .error } == [])
+    }
+
     // store-format §13.2
     @Test(arguments: [
         (

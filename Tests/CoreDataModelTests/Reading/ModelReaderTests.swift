@@ -37,11 +37,6 @@ import Testing
         #expect(versions.currentName == "Library 2")
         #expect(versions.current?.name == "Library 2")
         #expect(versions["Library 10"]?.entities.map(\.name) == ["Book"])
-
-        try mark("Library 3.xcdatamodel")
-        #expect(throws: ModelFailure.self) { try ModelReader.read(contentsOf: bundle) }
-        try Data("nonsense".utf8).write(to: marker)
-        #expect(throws: ModelFailure.self) { try ModelReader.read(contentsOf: bundle) }
     }
 }
 

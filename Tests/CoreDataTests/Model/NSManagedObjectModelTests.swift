@@ -70,6 +70,30 @@ import Testing
         #expect(checksums.count == 8 && checksums["Model 8"] == eighth.versionChecksum)
     }
 
+    @Test func aVersionIsReadWithoutTheOthers() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("opencoredata-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("Library.xcdatamodeld")
+        for (name, contents) in [
+            "Library": "<model><entity name=\"Book\"/></model>", "Library 2": "no model at all",
+            "Library 3": "<model><entity name=\"Loan\"/></model>",
+        ] {
+            let version = file.appendingPathComponent(name + ".xcdatamodel")
+            try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+            try contents.write(to: version.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+        }
+        #expect(NSManagedObjectModel(contentsOf: file)?.entities.map(\.name) == ["Book"])
+        let third = try NSManagedObjectModel.load(contentsOf: file, version: "Library 3")
+        #expect(third.entities.map(\.name) == ["Loan"])
+        #expect(try NSManagedObjectModel.versionNames(at: file) == ["Library", "Library 2", "Library 3"])
+        let error = #expect(throws: CocoaError.self) {
+            try NSManagedObjectModel.load(contentsOf: file, version: "Library 2")
+        }
+        #expect((error?.userInfo[NSLocalizedDescriptionKey] as? String)?.contains("Library 2.xcdatamodel") == true)
+        let reference = NSManagedObjectModelReference(fileURL: file, versionChecksum: third.versionChecksum)
+        #expect(try reference.resolve().entities.map(\.name) == ["Loan"])
+    }
+
     @Test func aFileThatIsNotThereIsToldAbout() {
         let url = URL(fileURLWithPath: "/nowhere/Model.momd")
         #expect(NSManagedObjectModel(contentsOf: url) == nil)

@@ -12,9 +12,16 @@ struct ModelCompileCommand: ParsableCommand {
             A .xcdatamodeld becomes a .momd with every version, a .xcdatamodel one .mom. Apple's Core Data loads them
             too. A model that is compiled already, and the same, is left alone.
 
+            A version with errors is left out, and the others are written; if it is the current one, nothing is.
+
             EXAMPLES
               coredata model compile Library.xcdatamodeld --output Resources
               coredata model compile Library.xcdatamodeld --module Library
+
+            EXIT CODES
+              0  compiled
+              1  compiled, but for the versions whose errors are printed
+              2  nothing compiled: see the message
             """)
 
     @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.")
@@ -28,11 +35,16 @@ struct ModelCompileCommand: ParsableCommand {
 
     func run() throws {
         let isFolder = !["xcdatamodel", "mom"].contains(URL(fileURLWithPath: model).pathExtension)
-        let compilation = try ModelCompilation(
-            of: ModelFile.versions(at: model), isFolder: isFolder, module: module)
+        let versions = try ModelFile.versions(at: model)
+        let compilation = try ModelCompilation(of: versions, isFolder: isFolder, module: module)
         for warning in compilation.warnings { Terminal.note(warning.rendered) }
         let path = ModelOutput.path(compilation.fileName, in: output)
         let isNew = try compilation.write(to: URL(fileURLWithPath: path))
         print((isNew ? "Compiled \(path), " : "\(path) is up to date, ") + compilation.versions.countText)
+        guard !compilation.errors.isEmpty else { return }
+        Terminal.note(compilation.errors.rendered)
+        Terminal.note(
+            "error: \(versions.versions.count - compilation.versions.versions.count) of \(versions.countText) left out")
+        throw ExitCode(1)
     }
 }

@@ -60,6 +60,7 @@ struct ModelConvertCommand: ParsableCommand {
         case .momd:
             let compilation = try ModelCompilation(of: versions, isFolder: true, module: module)
             for warning in compilation.warnings { Terminal.note(warning.rendered) }
+            if !compilation.errors.isEmpty { throw ModelFailure(diagnostics: compilation.errors) }
             if let target { try compilation.write(to: target.url) }
         }
         if let target { print("Wrote \(target.path), \(versions.countText)") }

@@ -37,9 +37,11 @@ struct ModelLintCommand: ParsableCommand {
 
     func run() throws {
         let versions = try input.versions()
-        let findings = ModelLinter.findings(
-            in: try versions.document(named: input.version, at: input.path),
-            previous: versions.previous(to: input.version), texts: ModelTextChecker())
+        let findings =
+            versions.diagnostics
+            + ModelLinter.findings(
+                in: try versions.document(named: input.version, at: input.path),
+                previous: versions.previous(to: input.version), texts: ModelTextChecker())
         let report = LintReport(model: input.path, version: input.version ?? versions.currentName, findings: findings)
         switch format {
         case .text: print(report.text)
