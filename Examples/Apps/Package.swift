@@ -2,13 +2,22 @@
 
 import PackageDescription
 
-// Three small apps, one for each way to get model classes; each is an app's package as its owner would write it.
+// Small apps, one for each way to get model classes; each is an app's package as its owner would write it.
 let package = Package(
     name: "Apps",
     dependencies: [
         .package(name: "OpenCoreData", path: "../..")
     ],
     targets: [
+        // The README's: a test holds each to the other.
+        .executableTarget(
+            name: "Groceries",
+            dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
+        .testTarget(
+            name: "GroceriesTests",
+            dependencies: ["Groceries", .product(name: "CoreData", package: "OpenCoreData")]),
+
         // A model alone: classes are generated from it.
         .target(
             name: "Recipes",

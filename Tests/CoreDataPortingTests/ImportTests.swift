@@ -190,6 +190,15 @@ extension ImportTests {
         #expect(Porter.port([source], beside: [own]).map(\.isLeftOut) == [false])
     }
 
+    @Test(arguments: [
+        ("LinkPresentation", "LPMetadataProvider"), ("CommonCrypto", "CC_SHA256"), ("Security", "SecItemAdd"),
+        ("Security", "kSecClass"), ("Network", "NWPathMonitor"), ("CoreImage", "CIImage"),
+    ])
+    func namesOfAModuleAreKnownByTheirBeginning(module: String, name: String) throws {
+        let ported = try port("import Foundation\nimport \(module)\nlet a = \(name)(), b = \(name.prefix(2))\n")
+        #expect(ported.remarks.map(\.message) == ["'\(name)' needs \(module), which does not exist here"])
+    }
+
     @Test func swiftUIBringsUIKitAlong() throws {
         let ported = try port("import SwiftUI\nlet a = UIColor.red\n")
         #expect(ported.neededFrameworks == ["UIKit"])

@@ -87,11 +87,20 @@ enum AppleModules {
     ]
 
     private static let prefixes: [String: [String]] = [
-        "UIKit": ["UI"], "CloudKit": ["CK", "NSPersistentCloudKit"],
-        "CoreSpotlight": ["CS", "NSCoreDataCoreSpotlight"],
-        "CoreLocation": ["CL"], "MapKit": ["MK"], "StoreKit": ["SK"], "UserNotifications": ["UN"],
-        "WatchKit": ["WK"], "WebKit": ["WK"], "Contacts": ["CN"], "EventKit": ["EK"], "HealthKit": ["HK"],
-        "Photos": ["PH"], "AVFoundation": ["AV"], "os": ["OS", "os_"], "OSLog": ["OS", "os_"],
+        "ARKit": ["AR"], "AVFoundation": ["AV"], "AVKit": ["AV"], "AuthenticationServices": ["AS"],
+        "BackgroundTasks": ["BG"], "CallKit": ["CX"], "CarPlay": ["CP"], "CloudKit": ["CK", "NSPersistentCloudKit"],
+        "CommonCrypto": ["CC_", "kCC"], "Contacts": ["CN"], "ContactsUI": ["CN"], "CoreBluetooth": ["CB"],
+        "CoreImage": ["CI"], "CoreLocation": ["CL"], "CoreMedia": ["CM"], "CoreMotion": ["CM"],
+        "CoreSpotlight": ["CS", "NSCoreDataCoreSpotlight"], "CoreTelephony": ["CT"], "CoreText": ["CT"],
+        "CoreVideo": ["CV"], "EventKit": ["EK"], "EventKitUI": ["EK"], "FileProvider": ["NSFileProvider"],
+        "GameKit": ["GK"], "HealthKit": ["HK"], "HomeKit": ["HM"], "ImageIO": ["CGImage"], "Intents": ["IN"],
+        "LinkPresentation": ["LP"], "LocalAuthentication": ["LA"], "MapKit": ["MK"], "MediaPlayer": ["MP"],
+        "MessageUI": ["MF"], "Messages": ["MS"], "Metal": ["MTL"], "MetricKit": ["MX"], "NaturalLanguage": ["NL"],
+        "Network": ["NW"], "OSLog": ["OS", "os_"], "PDFKit": ["PDF"], "PassKit": ["PK"], "Photos": ["PH"],
+        "PhotosUI": ["PH"], "QuartzCore": ["CA"], "QuickLook": ["QL"], "SafariServices": ["SF"], "SceneKit": ["SCN"],
+        "Security": ["Sec", "kSec"], "SpriteKit": ["SK"], "StoreKit": ["SK"], "SystemConfiguration": ["SCNetwork"],
+        "UIKit": ["UI"], "UserNotifications": ["UN"], "UserNotificationsUI": ["UN"], "Vision": ["VN"],
+        "WatchConnectivity": ["WC"], "WatchKit": ["WK"], "WebKit": ["WK"], "os": ["OS", "os_"],
     ]
 
     /// Whether the name has the module's prefix and goes on like a name: `UIView`, not `UInt8` or `UI`.

@@ -62,7 +62,7 @@ extension Book {
     public static func onShelf(named name: String) -> NSFetchRequest<Book> {
         let request = NSFetchRequest<Book>(entityName: "Book")
         request.predicate = NSPredicate(format: "%K == %@", #keyPath(Book.shelf.name), name)
-        request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.title, ascending: true)]
+        request.sortDescriptors = [NSSortDescriptor(key: NSStringFromSelector(#selector(getter: Book.title)), ascending: true)]
         return request
     }
 }

@@ -29,3 +29,25 @@ extension Shelf {
     @objc(addBooks:)
     @NSManaged public func addToBooks(_ values: NSOrderedSet)
 }
+
+// The names of such methods before Swift 3.
+extension Shelf {
+    @NSManaged public func insertObject(_ value: Book, inBooksAtIndex idx: Int)
+
+    @NSManaged public func insertBooks(_ values: [Book], atIndexes indexes: NSIndexSet)
+
+    @NSManaged public func removeObjectFromBooksAtIndex(_ idx: Int)
+
+    @NSManaged public func removeBooksAtIndexes(_ indexes: NSIndexSet)
+
+    @NSManaged public func replaceObjectInBooksAtIndex(_ idx: Int, withObject value: Book)
+
+    @NSManaged public func replaceBooksAtIndexes(_ indexes: NSIndexSet, withBooks values: [Book])
+
+    @NSManaged public func addBooksObject(_ value: Book)
+
+    @NSManaged public func removeBooks(_ values: NSOrderedSet)
+
+    @objc(addBooks:)
+    @NSManaged public func append(_ values: NSOrderedSet)
+}

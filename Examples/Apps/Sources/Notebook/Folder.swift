@@ -34,3 +34,22 @@ extension Folder {
 
     @NSManaged public func removeFromNotes(_ values: NSOrderedSet)
 }
+
+// The names of such methods before Swift 3.
+extension Folder {
+    @NSManaged public func insertObject(_ value: Note, inNotesAtIndex idx: Int)
+
+    @NSManaged public func insertNotes(_ values: [Note], atIndexes indexes: NSIndexSet)
+
+    @NSManaged public func removeObjectFromNotesAtIndex(_ idx: Int)
+
+    @NSManaged public func removeNotesAtIndexes(_ indexes: NSIndexSet)
+
+    @NSManaged public func replaceObjectInNotesAtIndex(_ idx: Int, withObject value: Note)
+
+    @NSManaged public func replaceNotesAtIndexes(_ indexes: NSIndexSet, withNotes values: [Note])
+
+    @NSManaged public func addNotesObject(_ value: Note)
+
+    @NSManaged public func removeNotes(_ values: NSOrderedSet)
+}

@@ -1,6 +1,7 @@
 import Bookshelf
 import CoreData
 import Foundation
+import FoundationNetworking
 import Testing
 
 /// Runs what `Apple/Bookshelf` says, compiled from its copies.
@@ -61,6 +62,32 @@ import Testing
         #expect(titles() == ["A", "C"])
         try context.save()
         #expect(try context.fetch(Book.onShelf(named: "By the window")).map(\.title) == ["A", "C"])
+    }
+
+    @Test func orderedMembersChangeByTheOlderNamesToo() throws {
+        let context = try makeLibrary().container.viewContext
+        let shelf = Shelf(context: context)
+        let books = ["A", "B", "C", "D"].map { Book(title: $0, pages: 1, in: context) }
+        func titles() -> [String] { shelf.books.compactMap { ($0 as? Book)?.title } }
+
+        shelf.addBooksObject(books[0])
+        shelf.append(NSOrderedSet(object: books[1]))
+        shelf.insertObject(books[2], inBooksAtIndex: 0)
+        shelf.insertBooks([books[3]], atIndexes: NSIndexSet(index: 1))
+        #expect(titles() == ["C", "D", "A", "B"])
+        shelf.removeObjectFromBooksAtIndex(0)
+        shelf.removeBooksAtIndexes(NSIndexSet(index: 1))
+        #expect(titles() == ["D", "B"])
+        shelf.replaceObjectInBooksAtIndex(0, withObject: books[0])
+        shelf.replaceBooksAtIndexes(NSIndexSet(index: 1), withBooks: [books[2]])
+        #expect(titles() == ["A", "C"])
+        shelf.removeBooks(NSOrderedSet(array: [books[0], books[2]]))
+        #expect(titles().isEmpty)
+    }
+
+    @Test func requestsOfTheNetworkCompile() {
+        let cover = CoverRequest(isbn: "123", host: "covers")
+        #expect(cover.request.value(forHTTPHeaderField: "Sorted-By") == "title")
     }
 
     @Test func methodsObserveUntilTheyAreRemoved() throws {

@@ -135,6 +135,20 @@ struct Desk {
         folder.replaceNotes(at: NSIndexSet(index: 0), with: [notes[2]])
         #expect(notes.allSatisfy { $0.folder == folder })
 
+        folder.removeObjectFromNotesAtIndex(0)
+        folder.insertObject(notes[2], inNotesAtIndex: 0)
+        folder.removeNotesAtIndexes(NSIndexSet(index: 0))
+        folder.insertNotes([notes[2]], atIndexes: NSIndexSet(index: 0))
+        folder.replaceObjectInNotesAtIndex(0, withObject: notes[2])
+        folder.replaceNotesAtIndexes(NSIndexSet(index: 0), withNotes: [notes[2]])
+        folder.removeNotes(NSOrderedSet(object: notes[2]))
+        #expect(folder.notes.array as? [Note] == [notes[0], notes[1]])
+        folder.addNotesObject(notes[2])
+        #expect(folder.notes.array as? [Note] == notes)
+        folder.insertIntoNotes(notes[2], at: 0)
+        folder.removeFromNotes(notes[2])
+        folder.insertIntoNotes(notes[2], at: 0)
+
         let tag = Tag(context: desk.context)
         tag.label = "warm"
         notes[0].addToTags(tag)
