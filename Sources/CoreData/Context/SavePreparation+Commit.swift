@@ -1,0 +1,56 @@
+import CoreDataPrimitives
+import CoreDataStore
+
+// What was written is what objects hold.
+extension SavePreparation {
+    func commit(_ changes: ChangeSet, _ outcome: SaveOutcome) {
+        inserted.forEachPortion { portion in
+            context.becomePermanent(inserted, portion, in: store, temporaryKeys: temporaryKeys)
+            var index = portion.lowerBound
+            inserted.forEachHeld(in: portion) { object in
+                object.takeRow(changes.insertions[index].row.retainedWord())
+                object.becomeClean()
+                index += 1
+            }
+        }
+        var index = 0
+        written.forEachHeld { object in
+            object.takeRow(changes.updates[index].new.retainedWord())
+            index += 1
+        }
+        updated.forEachHeld { $0.becomeClean() }
+        store.didSave(outcome, in: context, metadataEdits: changes.metadata == nil ? nil : metadataEdits)
+        deleted.forEachHeld { $0.becomeClean() }
+    }
+}
+
+extension NSManagedObject {
+    /// The row holds everything now: forgets what differed from it, keeps transient values and relationships.
+    final func becomeClean() {
+        if runtime.keepsValues, let values {
+            var keepsSome = false
+            for (index, slot) in runtime.slots.enumerated() where values[index] != nil {
+                if slot.property.isTransient || slot.type == .transformable {
+                    keepsSome = true
+                } else {
+                    values[index] = nil
+                }
+            }
+            values.changed.removeAll()
+            values.forgetRare()
+            values.event.removeAll()
+            if !keepsSome { self.values = nil }
+        } else {
+            values = nil
+        }
+        guard home.hasToMany else { return }
+        for index in relations.indices {
+            guard let members = relations.uncountedMembers(index) else { continue }
+            let isKnown = members._withUnsafeGuaranteedRef { members in
+                members.commit()
+                return members.isKnown
+            }
+            if !isKnown { relations.forget(index) }
+        }
+    }
+}
