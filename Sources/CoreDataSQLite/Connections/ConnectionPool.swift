@@ -87,8 +87,13 @@ struct ConnectionPool<Connection: AnyObject> {
 
     @inline(__always)
     mutating func giveBack(_ connection: Connection) {
-        guard let index = loans.firstIndex(where: { $0.connection === connection }) else { return }
-        loans.remove(at: index)
+        // Most often one thread reads at a time.
+        if loans.count == 1, loans[0].connection === connection {
+            loans.removeLast()
+        } else {
+            guard let index = loans.firstIndex(where: { $0.connection === connection }) else { return }
+            loans.remove(at: index)
+        }
         idle.append(connection)
     }
 

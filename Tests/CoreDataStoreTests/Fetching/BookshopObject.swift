@@ -107,23 +107,3 @@ private final class BookshopEntity: PredicateObject {
     var predicateDescription: String { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
 }
-
-extension RowSnapshot {
-    /// A column's value as the attribute's type makes it.
-    func value(_ column: Int, _ type: AttributeType) -> Value {
-        guard column >= 0, !isNull(column) else { return .null }
-        switch type {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: return .integer(integer(column))
-        case .double, .float: return .double(real(column))
-        case .date: return .date(real(column))
-        case .string: return .string(text(column))
-        case .uri: return .uri(text(column))
-        case .decimal: return Decimal(string: text(column)).map { .decimal($0) } ?? .null
-        case .uuid:
-            var uuid = UUID().uuid
-            withBytes(column) { bytes in withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes.prefix(16)) } }
-            return .uuid(UUID(uuid: uuid))
-        case .undefined, .binaryData, .transformable, .composite: return .data(withBytes(column) { Data($0) })
-        }
-    }
-}

@@ -118,14 +118,14 @@ extension PredicateNode {
 
 extension ExpressionNode {
     /// Object constants as the rows they are, as a context hands them to a store.
-    fileprivate var withKeys: ExpressionNode {
+    var withKeys: ExpressionNode {
         guard case .constant(let constant) = self else { return self }
         return .constant(constant.withKeys)
     }
 }
 
 extension Constant {
-    fileprivate var withKeys: Constant {
+    var withKeys: Constant {
         switch self {
         case .object(let object): .key(object.predicateRowKey(inStore: ""))
         case .collection(let members, let isOrdered): .collection(members.map(\.withKeys), isOrdered: isOrdered)
@@ -157,7 +157,7 @@ extension BookshopObject {
 
 extension BookshopStore.Filler {
     /// Rows of every entity, a third of their values NULL, related at random.
-    fileprivate mutating func fill(_ numbers: inout SeededNumbers) {
+    mutating func fill(_ numbers: inout SeededNumbers) {
         func maybe(_ value: SQLValue, _ numbers: inout SeededNumbers) -> SQLValue {
             numbers.chance(3) ? .null : value
         }

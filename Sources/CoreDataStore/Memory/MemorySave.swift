@@ -1,0 +1,104 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// What stands in the way of a save to a ``MemoryEngine``: all of it, not only the first.
+struct MemorySave {
+    let graph: MemoryGraph
+
+    func failure(of changes: ChangeSet) -> SaveFailure? {
+        let conflicts = conflicts(changes)
+        if !conflicts.isEmpty { return .conflicts(conflicts) }
+        let violations = violations(changes)
+        return violations.isEmpty ? nil : .constraints(violations)
+    }
+
+    // MARK: Outdated rows
+
+    private func conflicts(_ changes: ChangeSet) -> [SaveFailure.Conflict] {
+        // A row to be deleted that is gone is as it shall be.
+        let deletions = changes.deletions.filter { row($0.key) != nil }
+        let expected =
+            changes.updates.map { (key: $0.old.key, version: $0.old.version) }
+            + deletions.map { (key: $0.key, version: $0.version) }
+            + changes.checks.map { (key: $0.key, version: $0.version) }
+        return expected.compactMap { key, version in
+            let row = row(key)
+            guard row?.version != version else { return nil }
+            var conflict = SaveFailure.Conflict(key: key, expectedVersion: version, persisted: row)
+            conflict.cached = row
+            return conflict
+        }
+    }
+
+    private func row(_ key: RowKey) -> RowSnapshot? {
+        graph.row(key.primaryKey, root: graph.model.entities[key.entity].root)
+    }
+
+    // MARK: Unique values
+
+    private struct Claim: Hashable {
+        var constraint: Constraint
+        var values: [SQLValue]
+    }
+
+    private struct Constraint: Hashable {
+        var entity: Int
+        var slots: [Int]
+    }
+
+    private func violations(_ changes: ChangeSet) -> [SaveFailure.ConstraintViolation] {
+        // Rows that change are judged by what they become; of those, who keeps its values has them longest.
+        let updates =
+            changes.updates.filter { !changesUniqueValue($0) } + changes.updates.filter { changesUniqueValue($0) }
+        let changed = updates.map(\.new) + changes.insertions.map(\.row)
+        let constraints = Set(changed.flatMap { self.constraints(of: $0.entity) })
+        guard !constraints.isEmpty else { return [] }
+        let gone = Set(changes.deletions.map(\.key)).union(changes.updates.map(\.old.key))
+        var holders: [Claim: RowKey] = [:]
+        for constraint in constraints {
+            for row in graph.rows(of: constraint.entity, includesSubentities: true) where !gone.contains(row.key) {
+                if let values = values(of: row, constraint) {
+                    holders[Claim(constraint: constraint, values: values)] = row.key
+                }
+            }
+        }
+        var violations: [SaveFailure.ConstraintViolation] = []
+        for row in changed {
+            for constraint in self.constraints(of: row.entity) {
+                guard let values = values(of: row, constraint) else { continue }
+                let claim = Claim(constraint: constraint, values: values)
+                if let existing = holders[claim] {
+                    violations.append(
+                        .init(
+                            entity: constraint.entity, slots: constraint.slots, changed: row.key, existing: existing))
+                } else {
+                    holders[claim] = row.key
+                }
+            }
+        }
+        return violations
+    }
+
+    private func changesUniqueValue(_ update: ChangeSet.Update) -> Bool {
+        constraints(of: update.new.entity).contains { values(of: update.old, $0) != values(of: update.new, $0) }
+    }
+
+    /// The entity's own and those of its ancestors.
+    private func constraints(of entity: Int) -> [Constraint] {
+        var constraints: [Constraint] = []
+        var next: Int? = entity
+        while let ordinal = next {
+            let declaring = graph.model.entities[ordinal]
+            constraints += declaring.uniquenessConstraints.map { Constraint(entity: ordinal, slots: $0) }
+            next = declaring.parent
+        }
+        return constraints
+    }
+
+    /// `nil` where one of them is nil: such a row is in nobody's way.
+    private func values(of row: RowSnapshot, _ constraint: Constraint) -> [SQLValue]? {
+        let layout = graph.model.entities[row.entity].rowLayout
+        return row.values(constraint.slots.map { layout.columnOfSlot[$0] }, layout.kinds)
+    }
+}
