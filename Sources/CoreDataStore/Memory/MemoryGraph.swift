@@ -60,7 +60,8 @@ struct MemoryGraph {
             let own = Side(entity: property.declaringEntity, slot: property.slot)
             guard let inverseSlot = relationship.inverseSlot else {
                 self = .column(
-                    .ownerKey(entity: own.entity, slot: own.slot), order: .ownerOrder(entity: own.entity, slot: own.slot))
+                    .ownerKey(entity: own.entity, slot: own.slot),
+                    order: .ownerOrder(entity: own.entity, slot: own.slot))
                 return
             }
             let inverse = model.entities[relationship.destination].properties[inverseSlot]

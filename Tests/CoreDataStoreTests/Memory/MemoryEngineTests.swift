@@ -33,7 +33,8 @@ import Testing
         var generator = PredicateGenerator(numbers: twins.numbers) { graph.objects(of: $0) }
         var comparedCount = 0
         for _ in 0..<400 {
-            let entity = Bookshop.ordinal(generator.numbers.pick(["Book", "Author", "Tag", "Chapter", "Shelf", "Comic"]))
+            let entity = Bookshop.ordinal(
+                generator.numbers.pick(["Book", "Author", "Tag", "Chapter", "Shelf", "Comic"]))
             var plan = FetchPlan(entity: entity)
             plan.predicate = generator.predicate(on: entity).mapExpressions { $0.withKeys }
             guard let expected = try? twins.sql.keys(plan), let found = try? twins.memory.keys(plan) else { continue }
@@ -88,11 +89,13 @@ import Testing
         let isOut = ExpressionNode.keyPath(operand: .evaluatedObject, ["isOut"])
         let pages = ExpressionNode.keyPath(operand: .evaluatedObject, ["pages"])
         let columns = [
-            FetchColumn(name: "isOut", expression: isOut), FetchColumn(name: "sum", expression: .function("sum:", [pages])),
+            FetchColumn(name: "isOut", expression: isOut),
+            FetchColumn(name: "sum", expression: .function("sum:", [pages])),
             FetchColumn(name: "max", expression: .function("max:", [pages])),
             FetchColumn(name: "count", expression: .function("count:", [pages])),
         ]
-        func tuples(_ source: any RowSource, groupBy: [ExpressionNode], _ columns: [FetchColumn]) throws -> Set<[Value]> {
+        func tuples(_ source: any RowSource, groupBy: [ExpressionNode], _ columns: [FetchColumn]) throws -> Set<[Value]>
+        {
             var tuples: Set<[Value]> = []
             try source.forEachTuple(plan, columns: columns, distinct: false, groupBy: groupBy, having: nil) { tuple in
                 tuples.insert(columns.indices.map { tuple[$0] })
@@ -190,9 +193,12 @@ extension MemoryEngine {
             for property in entity.properties {
                 guard let relationship = property.relationship, relationship.isToMany,
                     let inverseSlot = relationship.inverseSlot,
-                    other.model.entities[relationship.destination].properties[inverseSlot].relationship?.isToMany == true
+                    other.model.entities[relationship.destination].properties[inverseSlot].relationship?.isToMany
+                        == true
                 else { continue }
-                for (owner, keys) in try other.destinationKeys(entity: entity.ordinal, slot: property.slot, owners: owners) {
+                for (owner, keys) in try other.destinationKeys(
+                    entity: entity.ordinal, slot: property.slot, owners: owners)
+                {
                     for (position, key) in keys.enumerated() {
                         changes.links.append(
                             ChangeSet.Link(
