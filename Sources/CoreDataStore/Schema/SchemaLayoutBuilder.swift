@@ -104,9 +104,12 @@ struct SchemaLayoutBuilder {
     /// The root whose table has the columns that a relationship leaves.
     private func rootOfTrace(_ visit: ToManyPass.Visit) -> Int? {
         switch visit.trace {
-        case .ownerKey: property(visit.relationship).relationship.map { model.entities[$0.destination].root }
-        case .order(let inverse): model.entities[inverse.entity].root
-        case .joinTable: nil
+        case .ownerKey:
+            // Without closure: the optimiser of Swift 6.3 fails at one here.
+            guard let relationship = property(visit.relationship).relationship else { return nil }
+            return model.entities[relationship.destination].root
+        case .order(let inverse): return model.entities[inverse.entity].root
+        case .joinTable: return nil
         }
     }
 
