@@ -29,6 +29,7 @@ extension NSManagedObjectContext {
     /// The entity that claims the class; objects of one class are made one after another.
     final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
         if lastNewType == ObjectIdentifier(type), let home = lastNewHome { return home.entity }
+        if ClassOverrides.overridesEntity(type) { return type.entity() }
         let runtime = runtime(forClass: type)
         lastNewHome = registry.home(of: runtime, in: nil)
         lastNewType = ObjectIdentifier(type)

@@ -11,7 +11,9 @@ extension NSManagedObjectContext {
     ///   values that are read.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
-        guard object.registry === registry, object.isStored, !object.flags.contains(.inaccessible) else { return }
+        guard object.registry === registry, !object.flags.contains(.inaccessible) else { return }
+        if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
+        guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
         if flag, object.isUpdated || object.isDeleted {
             let word: UInt
@@ -33,6 +35,16 @@ extension NSManagedObjectContext {
             object.takeRow(
                 store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
         }
+        event.refreshed.append(object)
+    }
+
+    /// A new object loses what was set and is as it was made: it has its default values, and no object refers to it.
+    private func forgetValues(ofNew object: NSManagedObject) {
+        object.withoutNotingChanges { object.leaveInverses() }
+        object.values = nil
+        object.relations.removeAll()
+        object.flags.remove(.wideInteger)
+        object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
     }
 

@@ -130,6 +130,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         registryAddress = Unmanaged.passUnretained(registry).toOpaque()
     }
 
+    /// Makes a context that is confined to whatever thread its user chooses.
+    @available(*, deprecated, message: "Use init(concurrencyType:)")
+    public convenience override init() { self.init(concurrencyType: .confinementConcurrencyType) }
+
     /// Makes a context without a coordinator.
     public nonisolated convenience init(_ type: ConcurrencyType) {
         self.init(concurrencyType: type.rawValue)

@@ -35,6 +35,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         self.init(name: name, managedObjectModel: model)
     }
 
+    /// Makes a container of a model without entities, as a stand-in where one is wanted.
+    public convenience override init() { self.init(name: "", managedObjectModel: NSManagedObjectModel()) }
+
     /// Makes a container whose one store, unless the descriptions say otherwise, is `<defaultDirectory>/<name>.sqlite`.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name

@@ -31,13 +31,20 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model, frozen: to change it, copy it.
     public let managedObjectModel: NSManagedObjectModel
 
+    /// Makes a coordinator of a model without entities, as a stand-in where one is wanted: nothing can be
+    /// fetched or inserted through it.
+    public convenience override init() { self.init(managedObjectModel: NSManagedObjectModel()) }
+
     /// Makes a coordinator without stores; the model can no longer be changed.
     ///
     /// - Precondition: the model is valid; ``init(validating:)`` throws its diagnostics instead.
-    public convenience init(managedObjectModel model: NSManagedObjectModel) {
-        do { try self.init(validating: model) } catch {
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        managedObjectModel = model
+        do { runtime = try CoreDataErrors.converting(nil) { try ModelRuntime(model) } } catch {
             preconditionFailure("The model is not valid:\n\(error.localizedDescription)")
         }
+        super.init()
+        ManagedObjectClasses.shared.note(runtime)
     }
 
     /// Makes a coordinator without stores, or throws everything that is wrong with the model.

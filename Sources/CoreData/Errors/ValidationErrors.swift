@@ -38,6 +38,12 @@ enum ValidationErrors {
             predicate: predicate)
     }
 
+    /// A number that is beyond what the attribute's type holds.
+    static func outOfRange(_ key: String, of object: NSManagedObject, value: Any?, isTooLarge: Bool) -> CocoaError {
+        let code = isTooLarge ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError
+        return make(code, "\(name(key, object)): \(description(code)).", key, object, value)
+    }
+
     private static func make(
         _ code: Int, _ message: String, _ key: String, _ object: NSManagedObject, _ value: Any?,
         predicate: NSPredicate? = nil

@@ -133,6 +133,9 @@ extension ExpressionNode {
 extension Constant {
     fileprivate func replacingObjects(inStore identifier: String) -> Constant {
         switch self {
+        // An entity is no row: in a store it is its name.
+        case .object(let object) where object.predicateName != nil:
+            .value(object.predicateName.map { .string($0) } ?? .null)
         case .object(let object): .key(object.predicateRowKey(inStore: identifier))
         case .collection(let members, let isOrdered):
             .collection(members.map { $0.replacingObjects(inStore: identifier) }, isOrdered: isOrdered)

@@ -13,7 +13,7 @@ extension NSManagedObject {
         if let live = values?[slot] { return Self.integer(live) }
         if let row = rowView {
             let column = Int(home.facts[slot].column)
-            if column < 0 { return nil }
+            if column < 0 { return Self.integer(committedAttribute(slot)) }
             let word = row.integer(column)
             // The word of NULL is 0; only then is it worth asking.
             return word == 0 && row.isNull(column) ? nil : word
@@ -36,7 +36,7 @@ extension NSManagedObject {
         if let live = values?[slot] { return Self.double(live) }
         if let row = rowView {
             let column = Int(home.facts[slot].column)
-            if column < 0 { return nil }
+            if column < 0 { return Self.double(committedAttribute(slot)) }
             let value = row.real(column)
             return value == 0 && row.isNull(column) ? nil : value
         }
@@ -60,7 +60,7 @@ extension NSManagedObject {
         }
         if let row = rowView {
             let column = Int(home.facts[slot].column)
-            return column < 0 ? nil : row.text(column)
+            if column >= 0 { return row.text(column) }
         }
         if case .string(let text) = committedAttribute(slot) { return text }
         return nil

@@ -36,6 +36,9 @@ open class NSExpressionDescription: NSPropertyDescription {
         set { expressionResultType = newValue.rawValue }
     }
 
+    /// A column of a result may have any name: `objectID` is a usual one.
+    override var isMemberOfObjects: Bool { false }
+
     override func makeEmpty() -> NSPropertyDescription { NSExpressionDescription() }
 
     override func adopt(_ other: NSPropertyDescription) {

@@ -14,6 +14,12 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     private var storedElements: [NSFetchIndexElementDescription] = []
     private var storedPredicate: WrittenPredicate?
 
+    /// Makes an index without a name and elements, to be given some.
+    public override init() {
+        storedName = ""
+        super.init()
+    }
+
     /// Makes an index. Its elements are all sorted or all boxes.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         storedName = name

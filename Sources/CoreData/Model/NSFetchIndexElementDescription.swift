@@ -18,6 +18,12 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     private var storedCollationType: NSFetchIndexElementType
     private var storedIsAscending = true
 
+    /// Makes a sorted element of no property, which no index of a model in use can have.
+    public override init() {
+        storedCollationType = .binary
+        super.init()
+    }
+
     /// Makes an element for an attribute, a to-one relationship or an `NSExpressionDescription`.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         storedProperty = property

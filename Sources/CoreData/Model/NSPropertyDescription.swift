@@ -51,7 +51,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         get { storedName }
         set {
             willChange("name")
-            ModelMutation.stop(ModelMutation.refusalMessage(propertyName: newValue))
+            if isMemberOfObjects { ModelMutation.stop(ModelMutation.refusalMessage(propertyName: newValue)) }
             storedName = newValue
         }
     }
@@ -66,6 +66,9 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
             storedRenamingIdentifier = newValue
         }
     }
+
+    /// Whether managed objects have a member of the property's name, which must then not be one of their other members'.
+    var isMemberOfObjects: Bool { true }
 
     // MARK: - Features
 

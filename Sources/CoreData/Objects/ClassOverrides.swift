@@ -16,9 +16,21 @@ enum ClassOverrides {
         isOverridden(undefinedKeyEntry, in: type)
     }
 
+    /// Whether the class has a `value(forKey:)` of its own.
+    static func overridesValue(_ type: NSManagedObject.Type) -> Bool { isOverridden(valueEntry, in: type) }
+
+    /// Whether the class says itself what nil means for a number: `setNilValueForKey(_:)`.
+    static func overridesNilValue(_ type: NSManagedObject.Type) -> Bool { isOverridden(nilValueEntry, in: type) }
+
+    /// Whether the class says itself which entity is its own: `entity()`.
+    static func overridesEntity(_ type: NSManagedObject.Type) -> Bool { isOverridden(entityEntry, in: type) }
+
     /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
     private static let validateValueEntry = entry(of: ValidateValueProbe.self)
     private static let undefinedKeyEntry = entry(of: UndefinedKeyProbe.self)
+    private static let valueEntry = entry(of: ValueProbe.self)
+    private static let nilValueEntry = entry(of: NilValueProbe.self)
+    private static let entityEntry = entry(of: EntityProbe.self)
 
     private static func isOverridden(_ entry: Int?, in type: NSManagedObject.Type) -> Bool {
         guard let entry else { return type != NSManagedObject.self }
@@ -60,5 +72,17 @@ enum ClassOverrides {
 
     private final class UndefinedKeyProbe: NSManagedObject {
         override func value(forUndefinedKey key: String) -> Any? { nil }
+    }
+
+    private final class ValueProbe: NSManagedObject {
+        override func value(forKey key: String) -> Any? { nil }
+    }
+
+    private final class NilValueProbe: NSManagedObject {
+        override func setNilValueForKey(_ key: String) {}
+    }
+
+    private final class EntityProbe: NSManagedObject {
+        override class func entity() -> NSEntityDescription { NSEntityDescription() }
     }
 }

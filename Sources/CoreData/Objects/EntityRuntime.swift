@@ -70,6 +70,8 @@ final class EntityRuntime: @unchecked Sendable {
     let validation: EntityValidation
     /// The class's address, once it is known: asked for each object that is made, so there is no lock.
     private let classCache = Atomic<UInt>(0)
+    /// What was known of classes when this one was last looked for in vain; 0 for never.
+    private let missingSince = Atomic<UInt64>(0)
     /// Tells runtimes apart in the cache of a property key.
     let identifier: UInt32
     private static let nextIdentifier = Atomic<UInt32>(1)
@@ -129,10 +131,7 @@ final class EntityRuntime: @unchecked Sendable {
         slotTable.slot(key) ?? (key.utf8.allSatisfy { $0 < 0x80 } ? nil : compiled.slotByName[key])
     }
 
-    /// The class of the entity's objects: the one that the model names, when it is known by now.
-    ///
-    /// A name without module is looked for in every module that has shown itself by a managed object class, so a
-    /// class that appears in the type of a request or is inserted by `init(context:)` brings its siblings along.
+    /// The class of the entity's objects: the one that the model names, wherever in the program it is.
     var objectClass: NSManagedObject.Type {
         let known = classCache.load(ordering: .acquiring)
         // What is there was a class when it was put there.
@@ -141,12 +140,24 @@ final class EntityRuntime: @unchecked Sendable {
             remember(NSManagedObject.self)
             return NSManagedObject.self
         }
-        guard let found = ManagedObjectClasses.shared.find(named: name) else {
-            ManagedObjectClasses.shared.warnOnce(className: name, entity: self.name)
-            return NSManagedObject.self
+        return find(name) ?? NSManagedObject.self
+    }
+
+    /// Looks for the class, unless nothing new is known of classes since that was last in vain.
+    private func find(_ name: String) -> NSManagedObject.Type? {
+        let knowledge = ManagedObjectClasses.shared.knowledge
+        if missingSince.load(ordering: .acquiring) == knowledge { return nil }
+        guard let found = ManagedObjectClasses.shared.find(named: name, entity: self.name) else {
+            missingSince.store(knowledge, ordering: .releasing)
+            return nil
         }
         remember(found)
         return found
+    }
+
+    /// Whether objects of the entity are known to have that class.
+    func isKnownClass(_ type: NSManagedObject.Type) -> Bool {
+        classCache.load(ordering: .relaxed) == unsafeBitCast(type, to: UInt.self)
     }
 
     private func remember(_ type: NSManagedObject.Type) {
@@ -239,108 +250,14 @@ final class ModelRuntime: Sendable {
         claims.withLock { claims in
             if let known = claims[ObjectIdentifier(type)] { return known }
             let names = ManagedObjectClasses.names(of: type)
-            let claiming = entities.filter { runtime in
+            var claiming = entities.filter { runtime in
                 guard let name = runtime.compiled.className else { return false }
                 return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
             }
+            // A model may name the module that the class has elsewhere.
+            if claiming.isEmpty, type != NSManagedObject.self { claiming = entities.filter { $0.objectClass == type } }
             claims[ObjectIdentifier(type)] = claiming
             return claiming
         }
-    }
-}
-
-/// The managed object classes of the program, by name.
-///
-/// Swift off Apple's platforms has no list of classes. A qualified name can be looked up; for a bare one the
-/// modules are tried in which some managed object class has been met.
-final class ManagedObjectClasses: Sendable {
-    static let shared = ManagedObjectClasses()
-
-    private struct State {
-        var classes: [String: NSManagedObject.Type] = [:]
-        var modules: [String] = []
-        var warned: Set<String> = []
-        var learnt: Set<ObjectIdentifier> = []
-        /// The models in use, weakly: one that nobody uses any more claims no class.
-        var models: [WeakModel] = []
-    }
-
-    private struct WeakModel {
-        weak var runtime: ModelRuntime?
-    }
-
-    /// Guards what has been learnt so far.
-    private let state = Mutex(State())
-
-    init() {
-        let executable = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
-        let module = String(executable.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-        state.withLock { $0.modules = [module] }
-    }
-
-    /// `["Module.Outer.Item", "Item"]`: the names by which a model may call the class.
-    static func names(of type: NSManagedObject.Type) -> Set<String> {
-        let full = String(reflecting: type)
-        var names: Set<String> = [full]
-        if let last = full.split(separator: ".").last { names.insert(String(last)) }
-        return names
-    }
-
-    /// Takes note of a class that the program mentions.
-    func learn(_ type: NSManagedObject.Type) {
-        guard state.withLock({ $0.learnt.insert(ObjectIdentifier(type)).inserted }) else { return }
-        let full = String(reflecting: type)
-        guard let module = full.split(separator: ".").first.map(String.init) else { return }
-        state.withLock { state in
-            for name in Self.names(of: type) { state.classes[name] = type }
-            if !state.modules.contains(module) { state.modules.append(module) }
-        }
-    }
-
-    /// Takes note of a module that may have classes which a model names without one.
-    func note(module: String) {
-        state.withLock { state in
-            if !state.modules.contains(module) { state.modules.append(module) }
-        }
-    }
-
-    func find(named name: String) -> NSManagedObject.Type? {
-        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        let (known, modules) = state.withLock { ($0.classes[bare], $0.modules) }
-        if let known { return known }
-        // NSClassFromString knows `Module.Class` and complains of longer names.
-        let points = bare.count(where: { $0 == "." })
-        if points > 0 { return points == 1 ? NSClassFromString(bare) as? NSManagedObject.Type : nil }
-        for module in modules {
-            if let type = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return type }
-        }
-        return nil
-    }
-
-    /// Takes note of a model in use.
-    func note(_ model: ModelRuntime) {
-        state.withLock { state in
-            state.models.removeAll { $0.runtime == nil }
-            state.models.append(WeakModel(runtime: model))
-        }
-    }
-
-    /// The entities that name the class: of several equal models the one used last.
-    func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
-        let models = state.withLock { $0.models.compactMap(\.runtime) }
-        var found: [String: EntityRuntime] = [:]
-        for runtime in models.flatMap({ $0.entities(ofClass: type) }) { found[runtime.name] = runtime }
-        return Array(found.values)
-    }
-
-    func warnOnce(className: String, entity: String) {
-        let isNew = state.withLock { $0.warned.insert(className).inserted }
-        guard isNew else { return }
-        CoreDataLog.general.warning(
-            """
-            No class named '\(className)' for entity '\(entity)' is known; its objects are plain NSManagedObject. \
-            Name it Module.\(className) in the model, or mention the class first: \
-            NSFetchRequest<\(className)>(entityName: "\(entity)").
-            """)
     }
 }

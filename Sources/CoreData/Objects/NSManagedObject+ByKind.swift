@@ -5,7 +5,9 @@ import Foundation
 enum AccessKind: UInt8 {
     /// By its description: what the others are not.
     case described
-    case integer
+    case integer16
+    case integer32
+    case integer64
     case boolean
     case float
     case double
@@ -20,7 +22,9 @@ enum AccessKind: UInt8 {
         }
         self =
             switch slot.type {
-            case .integer16, .integer32, .integer64: .integer
+            case .integer16: .integer16
+            case .integer32: .integer32
+            case .integer64: .integer64
             case .boolean: .boolean
             case .float: .float
             case .double: .double
@@ -36,13 +40,22 @@ extension AccessKind {
     @inline(__always)
     var plainType: AttributeType? {
         switch self {
-        case .integer: .integer64
+        case .integer16, .integer32, .integer64: .integer64
         case .boolean: .boolean
         case .float: .float
         case .double: .double
         case .date: .date
         case .string: .string
         case .described, .toOne: nil
+        }
+    }
+
+    /// Whether an attribute of the kind can hold the number: validation refuses others.
+    func holds(_ number: Int64) -> Bool {
+        switch self {
+        case .integer16: Int16(exactly: number) != nil
+        case .integer32: Int32(exactly: number) != nil
+        default: true
         }
     }
 }
@@ -53,11 +66,19 @@ extension NSManagedObject {
     @inline(__always)
     final func slot(forKey key: String) -> Int? { home.slotTable.slot(key) ?? runtime.slot(forKey: key) }
 
+    /// Whether the property is a number or a boolean, which Swift may have as a scalar.
+    final func isNumber(_ slot: Int) -> Bool {
+        switch home.kinds[slot] {
+        case .integer16, .integer32, .integer64, .boolean, .float, .double: true
+        case .described, .date, .string, .toOne: false
+        }
+    }
+
     /// As key-value coding gives it.
     final func anyValue(_ slot: Int) -> Any? {
         switch home.kinds[slot] {
         case .string: return readString(slot)
-        case .integer: return readInteger(slot).map(SharedNumbers.integer)
+        case .integer16, .integer32, .integer64: return readInteger(slot).map(SharedNumbers.integer)
         case .boolean: return readInteger(slot).map { SharedNumbers.boolean($0 != 0) }
         case .float: return readDouble(slot).map { SharedNumbers.float(Float($0)) }
         case .double: return readDouble(slot).map { NSNumber(value: $0) }

@@ -12,12 +12,28 @@ extension NSManagedObject {
     /// Differs from Apple: a property that was set to the value it had is left out.
     public final func changedValues() -> [String: Any] {
         var result: [String: Any] = [:]
-        for slot in values?.changed ?? IndexMask() {
+        for slot in setSlots {
             let info = runtime.slots[slot]
             guard !info.property.isTransient, isChanged(slot) else { continue }
             result[info.name] = currentAny(slot) ?? NSNull()
         }
         return result
+    }
+
+    /// What was set since the object was last read or saved; of an object that the next save writes also what was set by
+    /// primitive values, which it writes too (C2).
+    private final var setSlots: IndexMask {
+        var slots = values?.changed ?? IndexMask()
+        guard !flags.isDisjoint(with: [.inserted, .updated]) else { return slots }
+        for slot in values?.live ?? IndexMask() where hasLiveValue(slot) { slots.insert(slot) }
+        for (relation, slot) in runtime.relationSlots.enumerated() where relations.indices.contains(relation) {
+            switch relations[relation] {
+            case .toOne(let object) where object != nil || isStored: slots.insert(slot)
+            case .toMany(let members) where members.hasChanges: slots.insert(slot)
+            case .unread, .toOne, .toMany: break
+            }
+        }
+        return slots
     }
 
     /// The values as they were before this event: since changes were last processed (D5).
@@ -67,7 +83,7 @@ extension NSManagedObject {
     /// Whether a value that the store keeps differs from the stored one; setting the same value does not count (C6).
     public final var hasPersistentChangedValues: Bool {
         if flags.contains(.inserted) || flags.contains(.deleted) { return true }
-        return (values?.changed ?? IndexMask()).contains { slot in
+        return setSlots.contains { slot in
             !runtime.slots[slot].property.isTransient && isChanged(slot)
         }
     }
@@ -98,7 +114,8 @@ extension NSManagedObject {
     /// As ``committedAttribute(_:)``, but a transformable's bytes stay bytes.
     final func committedAttributeWithoutCaching(_ slot: Int) -> Value {
         let info = runtime.slots[slot]
-        guard let row, info.column >= 0 else { return .null }
+        guard let row else { return .null }
+        guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
         let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
         if info.type == .transformable, case .data(let data) = value {
             return Transformation.value(from: data, attribute: info)

@@ -4,10 +4,22 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSManagedObject {
-    /// The entity whose objects have this class, in the models that coordinators of the program use.
-    ///
-    /// - Precondition: exactly one entity claims the class (A9).
-    public class func entity() -> NSEntityDescription {
+    /// Takes note of the class, unless its entity knows it.
+    @inline(__always)
+    final func learnClass() {
+        let type = type(of: self)
+        if !home.runtime.isKnownClass(type) { learn(type) }
+    }
+
+    @inline(never)
+    private final func learn(_ type: NSManagedObject.Type) {
+        if type != NSManagedObject.self { ManagedObjectClasses.shared.learn(type) }
+        // From now on the entity knows its class.
+        _ = home.runtime.objectClass
+    }
+
+    /// The entity that names this class.
+    final class func claimedEntity() -> NSEntityDescription {
         ManagedObjectClasses.shared.learn(self)
         let claiming = ManagedObjectClasses.shared.entities(ofClass: self)
         if claiming.count == 1 { return claiming[0].entity }

@@ -68,38 +68,21 @@ extension NSManagedObject {
         }
     }
 
-    /// The value at a path of properties, collection operators included.
+    /// The value at a path of properties, collection operators included; each object on it is asked by `value(forKey:)`.
     ///
     ///     item.value(forKeyPath: "locationAtShop.aisle")
     ///     unit.value(forKeyPath: "items.@sum.quantity")
-    ///     unit.value(forKeyPath: "items.name")              // one name for each item
+    ///     unit.value(forKeyPath: "items.name")              // the set of the items' names
+    ///
+    /// A collection answers with the collection of its members' values: a set leaves nil out, an array has `NSNull` for it.
     ///
     /// - Precondition: every key is known.
-    public final func value(forKeyPath keyPath: String) -> Any? {
-        do {
-            let keys = keyPath.split(separator: ".").map(String.init)
-            let node = ExpressionNode.keyPath(operand: .evaluatedObject, keys)
-            let operand = try ExpressionEvaluator(node).value(for: .object(self))
-            return OperandBridging.any(from: operand)
-        } catch let failure as PredicateFailure {
-            preconditionFailure(failure.diagnostic.rendered)
-        } catch {
-            preconditionFailure(String(describing: error))
-        }
-    }
+    public final func value(forKeyPath keyPath: String) -> Any? { KeyValueCoding.value(of: self, at: keyPath) }
 
-    /// Sets the last property of a path on the object that the rest of it leads to; nothing where that is nil.
+    /// Sets the last property of a path on what the rest of it leads to, on each member of a collection; nothing where that
+    /// is nil.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
-        let key = String(keyPath[keyPath.index(after: dot)...])
-        let owner = self.value(forKeyPath: String(keyPath[..<dot]))
-        switch owner {
-        case let object as NSManagedObject: object.setValue(value, forKey: key)
-        case let objects as NSSet: objects.forEach { ($0 as? NSManagedObject)?.setValue(value, forKey: key) }
-        case let objects as NSOrderedSet:
-            objects.forEach { ($0 as? NSManagedObject)?.setValue(value, forKey: key) }
-        default: break
-        }
+        KeyValueCoding.set(value, of: self, at: keyPath)
     }
 
     /// Sets every property of the dictionary; `NSNull` sets nil.
@@ -123,9 +106,8 @@ extension NSManagedObject {
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
         guard let relationship = info.relationship else { return nil }
         if !relationship.isToMany { return toOne(slot) }
-        return relationship.isOrdered
-            ? MutableRelationshipOrderedSet(object: self, slot: slot, isPrimitive: true)
-            : MutableRelationshipSet(object: self, slot: slot, isPrimitive: true)
+        let members = RelationshipMembers(of: self, slot: slot, isPrimitive: true)
+        return relationship.isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)
     }
 
     /// Puts the value into the object without marking it as changed and without touching the inverse (C2).
@@ -135,48 +117,13 @@ extension NSManagedObject {
         guard let slot = runtime.slot(forKey: key) else { return setValue(value, forUndefinedKey: key) }
         let info = runtime.slots[slot]
         if info.attribute != nil {
-            liveValues()[slot] = ManagedObjectValues.value(from: value, slot: info, entity: runtime)
+            setPrimitiveAttribute(value, slot)
         } else if info.relationship != nil, !info.isToMany {
             assignToOne(KeyValueCoding.member(value, slot: info, entity: runtime), slot)
         } else if info.relationship != nil {
             knownMembers(slot).replaceAll(
                 with: KeyValueCoding.members(of: value, slot: info, entity: runtime))
         }
-    }
-
-    // MARK: Collections
-
-    /// The members of an unordered to-many as a set whose changes are the relationship's (C10).
-    ///
-    ///     unit.mutableSetValue(forKey: "items").add(item)      // item.unit is unit now
-    ///
-    /// - Precondition: the relationship is to-many and not ordered.
-    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
-        let slot = toManySlot(key, function: "mutableSetValue(forKey:)")
-        precondition(
-            !members(slot).isOrdered,
-            "Ordered relationship '\(key)' of entity '\(runtime.name)' does not support "
-                + "mutableSetValue(forKey:); use mutableOrderedSetValue(forKey:).")
-        return MutableRelationshipSet(object: self, slot: slot, isPrimitive: false)
-    }
-
-    /// The members of an ordered to-many as an ordered set whose changes are the relationship's.
-    ///
-    /// - Precondition: the relationship is to-many and ordered.
-    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
-        let slot = toManySlot(key, function: "mutableOrderedSetValue(forKey:)")
-        precondition(
-            members(slot).isOrdered,
-            "Relationship '\(key)' of entity '\(runtime.name)' is not ordered; use mutableSetValue(forKey:).")
-        return MutableRelationshipOrderedSet(object: self, slot: slot, isPrimitive: false)
-    }
-
-    private final func toManySlot(_ key: String, function: String) -> Int {
-        guard let slot = runtime.slot(forKey: key), runtime.slots[slot].isToMany else {
-            preconditionFailure(
-                "\(function) needs a to-many relationship; '\(key)' of entity '\(runtime.name)' is none.")
-        }
-        return slot
     }
 }
 
@@ -186,10 +133,13 @@ extension NSManagedObject: PredicateObject {
             switch key {
             case "self": return .object(self)
             case "objectID": return .object(objectID)
-            case "entity": return .value(.string(runtime.name))
+            case "entity": return .object(entity)
             default: break
             }
             // A class may answer for properties that its entity does not have; the plain class would stop.
+            if ClassOverrides.overridesValue(type(of: self)) {
+                return OperandBridging.operand(from: value(forKey: key))
+            }
             guard ClassOverrides.overridesUndefinedKey(type(of: self)) else {
                 throw PredicateFailure(
                     .evaluation,

@@ -198,6 +198,20 @@ extension NSManagedObject {
         markChanged(slot)
     }
 
+    /// The objects that this one refers to no longer refer to it.
+    final func leaveInverses() {
+        var partners: [(object: NSManagedObject, inverse: Int)] = []
+        for (relation, slot) in runtime.relationSlots.enumerated() where relations.isRead(relation) {
+            guard let inverse = runtime.slots[slot].relationship?.inverseSlot else { continue }
+            if let members = relations.uncountedMembers(relation) {
+                partners += members.takeUnretainedValue().members.map { ($0, inverse) }
+            } else if let object = toOne(slot) {
+                partners.append((object, inverse))
+            }
+        }
+        for (object, inverse) in partners where object !== self { object.inverseDidLose(self, inverse) }
+    }
+
     /// Stops the program where the object cannot be the relationship's (C7).
     private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
         // What is right by far most often is seen without counting a reference.

@@ -67,7 +67,7 @@ extension NSManagedObject {
     /// The checks of the model, then those of an overridden `validateValue(_:forKey:)`; all problems in one error.
     final func validate(_ operation: ValidatedOperation) throws {
         let overrides = ClassOverrides.overridesValidateValue(type(of: self))
-        if !overrides, home.runtime.validation.isEmpty { return }
+        if !overrides, home.runtime.validation.isEmpty, !flags.contains(.wideInteger) { return }
         var errors: [any Error] = []
         if operation == .delete {
             validateDenying(&errors)
@@ -76,6 +76,7 @@ extension NSManagedObject {
             validateCounts(&errors)
         } else {
             validateMandatory(&errors)
+            validateWidths(&errors)
             validateRules(&errors)
             validateCounts(&errors)
         }
@@ -96,12 +97,37 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         if info.attribute != nil {
             if let live = values?[slot] { return live.isNull }
-            if let row { return info.column < 0 || row.isNull(info.column) }
+            if info.column >= 0, let row { return row.isNull(info.column) }
             return committedAttribute(slot).isNull
         }
         if let row, info.column >= 0, !relations.isRead(info.relation) { return row.isNull(info.column) }
         guard let target = toOne(slot) else { return true }
         return target.isDeleted
+    }
+
+    /// Numbers that their attributes are too narrow for.
+    private final func validateWidths(_ errors: inout [any Error]) {
+        guard flags.contains(.wideInteger), let values else { return }
+        let before = errors.count
+        for slot in values.live {
+            guard let value = values[slot], let isTooLarge = isTooWide(value, slot) else { continue }
+            let info = runtime.slots[slot]
+            errors.append(
+                ValidationErrors.outOfRange(
+                    info.name, of: self, value: ManagedObjectValues.any(value, slot: info), isTooLarge: isTooLarge))
+        }
+        if errors.count == before { flags.remove(.wideInteger) }
+    }
+
+    /// Whether the number is too large, or too small, for its integer attribute; `nil` where it fits.
+    private final func isTooWide(_ value: Value, _ slot: Int) -> Bool? {
+        let kind = home.kinds[slot]
+        guard kind.plainType == .integer64 else { return nil }
+        switch value {
+        case .integer(let number): return kind.holds(number) ? nil : number > 0
+        case .double(let number): return number > 0
+        default: return nil
+        }
     }
 
     private final func validateRules(_ errors: inout [any Error]) {
@@ -196,8 +222,14 @@ extension NSManagedObject {
         let present = value.pointee.flatMap { $0 is NSNull ? nil : $0 }
         if present == nil {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
-        } else if info.attribute != nil, let rule = runtime.validation.rules.first(where: { $0.slot == slot }) {
-            check(present, rule, &errors)
+        } else if info.attribute != nil {
+            if let number = present as? NSNumber,
+                let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
+            {
+                errors.append(
+                    ValidationErrors.outOfRange(key, of: self, value: present, isTooLarge: isTooLarge))
+            }
+            if let rule = runtime.validation.rules.first(where: { $0.slot == slot }) { check(present, rule, &errors) }
         }
         if let error = CoreDataErrors.combined(errors) { throw error }
     }

@@ -15,7 +15,8 @@ extension NSManagedObject {
     final func committedAttribute(_ slot: Int) -> Value {
         let info = runtime.slots[slot]
         if let row {
-            guard info.column >= 0 else { return .null }
+            // What no row holds, a transient attribute's value, is its default until it is set.
+            guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
             let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
@@ -33,11 +34,32 @@ extension NSManagedObject {
     final func setAttribute(_ value: Value, _ slot: Int) {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
+        noteWidth(of: value, slot)
         withLiveValues { values in
             noteOldValue(slot, values)
             values.set(value, slot)
             markChanged(slot, values)
         }
+    }
+
+    /// Takes note of a number that the attribute is too narrow for: it is kept as it was set, for validation to refuse.
+    @inline(__always)
+    final func noteWidth(of value: Value, _ slot: Int) {
+        guard case .integer(let number) = value, Int64(Int16(truncatingIfNeeded: number)) != number else { return }
+        if !home.kinds[slot].holds(number) { flags.insert(.wideInteger) }
+    }
+
+    /// As ``noteWidth(of:_:)``, also of a number that no 64 bits hold, as only key-value coding can give one.
+    private final func noteAnyWidth(of value: Value, _ slot: Int) -> Value {
+        if case .double = value, home.kinds[slot].plainType == .integer64 { flags.insert(.wideInteger) }
+        noteWidth(of: value, slot)
+        return value
+    }
+
+    /// Puts a value into the object, and notes nothing of it but its width.
+    final func setPrimitiveAttribute(_ value: Any?, _ slot: Int) {
+        let value = ManagedObjectValues.value(from: value, slot: runtime.slots[slot], entity: runtime)
+        liveValues()[slot] = noteAnyWidth(of: value, slot)
     }
 
     final func liveValues() -> ObjectValues { uncountedLiveValues().takeUnretainedValue() }
@@ -101,6 +123,16 @@ extension NSManagedObject {
 
     // MARK: Any
 
+    /// The attributes' values, in the order of their names, for messages.
+    final var attributeDescriptions: String {
+        let texts = runtime.slots.indices.filter { runtime.slots[$0].attribute != nil }.map { index in
+            let slot = runtime.slots[index]
+            let value = ManagedObjectValues.any(attributeValue(index), slot: slot)
+            return "\(slot.name) = \(value.map { String(describing: $0) } ?? "nil")"
+        }
+        return "{" + texts.sorted().joined(separator: "; ") + "}"
+    }
+
     final func describedValue(_ slot: Int) -> Any? {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
@@ -115,11 +147,12 @@ extension NSManagedObject {
     final func setAnyValue(_ value: Any?, _ slot: Int) {
         // Most values are seen to fit without looking at the property's description.
         if let value, let type = home.kinds[slot].plainType, let plain = ManagedObjectValues.plain(value, type) {
-            return setAttribute(plain, slot)
+            return setAttribute(noteAnyWidth(of: plain, slot), slot)
         }
         let info = runtime.slots[slot]
         if info.attribute != nil {
-            setAttribute(ManagedObjectValues.value(from: value, slot: info, entity: runtime), slot)
+            let value = ManagedObjectValues.value(from: value, slot: info, entity: runtime)
+            setAttribute(noteAnyWidth(of: value, slot), slot)
         } else if let relationship = info.relationship {
             if relationship.isToMany {
                 setToMany(KeyValueCoding.members(of: value, slot: info, entity: runtime), slot)
@@ -169,7 +202,13 @@ enum ManagedObjectValues {
             } else {
                 builder.setInteger(value, at: column)
             }
-        case .double(let value): builder.setReal(value, at: column)
+        case .double(let value):
+            if kind == .real {
+                builder.setReal(value, at: column)
+            } else {
+                // A number that no integer attribute holds, where a class's own validation let it pass.
+                builder.setInteger(Int64(clamping: value), at: column)
+            }
         case .date(let value): builder.setReal(value, at: column)
         case .decimal(let value): builder.setText(value.description, at: column)
         case .string(let value), .uri(let value): builder.setText(value, at: column)
@@ -232,7 +271,7 @@ enum ManagedObjectValues {
             if let value = given(Int64.self) { return .integer(value) }
             if let value = given(Int32.self) { return .integer(Int64(value)) }
             if let value = given(Int16.self) { return .integer(Int64(value)) }
-            return given(NSNumber.self).map { .integer($0.int64Value) }
+            return given(NSNumber.self).map(integer)
         case .boolean:
             if let value = given(Bool.self) { return .integer(value ? 1 : 0) }
             return given(NSNumber.self).map { .integer($0.boolValue ? 1 : 0) }
@@ -252,8 +291,7 @@ enum ManagedObjectValues {
         switch type {
         case .integer16, .integer32, .integer64:
             if let value = any as? Int64 { return .integer(value) }
-            if let number = any as? NSNumber { return .integer(number.int64Value) }
-            return nil
+            return (any as? NSNumber).map(integer)
         case .boolean:
             if let value = any as? Bool { return .integer(value ? 1 : 0) }
             if let number = any as? NSNumber { return .integer(number.boolValue ? 1 : 0) }
@@ -276,6 +314,16 @@ enum ManagedObjectValues {
         }
     }
 
+    /// The whole number, or a double where no 64 bits hold it; validation refuses that.
+    private static func integer(_ number: NSNumber) -> Value {
+        let whole = number.int64Value
+        // A number that is too great comes out as a negative one, or as none of its own.
+        if whole > 0, whole < .max, type(of: number) == NSNumber.self { return .integer(whole) }
+        let real = number.doubleValue
+        if real.magnitude < 9.2e18 { return .integer(whole) }
+        return real.magnitude <= 0x1p63 && (whole > 0) == (real > 0) ? .integer(whole) : .double(real)
+    }
+
     static func typeName(_ type: AttributeType) -> String {
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .double, .float: "NSNumber"
@@ -288,5 +336,12 @@ enum ManagedObjectValues {
         case .objectID: "NSManagedObjectID"
         case .transformable, .undefined, .composite: "NSObject"
         }
+    }
+}
+
+extension Int64 {
+    /// The nearest whole number that there is; 0 for what is none.
+    fileprivate init(clamping value: Double) {
+        self = value.isNaN ? 0 : Int64(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
     }
 }

@@ -62,6 +62,7 @@ open class NSManagedObject: NSObject {
         }
         home = context?.homeOfNew(entity) ?? ObjectHome(outside: EntityRuntime.of(entity, in: nil))
         super.init()
+        learnClass()
         precondition(
             !home.isAbstract,
             "Cannot create an object of abstract entity '\(home.runtime.name)'; use one of its subentities.")
@@ -70,14 +71,29 @@ open class NSManagedObject: NSObject {
         context?.insert(self)
     }
 
+    /// Makes an object of no entity, as a stand-in where one is wanted: it has no properties and cannot be inserted.
+    public convenience override init() { self.init(entity: EntityRuntime.ofNoModel.entity, insertInto: nil) }
+
     /// Makes an object of the one entity that names this class, and inserts it.
     ///
     ///     let item = Item(context: container.viewContext)
     ///
     /// - Precondition: exactly one entity of the context's model claims the class (A9).
-    public convenience init(context moc: NSManagedObjectContext) {
+    ///
+    /// Generic over the context's class only so that a subclass may have an `init(context:)` of its own without being asked
+    /// to call it `required`.
+    public required convenience init<Context: NSManagedObjectContext>(context moc: Context) {
         self.init(entity: moc.entity(forClass: Self.self), insertInto: moc)
     }
+
+    /// The entity whose objects have this class, in the models that coordinators of the program use.
+    ///
+    /// Override it to name the entity yourself: `init(context:)` and `fetchRequest()` ask it.
+    ///
+    ///     override class func entity() -> NSEntityDescription { Library.model.entitiesByName["Item"]! }
+    ///
+    /// - Precondition: exactly one entity claims the class (A9).
+    open class func entity() -> NSEntityDescription { claimedEntity() }
 
     deinit {
         if let extras = Self.extras(at: extrasAddress.load(ordering: .relaxed)) { extras.release() }
@@ -235,20 +251,8 @@ open class NSManagedObject: NSObject {
 
     open override var description: String {
         let id = primaryKey == 0 ? "no ID" : objectID.description
-        let data =
-            isFault ? "<fault>" : String(describing: attributeDescriptions)
-        return
-            "<\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())> (entity: \(runtime.name); id: \(id); data: \(data))"
-    }
-
-    private final var attributeDescriptions: [String: String] {
-        var texts: [String: String] = [:]
-        for (index, slot) in runtime.slots.enumerated() where slot.attribute != nil {
-            texts[slot.name] =
-                ManagedObjectValues.any(attributeValue(index), slot: slot)
-                .map { String(describing: $0) } ?? "nil"
-        }
-        return texts
+        let place = "\(type(of: self)): \(Unmanaged.passUnretained(self).toOpaque())"
+        return "<\(place)> (entity: \(runtime.name); id: \(id); data: \(isFault ? "<fault>" : attributeDescriptions))"
     }
 
     // MARK: Life cycle
@@ -316,7 +320,22 @@ open class NSManagedObject: NSObject {
             setValue(value, forUndefinedKey: key)
             return
         }
+        if value == nil, isNumber(slot), ClassOverrides.overridesNilValue(type(of: self)) {
+            return setNilValueForKey(key)
+        }
         setAnyValue(value, slot)
+    }
+
+    /// Called where a number or boolean is set to nil by `setValue(_:forKey:)`; override it for a property that is a scalar
+    /// in Swift.
+    ///
+    ///     override func setNilValueForKey(_ key: String) {
+    ///         if key == "quantity" { quantity = 1 } else { super.setNilValueForKey(key) }
+    ///     }
+    ///
+    /// Differs from Apple: the default sets nil, which a scalar reads as 0, and does not raise.
+    open func setNilValueForKey(_ key: String) {
+        if let slot = slot(forKey: key) { setAnyValue(nil, slot) }
     }
 
     /// The value of a property that the entity does not have; override it for properties of the class.
@@ -365,33 +384,17 @@ open class NSManagedObject: NSObject {
     ) {
         didChangeValue(forKey: key)
     }
+
+    /// Says that members at these positions of an ordered to-many are about to come, go or be replaced by way of the
+    /// primitive collection.
+    open func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        willChangeValue(forKey: key)
+    }
+
+    /// Says that members at these positions of an ordered to-many came, went or were replaced.
+    open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        didChangeValue(forKey: key)
+    }
 }
 
 extension NSManagedObject: NSFetchRequestResult {}
-
-extension EntityRuntime {
-    /// The runtime of an entity of the context's model, or of the entity's own model outside a context.
-    static func of(_ entity: NSEntityDescription, in context: NSManagedObjectContext?) -> EntityRuntime {
-        if let coordinator = context?.coordinator, let known = coordinator.runtime.runtime(of: entity) { return known }
-        let name = entity.name ?? ""
-        if let coordinator = context?.coordinator {
-            guard let runtime = coordinator.runtime.entity(named: name) else {
-                preconditionFailure(
-                    "Entity '\(name)' is not in the model of the context's coordinator; it has: "
-                        + coordinator.runtime.entities.map(\.name).joined(separator: ", "))
-            }
-            return runtime
-        }
-        guard let model = entity.managedObjectModel as NSManagedObjectModel? else {
-            preconditionFailure("Entity '\(name)' is in no model; add it to one before making objects of it.")
-        }
-        do {
-            guard let runtime = try ModelRuntime(model).entity(named: name) else {
-                preconditionFailure("Entity '\(name)' is not in its model.")
-            }
-            return runtime
-        } catch {
-            preconditionFailure("The model of entity '\(name)' is not valid: \(error.localizedDescription)")
-        }
-    }
-}

@@ -32,8 +32,22 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes an ID that names no object and equals only itself, as a stand-in where one is wanted.
+    ///
+    /// - Precondition: nobody asks for its entity.
+    public override init() {
+        runtime = .ofNoModel
+        primaryKey = Self.newTemporaryKey()
+        storeReference = nil
+        super.init()
+    }
+
     /// The entity of the object itself, not an ancestor.
-    public var entity: NSEntityDescription { runtime.entity }
+    public var entity: NSEntityDescription {
+        precondition(
+            runtime !== EntityRuntime.ofNoModel, "An ID made by NSManagedObjectID() names no object and no entity.")
+        return runtime.entity
+    }
 
     /// Whether the object has not been saved yet; saving replaces the ID.
     public var isTemporaryID: Bool { primaryKey < 0 }
@@ -106,7 +120,7 @@ extension NSManagedObjectID: PredicateObject {
     package func predicateOperand(forKey key: String) throws -> Operand {
         switch key {
         case "self", "objectID": .object(self)
-        case "entity": .value(.string(runtime.name))
+        case "entity": .object(entity)
         default:
             throw PredicateFailure(
                 .evaluation,

@@ -205,4 +205,6 @@ struct ObjectFlags: OptionSet {
     static let inTransition = ObjectFlags(rawValue: 1 << 12)
     /// Registered in the context under its key.
     static let registered = ObjectFlags(rawValue: 1 << 13)
+    /// An integer was set that its attribute may be too narrow for; validation looks closer.
+    static let wideInteger = ObjectFlags(rawValue: 1 << 16)
 }

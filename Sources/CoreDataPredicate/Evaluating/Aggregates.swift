@@ -2,14 +2,14 @@ import CoreDataPrimitives
 import Foundation
 
 /// Functions of many values. nil is skipped; the sum and the average of nothing are 0, the least and greatest nil.
-enum Aggregates {
-    static func sum(_ operands: [Operand]) throws -> Operand {
+package enum Aggregates {
+    package static func sum(_ operands: [Operand]) throws -> Operand {
         var total = Value.integer(0)
         for number in try numbers(operands) { total = Arithmetic.add(total, number) }
         return .value(total)
     }
 
-    static func average(_ operands: [Operand]) throws -> Operand {
+    package static func average(_ operands: [Operand]) throws -> Operand {
         let numbers = try numbers(operands)
         guard !numbers.isEmpty else { return .value(.integer(0)) }
         let total = numbers.reduce(.integer(0), Arithmetic.add)
@@ -17,9 +17,9 @@ enum Aggregates {
         return .value(.double((Numbers.double(total) ?? 0) / Double(numbers.count)))
     }
 
-    static func minimum(_ operands: [Operand]) throws -> Operand { try extreme(operands) { $0 < 0 } }
+    package static func minimum(_ operands: [Operand]) throws -> Operand { try extreme(operands) { $0 < 0 } }
 
-    static func maximum(_ operands: [Operand]) throws -> Operand { try extreme(operands) { $0 > 0 } }
+    package static func maximum(_ operands: [Operand]) throws -> Operand { try extreme(operands) { $0 > 0 } }
 
     private static func extreme(_ operands: [Operand], _ isBetter: (Int) -> Bool) throws -> Operand {
         var best = Operand.null
@@ -92,6 +92,7 @@ struct OperandSet {
     /// Whether the operand was not in the set.
     @discardableResult
     mutating func insert(_ operand: Operand) -> Bool {
+        let operand = operand.named
         guard !contains(operand) else { return false }
         switch operand {
         case .object(let object): objects[object.predicateHash, default: []].append(object)
@@ -107,7 +108,8 @@ struct OperandSet {
         return true
     }
 
-    func contains(_ operand: Operand) -> Bool {
+    func contains(_ wanted: Operand) -> Bool {
+        let operand = wanted.named
         switch operand {
         case .object(let object):
             return objects[object.predicateHash]?.contains { $0 === object || $0.isSamePredicateObject(as: object) }

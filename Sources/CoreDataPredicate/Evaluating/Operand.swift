@@ -30,12 +30,16 @@ package protocol PredicateObject: AnyObject {
     /// How the object prints in a predicate's text.
     var predicateDescription: String { get }
 
+    /// The text that stands for the object where it is compared with one: an entity's name; `nil` for most objects.
+    var predicateName: String? { get }
+
     /// The row that holds the object in that store, `nil` when it is in none (temporary, or of another store).
     func predicateRowKey(inStore identifier: String) -> RowKey?
 }
 
 extension PredicateObject {
     package func predicateOperand(for key: PredicateKey) throws -> Operand { try predicateOperand(forKey: key.name) }
+    package var predicateName: String? { nil }
 }
 
 /// A property's name at one place of a predicate, with what the object that was asked last knows of it: a predicate asks

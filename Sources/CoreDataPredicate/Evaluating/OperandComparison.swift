@@ -13,6 +13,8 @@ package enum OperandComparison {
         case (.object(let a), .object(let b)): a === b || a.isSamePredicateObject(as: b)
         case (.object(let object), .value(.opaque(let value))), (.value(.opaque(let value)), .object(let object)):
             (object as? any PredicateValueBox).map { Value.opaque($0.predicateValue) == .opaque(value) } ?? false
+        case (.object(let object), .value(.string(let text))), (.value(.string(let text)), .object(let object)):
+            object.predicateName.map { TextComparison.equal($0, text, options: options.rawValue) } ?? false
         case (.collection(let a, let aOrdered), .collection(let b, let bOrdered)):
             aOrdered && bOrdered
                 ? a.count == b.count && zip(a, b).allSatisfy { equal($0, $1, options) }
@@ -42,7 +44,7 @@ package enum OperandComparison {
     /// - Throws: ``PredicateFailure`` when they are of types without a common order.
     package static func order(_ a: Operand, _ b: Operand, _ options: TextOptions = []) throws -> Int? {
         if a.isNull || b.isNull { return nil }
-        if case .value(let first) = a, case .value(let second) = b,
+        if case .value(let first) = a.named, case .value(let second) = b.named,
             let order = order(first, second, options)
         {
             return order
@@ -100,8 +102,15 @@ extension Operand {
     var text: String? {
         switch self {
         case .value(.string(let text)), .value(.uri(let text)): text
+        case .object(let object): object.predicateName
         default: nil
         }
+    }
+
+    /// The operand, or the text that stands for it.
+    var named: Operand {
+        if case .object(let object) = self, let name = object.predicateName { return .value(.string(name)) }
+        return self
     }
 
     package init(_ constant: Constant) {

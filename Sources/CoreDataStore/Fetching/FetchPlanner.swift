@@ -142,7 +142,7 @@ package struct FetchPlanner {
             let index: Int
             switch result {
             case .constant: continue
-            case .value(_, let column), .key(_, let column, _): index = column
+            case .value(_, let column), .key(_, let column, _), .entityName(_, let column): index = column
             }
             if groups.contains(selected[index]) || selected[index].hasAggregate { continue }
             throw PredicateFailure(

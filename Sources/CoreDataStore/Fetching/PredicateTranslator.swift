@@ -173,10 +173,9 @@ final class PredicateTranslator {
         case .dictionary(let pairs):
             return .list(try pairs.map { try term($0.value, in: expression) })
         case .object(let object):
-            // An entity description is an object like any other down here; its description is its name.
-            let name = object.predicateDescription
-            if context.model.ordinalByName[name] != nil { return .constant(.string(name)) }
-            throw failure("the object \(name) is of no store", expression)
+            // An entity, which down here is an object like any other, is its name.
+            if let name = object.predicateName { return .constant(.string(name)) }
+            throw failure("the object \(object.predicateDescription) is of no store", expression)
         case .symbol(let symbol):
             throw failure("Unsupported expression \(symbol)", expression)
         }

@@ -9,6 +9,8 @@ package enum TupleColumn: Sendable {
     case value(Kind, column: Int)
     /// A row's key, from a column with its primary key and, where its entity is not known, one with its `Z_ENT`.
     case key(entity: Int, column: Int, entityColumn: Int?)
+    /// The name of a row's entity, from a column with its `Z_ENT`.
+    case entityName([Int64: String], column: Int)
     /// The same for every row.
     case constant(Value)
 
@@ -48,7 +50,14 @@ package enum TupleColumn: Sendable {
         case .collection:
             throw translator.failure(
                 "to-many key not allowed here", column.expression, hint: "count it: @count, or take an aggregate")
-        case .key, .entity, .list:
+        case .entity(let row):
+            let context = translator.context
+            let names = try context.rowEntities(of: row.entity).map {
+                (try context.number(of: $0), context.model.entities[$0].name)
+            }
+            self = .entityName(Dictionary(names, uniquingKeysWith: { first, _ in first }), column: selected.count)
+            selected.append(.column(try row.scope.alias(of: row), "Z_ENT"))
+        case .key, .list:
             throw translator.unsupported(column.expression)
         }
     }
@@ -60,6 +69,9 @@ package enum TupleColumn: Sendable {
             return value
         case .value(let kind, let column):
             return kind.value(statement.value(column))
+        case .entityName(let names, let column):
+            if statement.isNull(column) { return .null }
+            return names[statement.integer(column)].map { .string($0) } ?? .null
         case .key(let entity, let column, let entityColumn):
             if statement.isNull(column) { return .null }
             let actual = entityColumn.flatMap { layout.ordinalByNumber[statement.integer($0)] }

@@ -1,0 +1,211 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+// Key-value coding of what a path can lead through: objects, collections, dictionaries, values. Unlike in predicates, nothing
+// is flattened, and an object is asked by its own, perhaps overridden, `value(forKey:)`.
+extension KeyValueCoding {
+    /// The value at a path; `nil` as soon as something on the way is nil.
+    ///
+    /// - Precondition: every key is known.
+    static func value(of owner: Any?, at path: String) -> Any? {
+        guard path.utf8.contains(UInt8(ascii: ".")) || path.hasPrefix("@") else {
+            return owner.flatMap { value(of: $0, forKey: path) }
+        }
+        return value(of: owner, at: path.split(separator: ".").map(String.init)[...])
+    }
+
+    private static func value(of owner: Any?, at path: ArraySlice<String>) -> Any? {
+        var current = owner
+        var rest = path
+        while let key = rest.popFirst() {
+            guard let owner = current, !(owner is NSNull) else { return nil }
+            if let name = CollectionOperator(key: key), let members = Members(owner) {
+                return name.value(of: members, at: rest)
+            }
+            current = value(of: owner, forKey: key)
+        }
+        return current
+    }
+
+    /// What anything answers for one key.
+    static func value(of owner: Any, forKey key: String) -> Any? {
+        if let object = owner as? NSManagedObject { return object.value(forKey: key) }
+        if let dictionary = owner as? NSDictionary { return entry(key, of: dictionary) }
+        if let members = Members(owner) { return members.value(forKey: key) }
+        do {
+            return OperandBridging.any(
+                from: try KeyPathReader.value(of: [key][...], in: OperandBridging.operand(from: owner)))
+        } catch { stop(error) }
+    }
+
+    /// What a collection answers for one key; `NSNull` for nil.
+    static func values(of collection: Any, forKey key: String) -> Any { value(of: collection, forKey: key) ?? NSNull() }
+
+    private static func entry(_ key: String, of dictionary: NSDictionary) -> Any? {
+        switch key {
+        case "@count": NSNumber(value: dictionary.count)
+        case "@allKeys": dictionary.allKeys
+        case "@allValues": dictionary.allValues
+        default: dictionary.object(forKey: key)
+        }
+    }
+
+    /// Sets the last key of a path on what the rest of it leads to, on each member of a collection; nothing where that is nil.
+    static func set(_ value: Any?, of owner: Any?, at path: String) {
+        guard let dot = path.lastIndex(of: ".") else {
+            if let owner { set(value, of: owner, forKey: path) }
+            return
+        }
+        if let dictionary = owner as? NSMutableDictionary { return set(value, in: dictionary, at: path) }
+        if let last = Self.value(of: owner, at: String(path[..<dot])) {
+            set(value, of: last, forKey: String(path[path.index(after: dot)...]))
+        }
+    }
+
+    /// Sets one key, which may have dots in it.
+    static func set(_ value: Any?, of owner: Any, forKey key: String) {
+        if let object = owner as? NSManagedObject { return object.setValue(value, forKey: key) }
+        if let dictionary = owner as? NSMutableDictionary {
+            if let value { dictionary[key] = value } else { dictionary.removeObject(forKey: key) }
+            return
+        }
+        guard let members = Members(owner) else {
+            preconditionFailure("\(type(of: owner)) is not key value coding-compliant for setting the key \"\(key)\".")
+        }
+        for member in members.all where !(member is NSNull) { set(value, of: member, forKey: key) }
+    }
+
+    /// A dictionary in a dictionary is given out as a copy: it is changed and put back.
+    private static func set(_ value: Any?, in dictionary: NSMutableDictionary, at path: String) {
+        let keys = path.split(separator: ".", maxSplits: 1).map(String.init)
+        guard keys.count == 2 else { return set(value, of: dictionary, forKey: path) }
+        switch dictionary.object(forKey: keys[0]) {
+        case let inner as NSDictionary:
+            guard let copy = inner.mutableCopy() as? NSMutableDictionary else { return }
+            set(value, in: copy, at: keys[1])
+            dictionary[keys[0]] = copy
+        case let inner: set(value, of: inner, at: keys[1])
+        }
+    }
+
+    static func stop(_ error: any Error) -> Never {
+        preconditionFailure((error as? PredicateFailure)?.diagnostic.rendered ?? String(describing: error))
+    }
+
+    /// The members of a collection, and what becomes of their values.
+    struct Members {
+        enum Kind {
+            case array
+            case set
+            case orderedSet
+        }
+
+        let kind: Kind
+        let all: [Any]
+
+        init?(_ collection: Any) {
+            switch collection {
+            case let set as NSSet: (kind, all) = (.set, set.allObjects)
+            case let set as NSOrderedSet: (kind, all) = (.orderedSet, set.array)
+            case let array as NSArray: (kind, all) = (.array, array.map { $0 })
+            default: return nil
+            }
+        }
+
+        /// One value for each member of an array, `NSNull` for nil; of a set those that are not nil, each once.
+        func value(forKey key: String) -> Any? {
+            switch key {
+            case "self": return collection(of: all)
+            case "@count": return NSNumber(value: all.count)
+            case "@firstObject", "@anyObject": return all.first
+            case "@lastObject": return all.last
+            default: break
+            }
+            precondition(!key.hasPrefix("@"), "A collection has no value for the key \"\(key)\".")
+            let values = all.map { KeyValueCoding.value(of: $0, forKey: key) }
+            return collection(of: kind == .array ? values.map { $0 ?? NSNull() } : values.compactMap { $0 })
+        }
+
+        private func collection(of values: [Any]) -> Any {
+            switch kind {
+            case .array: NSArray(array: values)
+            case .set: NSSet(array: values)
+            case .orderedSet: NSOrderedSet(array: KeyValueCoding.distinct(values))
+            }
+        }
+    }
+
+    /// The values, each where it first comes. Foundation's ordered set, made of an array, would keep them all.
+    fileprivate static func distinct(_ values: [Any]) -> [Any] {
+        let distinct = NSMutableOrderedSet()
+        distinct.addObjects(from: values)
+        return distinct.array
+    }
+}
+
+/// `@count`, `@sum` and the like: what stands before the rest of a path.
+private enum CollectionOperator: String {
+    case count = "@count"
+    case sum = "@sum"
+    case average = "@avg"
+    case least = "@min"
+    case greatest = "@max"
+    case unionOfObjects = "@unionOfObjects"
+    case distinctUnionOfObjects = "@distinctUnionOfObjects"
+    case unionOfArrays = "@unionOfArrays"
+    case distinctUnionOfArrays = "@distinctUnionOfArrays"
+    case unionOfSets = "@unionOfSets"
+    case distinctUnionOfSets = "@distinctUnionOfSets"
+
+    init?(key: String) { self.init(rawValue: key) }
+
+    /// The rest of the path is asked of each member, or of each member of the collections that the members are.
+    func value(of members: KeyValueCoding.Members, at path: ArraySlice<String>) -> Any? {
+        do {
+            switch self {
+            case .count: return NSNumber(value: members.all.count)
+            // As key-value coding has it: nil counts as 0.
+            case .sum: return OperandBridging.any(from: try Aggregates.sum(numbers(members, path)))
+            case .average: return OperandBridging.any(from: try Aggregates.average(numbers(members, path)))
+            case .least: return OperandBridging.any(from: try Aggregates.minimum(operands(members, path)))
+            case .greatest: return OperandBridging.any(from: try Aggregates.maximum(operands(members, path)))
+            case .unionOfObjects: return NSArray(array: values(of: members.all, path))
+            case .distinctUnionOfObjects:
+                let distinct = distinct(values(of: members.all, path))
+                return members.kind == .set ? NSSet(array: distinct) : NSArray(array: distinct)
+            case .unionOfArrays: return NSArray(array: values(of: inner(members), path))
+            case .distinctUnionOfArrays: return NSArray(array: distinct(values(of: inner(members), path)))
+            case .unionOfSets, .distinctUnionOfSets: return NSSet(array: values(of: inner(members), path))
+            }
+        } catch { KeyValueCoding.stop(error) }
+    }
+
+    private func values(of members: [Any], _ path: ArraySlice<String>) -> [Any] {
+        members.compactMap { value(of: $0, path) }
+    }
+
+    private func value(of member: Any, _ path: ArraySlice<String>) -> Any? {
+        let value: Any? = path.isEmpty ? member : KeyValueCoding.value(of: member, at: path.joined(separator: "."))
+        return value is NSNull ? nil : value
+    }
+
+    private func inner(_ members: KeyValueCoding.Members) -> [Any] {
+        members.all.flatMap { member -> [Any] in
+            guard let inner = KeyValueCoding.Members(member) else {
+                preconditionFailure("\(rawValue) needs a collection of collections, not of \(type(of: member)).")
+            }
+            return inner.all
+        }
+    }
+
+    private func distinct(_ values: [Any]) -> [Any] { KeyValueCoding.distinct(values) }
+
+    private func operands(_ members: KeyValueCoding.Members, _ path: ArraySlice<String>) -> [Operand] {
+        members.all.map { OperandBridging.operand(from: value(of: $0, path)) }
+    }
+
+    private func numbers(_ members: KeyValueCoding.Members, _ path: ArraySlice<String>) -> [Operand] {
+        operands(members, path).map { $0.isNull ? .value(.integer(0)) : $0 }
+    }
+}
