@@ -6,21 +6,31 @@ import Foundation
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes the objects of entities as records that 'coredata import' reads.",
+        abstract: "Writes the objects of a store as records that 'coredata import' makes an equal store of.",
+        usage: "coredata export [<options>] <store>",
         discussion: """
-            A record has the entity's attributes and, of each related object, what tells it apart: name that with \
-            --unique, for export and import alike. Binary values and transformed ones are base64, dates ISO 8601 in \
-            UTC. What cannot be written is named on standard error.
+            A record has the object's ID, its attributes, and the IDs of the objects that its relationships lead to. \
+            With --unique related objects of that entity are told by an attribute instead, as "unit.name": "kg", or \
+            with --nested "unit": {"name": "kg"}. --no-ids leaves IDs out: then what nothing else tells apart is lost, \
+            and named on standard error. Binary values and transformed ones are base64, dates ISO 8601 in UTC.
 
-            Without --entity all entities are exported; several make one JSON object with an array for each entity, or \
-            one XML file with an element for each record. NDJSON and CSV take one entity.
+            Without --entity all entities are exported: JSON as one object with an array for each entity, XML as one \
+            file with an element for each record, NDJSON with a line for each. CSV has a file for each entity in the \
+            folder that --output names.
 
             EXAMPLES
-              coredata export Shop.sqlite --entity Item --unique Unit.name --format csv --output items.csv
-              coredata export Shop.sqlite --format json
+              coredata export Shop.sqlite --output Shop.json
+              coredata export Shop.sqlite --format csv --output Shop/
+              coredata export Shop.sqlite --entity Item --no-ids --unique Unit.name \\
+                --format csv --output items.csv
+
+              # a store there and back
+              coredata export Shop.sqlite --output Shop.json
+              coredata store create New.sqlite --model Shop.sqlite
+              coredata import New.sqlite Shop.json
             """)
 
-    @Argument(help: "The store's file.")
+    @Argument(help: "The store's file.", completion: .file())
     var store: String
 
     @OptionGroup var modelOptions: ReadingModelOptions
@@ -33,52 +43,95 @@ struct ExportCommand: ParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An attribute that tells the entity's objects apart. Without it the model's uniqueness constraints.",
+            "An attribute that tells the entity's objects apart, to write in place of their IDs.",
             valueName: "Entity.attribute"))
     var unique: [String] = []
+
+    @Flag(help: "Leave IDs out; without --unique the model's uniqueness constraints tell related objects apart.")
+    var noIds = false
+
+    @Flag(help: "JSON: write what tells a related object apart as an object of its own.")
+    var nested = false
 
     @Option(help: "How to write. Without it the end of the output's name tells, else JSON.")
     var format: RecordFormat?
 
-    @Option(name: .shortAndLong, help: "The file to write; standard output without it.")
+    @Option(
+        name: .shortAndLong, help: "The file or folder to write; standard output without it.", completion: .file())
     var output: String?
+
+    @Flag(help: "Replace what is there.")
+    var force = false
 
     func validate() throws {
         if let output, output != "-", format == nil, RecordFormat(fileName: output) == nil {
             throw ValidationError("The name of '\(output)' does not tell a format; give --format.")
         }
+        if nested, !resolvedFormat.hasTypes { throw ValidationError("--nested goes with JSON and NDJSON.") }
     }
+
+    private var resolvedFormat: RecordFormat { format ?? output.flatMap { RecordFormat(fileName: $0) } ?? .json }
 
     func run() throws {
         let opened = try OpenStore(reading: store, model: modelOptions)
-        let format = format ?? output.flatMap { RecordFormat(fileName: $0) } ?? .json
-        let plans = try plans(opened, format)
-        guard plans.count == 1 || format == .json || format == .xml else {
-            throw ToolFailure(
-                "\(format.rawValue) takes one entity; choose with --entity: "
-                    + plans.compactMap(\.entity.name).joined(separator: ", "))
-        }
-        for omission in plans.flatMap(\.omissions) { Terminal.note("note: left out \(omission)") }
-        let file = try TextOutput(path: output)
-        do {
-            let count = try write(plans, of: opened, format.makeWriter(file, isOneOfSeveral: plans.count > 1))
-            try file.finish()
-            if let output, output != "-" { Terminal.note("\(Grouped.text(count)) records written to \(output)") }
-        } catch {
-            file.cancel()
-            throw error
+        let plans = try plans(opened)
+        let target = ExportTarget(output, isForSeveral: plans.count > 1 && resolvedFormat == .csv)
+        switch target {
+        case .text(let path):
+            guard plans.count == 1 || resolvedFormat.hasSeveralEntities(withIDs: !noIds) else {
+                throw ToolFailure(
+                    """
+                    \(resolvedFormat.rawValue) takes one entity; choose with --entity: \
+                    \(plans.compactMap(\.entity.name).sorted().joined(separator: ", ")); or name a folder with \
+                    --output, for a file of each.
+                    """)
+            }
+            if let path, !force { try ExportTarget.checkIsFree(path) }
+            noteOmissions(plans)
+            let count = try write(plans, of: opened, to: path)
+            if let path { Terminal.note("\(Grouped.text(count)) records written to \(path)") }
+        case .folder(let folder): try write(plans, of: opened, into: folder)
         }
     }
 
-    private func plans(_ opened: OpenStore, _ format: RecordFormat) throws -> [ExportPlan] {
+    private func plans(_ opened: OpenStore) throws -> [ExportPlan] {
         let entities =
             try entity.isEmpty
-            ? opened.model.entities.filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+            ? EntityOrder.byDependency(opened.entities.filter { !$0.isAbstract })
             : entity.map { try opened.entity(named: $0) }
-        let names = unique.flatMap { $0.split(separator: ",").map(String.init) }
-        return try entities.map { entity in
-            let unique = try ImportPlan(entity: entity, uniques: names, maps: [], in: opened.model)
-            return try ExportPlan(entity: entity, unique: unique, format: format)
+        let options = ExportPlan.Options(
+            unique: try UniqueAttributes(
+                unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model),
+            hasIDs: !noIds, isNested: nested, format: resolvedFormat)
+        return try entities.map { try ExportPlan(entity: $0, options: options) }
+    }
+
+    private func noteOmissions(_ plans: [ExportPlan]) {
+        for omission in plans.flatMap(\.omissions) { Terminal.note("note: left out \(omission)") }
+    }
+
+    // MARK: Writing
+
+    private func write(_ plans: [ExportPlan], of opened: OpenStore, into folder: String) throws {
+        let paths = plans.map { ExportTarget.path(of: $0.entity.name ?? "", resolvedFormat, in: folder) }
+        if !force { for path in paths { try ExportTarget.checkIsFree(path) } }
+        noteOmissions(plans)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var count = 0
+        for (plan, path) in zip(plans, paths) { count += try write([plan], of: opened, to: path) }
+        Terminal.note("\(Grouped.text(count)) records written to \(plans.count) files in \(folder)")
+    }
+
+    private func write(_ plans: [ExportPlan], of opened: OpenStore, to path: String?) throws -> Int {
+        let file = try TextOutput(path: path)
+        do {
+            let writer = resolvedFormat.makeWriter(file, isOneOfSeveral: plans.count > 1)
+            let count = try write(plans, of: opened, writer)
+            try file.finish()
+            return count
+        } catch {
+            file.cancel()
+            throw error
         }
     }
 
@@ -90,16 +143,27 @@ struct ExportCommand: ParsableCommand {
             // Subentities have properties of their own, and are exported as themselves.
             objects.includesSubentities = false
             objects.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
-            objects.prefetched = ObjectPrinter.prefetched(plan.columns.map(\.path))
+            objects.prefetched = plan.prefetched
             var progress = ProgressBar("Exporting \(plan.entity.name ?? "")", unit: "records")
             try writer.begin(plan.entity.name ?? "", columns: plan.columns.map(\.name))
             total += try objects.forEach { object, index, count in
-                try writer.write(plan.columns.map { $0.path.cell(of: object, showsMembers: true) })
+                try writer.write(plan.columns.map { $0.read(object) })
                 progress.update(fraction: Double(index) / Double(count), count: index)
             }
             progress.finish()
         }
         try writer.end()
         return total
+    }
+}
+
+extension RecordFormat {
+    /// Whether one file has records of several entities: those of NDJSON tell it by their IDs.
+    fileprivate func hasSeveralEntities(withIDs: Bool) -> Bool {
+        switch self {
+        case .json, .xml: true
+        case .ndjson: withIDs
+        case .csv: false
+        }
     }
 }

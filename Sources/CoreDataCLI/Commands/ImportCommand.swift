@@ -7,9 +7,12 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Makes objects of the records of a file, or finds and changes them.",
+        usage: "coredata import [<options>] <store> <file>",
         discussion: """
             Reads XML (the children of the root element; their attributes are the fields), JSON (an array of objects), \
-            NDJSON (one object a line) and CSV (the first row names the fields).
+            NDJSON (one object a line) and CSV (the first row names the fields). What 'coredata export' wrote needs no \
+            option: it tells the entity of each record, and the IDs by which records mean each other. A folder is read \
+            as a file for each entity, such as Item.csv.
 
             A field is for the property of its name, in any case; a name with dots, and --map, leads to a property of \
             a related object. --unique says what tells an entity's objects apart: with it an object that exists is \
@@ -21,26 +24,28 @@ struct ImportCommand: ParsableCommand {
             not in a record are left as they are.
 
             Records are saved in batches; a batch is saved whole or not at all. The first invalid record stops the \
-            import, and nothing of its batch is saved, unless --skip-invalid leaves it out.
+            import, and nothing of its batch is saved, unless --skip-invalid leaves it out. A record that must lead to \
+            an object of a later record keeps its batch open until that is read.
 
             EXAMPLES
-              coredata import Shop.sqlite --entity Item --unique Item.name --unique Unit.name items.json
-              coredata import Shop.sqlite --model Shop.xcdatamodeld --entity Item --unique Item.name,Unit.name \\
-                --unique LocationAtHome.storedIn --map unit=unit.name --map home=locationAtHome.storedIn items.xml
-              coredata export Old.sqlite --entity Item --format ndjson | \\
-                coredata import New.sqlite --entity Item --unique Unit.name --format ndjson -
+              coredata import New.sqlite Old.json
+              coredata import Shop.sqlite --entity Item --unique Item.name,Unit.name items.json
+              coredata import Shop.sqlite --entity Item --unique Item.name,Unit.name \\
+                --map unit=unit.name --map size=quantity items.xml
+              coredata export Old.sqlite --format ndjson | \\
+                coredata import New.sqlite --format ndjson -
             """)
 
-    @Argument(help: "The store's file.")
+    @Argument(help: "The store's file.", completion: .file())
     var store: String
 
-    @Argument(help: "The file to read; '-' for standard input.")
+    @Argument(help: "The file or folder to read; '-' for standard input.", completion: .file())
     var file: String
 
     @OptionGroup var modelOptions: ModelOptions
 
-    @Option(help: "The entity that the records are of.")
-    var entity: String
+    @Option(help: "The entity that the records are of. Without it the file tells.")
+    var entity: String?
 
     @Option(
         parsing: .singleValue,
@@ -79,34 +84,55 @@ struct ImportCommand: ParsableCommand {
 
     func validate() throws {
         if batchSize < 1 { throw ValidationError("--batch-size takes a number from 1.") }
-        if format == nil, RecordFormat(fileName: file) == nil {
+        if entity == nil, !map.isEmpty || element != nil {
+            throw ValidationError("\(map.isEmpty ? "--element" : "--map") goes with --entity.")
+        }
+        if format == nil, RecordFormat(fileName: file) == nil, !isFolder {
             throw ValidationError("The name of '\(file)' does not tell its format; give --format.")
         }
-        _ = try delimiterByte()
+        _ = try delimiterByte(of: file)
+    }
+
+    private var isFolder: Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     func run() throws {
         let opened = try OpenStore(changing: store, model: modelOptions)
-        let plan = try ImportPlan(
-            entity: opened.entity(named: entity), uniques: unique.flatMap { $0.split(separator: ",").map(String.init) },
-            maps: map, in: opened.model)
-        let format = format ?? RecordFormat(fileName: file) ?? .json
-        let source = RecordSource(
-            path: file, format: format, entity: entity, element: element, delimiter: try delimiterByte(),
-            keepsEmpty: keepEmpty)
+        let uniques = try UniqueAttributes(
+            unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model)
+        let entity = try entity.map { try opened.entity(named: $0) }
+        let sources = try sources(opened, entity)
         var run = ImportRun(
-            reader: try source.makeReader(), fileName: source.name,
-            drafts: DraftBuilder(plan: plan, emptyIsNil: !format.hasTypes && !keepEmpty),
-            importer: Importer(opened.makeContext(), plan: plan), batchSize: batchSize, skipsInvalid: skipInvalid)
+            sources,
+            builders: try DraftBuilders(opened, uniques: uniques, entity: entity, maps: map),
+            importer: Importer(opened, uniques: uniques), batchSize: batchSize, skipsInvalid: skipInvalid)
         try run.run()
-        run.noteUnusedFields()
+        run.noteLeftOut()
         print(json ? run.summary.json : run.summary.text, terminator: "")
-        if run.summary.skipped > 0 { throw ExitCode(1) }
+        if run.summary.skipped > 0 || !run.missing.isEmpty { throw ExitCode(1) }
     }
 
-    private func delimiterByte() throws -> UInt8 {
+    private func sources(_ opened: OpenStore, _ entity: NSEntityDescription?) throws -> [ImportSource] {
+        func source(_ path: String, _ format: RecordFormat, _ entity: String?) throws -> RecordSource {
+            RecordSource(
+                path: path, format: format, entity: entity, element: element, delimiter: try delimiterByte(of: path),
+                keepsEmpty: keepEmpty)
+        }
+        guard isFolder else {
+            let format = format ?? RecordFormat(fileName: file) ?? .json
+            return [ImportSource(records: try source(file, format, entity?.name))]
+        }
+        return try ImportSource.files(in: file, of: opened, format: format, only: entity) { path, format in
+            // The name of the file tells the entity, also of a JSON or XML file that has one kind of records.
+            try source(path, format, nil)
+        }
+    }
+
+    private func delimiterByte(of path: String) throws -> UInt8 {
         switch delimiter {
-        case nil: return file.lowercased().hasSuffix(".tsv") ? UInt8(ascii: "\t") : UInt8(ascii: ",")
+        case nil: return path.lowercased().hasSuffix(".tsv") ? UInt8(ascii: "\t") : UInt8(ascii: ",")
         case "tab", "\t": return UInt8(ascii: "\t")
         case let text?:
             guard text.utf8.count == 1, let byte = text.utf8.first, byte != UInt8(ascii: "\"") else {

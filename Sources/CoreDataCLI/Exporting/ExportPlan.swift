@@ -1,18 +1,58 @@
 import CoreData
 
-/// What of an entity's objects is written, so that an import makes them again.
+/// What of an entity's objects is written, so that an import makes them again: their IDs, attributes that are stored and
+/// not derived, and what each relationship leads to.
 ///
-/// Attributes that are stored and not derived; of a to-one relationship what tells its object apart
-/// (`unit.name`), or all that it holds where it is its owner's alone (`photo.data`); of a to-many whose other side does not tell the same already, a list of that.
+/// | Relationship | Written as |
+/// | --- | --- |
+/// | to an entity that `--unique` names | `"unit.name": "kg"`; nested `"unit": {"name": "kg"}` |
+/// | with IDs | `"unit": "x-coredata://…/Unit/p3"`, a to-many as a list of IDs |
+/// | without IDs | what the model's constraints tell apart; all that it holds, where it is its owner's alone |
+/// | to-many whose other side says the same already | not at all |
 struct ExportPlan {
+    struct Options {
+        var unique: UniqueAttributes
+        /// Whether objects have their IDs, and relationships those of what they lead to.
+        var hasIDs: Bool
+        /// Whether what tells related objects apart stands in objects of its own.
+        var isNested: Bool
+        var format: RecordFormat
+    }
+
     let entity: NSEntityDescription
-    private(set) var columns: [Column] = []
+    private(set) var columns: [ExportColumn] = []
     /// What is left out, with the reason.
     private(set) var omissions: [String] = []
+    private let options: Options
 
     private static let textless: [NSAttributeType] = [
         .compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType,
     ]
+
+    init(entity: NSEntityDescription, options: Options) throws {
+        self.entity = entity
+        self.options = options
+        if options.hasIDs {
+            columns.append(ExportColumn("objectID") { PropertyPath.reference(to: $0) })
+        }
+        for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name }) {
+            if Self.textless.contains(attribute.attributeType), !attribute.isTransient {
+                omissions.append("\(name).\(attribute.name): values of its type have no text form")
+            } else if Self.isWritten(attribute) {
+                columns.append(try .path(attribute.name, of: entity))
+            }
+        }
+        addNothing()
+        for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+        where !relationship.isTransient {
+            try add(relationship)
+        }
+    }
+
+    /// What to read with many objects at once.
+    var prefetched: [String] { Array(Set(columns.compactMap(\.prefetched))).sorted() }
+
+    private var name: String { entity.name ?? "" }
 
     /// Whether an attribute is stored, is not the store's own doing, and has a text form.
     private static func isWritten(_ attribute: NSAttributeDescription) -> Bool {
@@ -20,45 +60,66 @@ struct ExportPlan {
             && !textless.contains(attribute.attributeType)
     }
 
-    struct Column {
-        var path: PropertyPath
-        /// The field's name; a list is named by its relationship and the unique attribute.
-        var name: String { path.text }
+    /// XML has no attribute for no value, which a new object might have a default in place of.
+    private mutating func addNothing() {
+        guard options.format == .xml, options.hasIDs else { return }
+        let attributes = entity.attributesByName.values.filter { Self.isWritten($0) && $0.defaultValue != nil }
+        let names = attributes.map(\.name).sorted()
+        guard !names.isEmpty else { return }
+        columns.append(
+            ExportColumn(ObjectDraft.nothingField) { object in
+                let missing = names.filter { object.value(forKey: $0) == nil }
+                return missing.isEmpty ? .null : .text(missing.joined(separator: " "))
+            })
     }
 
-    init(entity: NSEntityDescription, unique plan: ImportPlan, format: RecordFormat) throws {
-        self.entity = entity
-        let name = entity.name ?? ""
-        for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name }) {
-            if Self.textless.contains(attribute.attributeType), !attribute.isTransient {
-                omissions.append("\(name).\(attribute.name): values of its type have no text form")
-                continue
+    // MARK: Relationships
+
+    private mutating func add(_ relationship: NSRelationshipDescription) throws {
+        guard let destination = relationship.destinationEntity else { return }
+        let isToldByOtherSide =
+            relationship.inverseRelationship.map { !$0.isToMany && !relationship.isOrdered } ?? false
+        if relationship.isToMany, isToldByOtherSide { return }
+        let named = options.unique.named(destination)
+        if options.hasIDs {
+            if named.isEmpty || !canTell(relationship, by: named) {
+                columns.append(.reference(relationship, isFlat: !options.format.hasTypes))
+            } else {
+                try add(relationship, by: named)
             }
-            if Self.isWritten(attribute) { columns.append(Column(path: try PropertyPath(attribute.name, of: entity))) }
+            return
         }
-        for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) {
-            guard let destination = relationship.destinationEntity else { continue }
-            let isToldByOtherSide =
-                relationship.inverseRelationship.map { !$0.isToMany && !relationship.isOrdered } ?? false
-            if relationship.isToMany, isToldByOtherSide { continue }
-            var unique = plan.uniqueAttributes(of: destination)
-            if unique.isEmpty, relationship.isOwning {
-                unique = destination.attributesByName.values.filter(Self.isWritten).map(\.name).sorted()
-            }
-            guard !unique.isEmpty else {
-                let hint = ImportPlan.example(of: destination).map { "; name what does with --unique \($0)" } ?? ""
-                omissions.append(
-                    "\(name).\(relationship.name): nothing tells the objects of \(destination.name ?? "") apart\(hint)")
-                continue
-            }
-            if relationship.isToMany, !format.hasTypes || unique.count > 1 {
-                omissions.append(
-                    "\(name).\(relationship.name): "
-                        + (format.hasTypes ? "several attributes tell its objects apart" : "only JSON has lists"))
-                continue
-            }
-            columns += try unique.map { Column(path: try PropertyPath("\(relationship.name).\($0)", of: entity)) }
+        var unique = options.unique.of(destination)
+        if unique.isEmpty, relationship.isOwning {
+            unique = destination.attributesByName.values.filter(Self.isWritten).map(\.name).sorted()
         }
+        guard !unique.isEmpty else {
+            let hint = UniqueAttributes.example(of: destination).map { "; name what does with --unique \($0)" } ?? ""
+            omissions.append(
+                "\(name).\(relationship.name): nothing tells the objects of \(destination.name ?? "") apart\(hint)")
+            return
+        }
+        guard canTell(relationship, by: unique) else {
+            omissions.append(
+                "\(name).\(relationship.name): "
+                    + (options.format.hasTypes
+                        ? "several attributes tell its objects apart, which takes --nested" : "only JSON has lists"))
+            return
+        }
+        try add(relationship, by: unique)
+    }
+
+    /// Whether the format has room for what tells the objects apart.
+    private func canTell(_ relationship: NSRelationshipDescription, by unique: [String]) -> Bool {
+        !relationship.isToMany || options.isNested || options.format.hasTypes && unique.count == 1
+    }
+
+    private mutating func add(_ relationship: NSRelationshipDescription, by unique: [String]) throws {
+        guard !options.isNested else {
+            columns.append(try .nested(relationship, unique))
+            return
+        }
+        columns += try unique.map { try .path("\(relationship.name).\($0)", of: entity) }
     }
 }
 

@@ -5,12 +5,17 @@ import Foundation
 ///
 /// A batch runs one fetch for each entity whose objects it has to find, one save, and then lets all its objects go;
 /// what it found is remembered by ID, so that the unit of ten thousand items is looked up once.
+///
+/// A record may mean an object whose record comes later. Where the relationship may be empty until then, it is set in
+/// the end, by ``linkLater()``; where it must not, the batch waits for that record.
 final class Importer {
     /// A draft and where it came from.
     struct Entry {
         let draft: ObjectDraft
         let number: Int
         let line: Int
+        /// What messages call the file.
+        let file: String
     }
 
     /// Why an entry cannot be saved.
@@ -19,47 +24,87 @@ final class Importer {
         let message: String
     }
 
-    private let context: NSManagedObjectContext
-    private let plan: ImportPlan
-    private var known: [ObjectKey: NSManagedObjectID] = [:]
-    /// How many found objects to remember at most.
-    private static let memory = 100_000
+    /// What became of a batch.
+    enum Outcome {
+        case saved([String: ImportSummary.Counts])
+        /// Nothing was saved, because of these.
+        case rejected([Rejection])
+        /// Nothing was saved: an object must lead to one whose record has not been read.
+        case waiting
+    }
 
-    init(_ context: NSManagedObjectContext, plan: ImportPlan) {
-        self.context = context
-        self.plan = plan
+    private let context: NSManagedObjectContext
+    private let uniques: UniqueAttributes
+    private var known = KnownObjects()
+    /// Relationships whose objects have not all come, by owner.
+    private var pending: [PendingLink] = []
+    /// How many relationships are set at once in the end.
+    private static let linkCount = 500
+
+    init(_ opened: OpenStore, uniques: UniqueAttributes) {
+        context = opened.makeContext()
+        self.uniques = uniques
+        known.store = opened.coordinator.persistentStores.first?.identifier?.uppercased() ?? ""
     }
 
     /// Saves all entries, or none where one is rejected.
     ///
+    /// - Parameter isLast: whether no other records will come.
     /// - Throws: an error of the save that is no entry's own.
-    func save(_ entries: [Entry]) throws -> (counts: [String: ImportSummary.Counts], rejections: [Rejection]) {
+    func save(_ entries: [Entry], isLast: Bool) throws -> Outcome {
         try context.performAndWait {
             defer { context.reset() }
-            var batch = try Batch(entries.map(\.draft), known: known, plan: plan, context: context)
+            var batch = try ImportBatch(entries.map(\.draft), known: known, uniques: uniques, context: context)
             var owners: [(object: NSManagedObject, entry: Entry)] = []
             var rejections: [Rejection] = []
             for entry in entries {
+                let firstUnresolved = batch.unresolved.count
                 do {
                     owners += try batch.apply(entry.draft).map { ($0, entry) }
                 } catch let failure as ToolFailure {
                     rejections.append(Rejection(entry: entry, message: failure.message))
                 }
+                if let needed = batch.unresolved[firstUnresolved...].first(where: \.isRequired) {
+                    guard isLast else { return .waiting }
+                    rejections.append(Rejection(entry: entry, message: needed.message))
+                }
             }
-            rejections += Self.invalid(owners)
-            guard rejections.isEmpty else { return ([:], rejections) }
+            if rejections.isEmpty { rejections += Self.invalid(owners) }
+            guard rejections.isEmpty else { return .rejected(rejections) }
             let counts = batch.counts()
             do {
                 if context.hasChanges { try context.save() }
             } catch {
                 rejections = Self.rejections(error, owners)
                 guard !rejections.isEmpty else { throw error }
-                return ([:], rejections)
+                return .rejected(rejections)
             }
-            if known.count > Self.memory { known = [:] }
-            known.merge(batch.objects.mapValues(\.objectID)) { $1 }
-            return (counts, [])
+            known.add(batch)
+            pending += batch.unresolved.map(PendingLink.init)
+            return .saved(counts)
         }
+    }
+
+    /// Sets the relationships to objects whose records came after those of their owners.
+    ///
+    /// - Returns: how many were set, by entity, and those of which nothing came.
+    func linkLater() throws -> (counts: [String: ImportSummary.Counts], missing: [String]) {
+        var counts: [String: ImportSummary.Counts] = [:]
+        var missing: [String] = []
+        for start in stride(from: 0, to: pending.count, by: Self.linkCount) {
+            let part = pending[start..<min(start + Self.linkCount, pending.count)]
+            try context.performAndWait {
+                defer { context.reset() }
+                for link in part {
+                    let (count, absent) = try link.set(in: context, known)
+                    counts[link.entity, default: .init()].linked += count
+                    missing += absent
+                }
+                if context.hasChanges { try context.save() }
+            }
+        }
+        pending = []
+        return (counts, missing)
     }
 
     /// The entries whose objects the model does not allow, found before the save so that each is named.
@@ -94,144 +139,48 @@ final class Importer {
     }
 }
 
-/// The objects of one batch, in a context.
-private struct Batch {
-    private let plan: ImportPlan
-    private let context: NSManagedObjectContext
-    /// Found or made, by what tells them apart.
-    private(set) var objects: [ObjectKey: NSManagedObject] = [:]
-    private var created: [ObjectIdentifier: String] = [:]
-    private var updated: [ObjectIdentifier: String] = [:]
-    private var linked: [String: Int] = [:]
+/// The objects of earlier batches, by what the file tells them apart with.
+struct KnownObjects {
+    /// The store's UUID.
+    var store = ""
+    private(set) var byKey: [ObjectKey: NSManagedObjectID] = [:]
+    private(set) var byReference: [ObjectReference: NSManagedObjectID] = [:]
+    /// How many found objects to remember at most; those that may still be meant by their ID are all remembered.
+    private static let memory = 100_000
 
-    init(
-        _ drafts: [ObjectDraft], known: [ObjectKey: NSManagedObjectID], plan: ImportPlan,
-        context: NSManagedObjectContext
-    ) throws {
-        self.plan = plan
-        self.context = context
-        var wanted: [String: (entity: NSEntityDescription, drafts: [ObjectKey: ObjectDraft])] = [:]
-        for draft in drafts {
-            draft.forEach { draft in
-                guard let key = draft.key else { return }
-                if let id = known[key] {
-                    // A row that only gets linked to need not be read.
-                    objects[key] = context.object(with: id)
-                } else {
-                    wanted[key.entity, default: (draft.entity, [:])].drafts[key] = draft
-                }
-            }
-        }
-        for (entity, drafts) in wanted.values { try find(drafts, of: entity) }
+    fileprivate mutating func add(_ batch: ImportBatch) {
+        if byKey.count > Self.memory { byKey = [:] }
+        byKey.merge(batch.objects.mapValues(\.objectID)) { $1 }
+        byReference.merge(batch.referenced.mapValues(\.objectID)) { $1 }
+    }
+}
+
+/// A relationship whose objects come later.
+private struct PendingLink {
+    private let owner: NSManagedObjectID
+    private let relationship: String
+    private let targets: [ObjectReference]
+    var entity: String { owner.entity.name ?? "" }
+
+    init(_ unresolved: ImportBatch.Unresolved) {
+        owner = unresolved.owner.objectID
+        relationship = unresolved.relationship.name
+        targets = unresolved.targets
     }
 
-    /// One fetch: those that have one of the values of the first unique attribute.
-    private mutating func find(_ drafts: [ObjectKey: ObjectDraft], of entity: NSEntityDescription) throws {
-        let names = plan.uniqueAttributes(of: entity)
-        guard let first = names.first else { return }
-        let values = drafts.values.compactMap { $0.values[first].flatMap { $0 } }
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [first, values])
-        // Of several that the values fit, the oldest is meant.
-        request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
-        request.returnsObjectsAsFaults = false
-        for object in try context.fetch(request) {
-            let parts = names.compactMap { object.value(forKey: $0) }.map(ObjectKey.Part.init)
-            let key = ObjectKey(entity: entity.name ?? "", parts: parts)
-            if drafts[key] != nil, objects[key] == nil { objects[key] = object }
-        }
-    }
-
-    /// Makes or changes the objects that the draft describes; returns those, with the draft's own last.
-    mutating func apply(_ draft: ObjectDraft, ownedBy owned: NSManagedObject? = nil) throws -> [NSManagedObject] {
-        let object = try object(for: draft, owned)
-        var touched: [NSManagedObject] = []
-        // What an object was found by it has; asking would read the row of one that is only linked to.
-        let isFound = draft.key != nil && created[ObjectIdentifier(object)] == nil
-        let names = isFound ? plan.uniqueAttributes(of: draft.entity) : []
-        for (name, value) in draft.values where !names.contains(name) {
-            guard !Self.isSame(object.value(forKey: name), value) else { continue }
-            object.setValue(value, forKey: name)
-            note(object)
-        }
-        for (name, link) in draft.links {
-            let current = object.value(forKey: name) as? NSManagedObject
-            var target: NSManagedObject?
-            if let link {
-                touched += try apply(link, ownedBy: isOwned(draft.entity, name) ? current : nil)
-                target = touched.last
-            }
-            if target !== current {
-                object.setValue(target, forKey: name)
-                note(object, isLink: target != nil)
-            }
-        }
-        for (name, members) in draft.lists {
-            var targets: [NSManagedObject] = []
-            for member in members {
-                touched += try apply(member)
-                if let target = touched.last, !targets.contains(where: { $0 === target }) { targets.append(target) }
-            }
-            setMembers(targets, of: name, on: object)
-        }
-        return touched + [object]
-    }
-
-    private mutating func object(for draft: ObjectDraft, _ owned: NSManagedObject?) throws -> NSManagedObject {
-        if let key = draft.key, let object = objects[key] { return object }
-        if draft.key == nil, let owned { return owned }
-        guard !draft.entity.isAbstract else {
-            throw ToolFailure(
-                "\(draft.entity.name ?? "") is abstract; an object of it can be found, but not made")
-        }
-        let object = NSManagedObject(entity: draft.entity, insertInto: context)
-        created[ObjectIdentifier(object)] = draft.entity.name ?? ""
-        if let key = draft.key { objects[key] = object }
-        return object
-    }
-
-    /// Whether the object behind the relationship is its owner's alone and needs nothing to be found by.
-    private func isOwned(_ entity: NSEntityDescription, _ name: String) -> Bool {
-        guard let inverse = entity.relationshipsByName[name]?.inverseRelationship else { return false }
-        return !inverse.isToMany
-    }
-
-    private mutating func setMembers(_ targets: [NSManagedObject], of name: String, on object: NSManagedObject) {
-        guard let relationship = object.entity.relationshipsByName[name] else { return }
-        let current = PropertyPath.members(of: object, relationship)
-        let isSame =
-            relationship.isOrdered
-            ? current.elementsEqual(targets, by: ===) : Set(current) == Set(targets)
-        guard !isSame else { return }
-        let newCount = targets.count { target in !current.contains { $0 === target } }
-        let value: NSObject = relationship.isOrdered ? NSOrderedSet(array: targets) : NSSet(array: targets)
-        object.setValue(value, forKey: name)
-        note(object, isLink: false)
-        linked[object.entity.name ?? "", default: 0] += newCount
-    }
-
-    private mutating func note(_ object: NSManagedObject, isLink: Bool = false) {
-        let name = object.entity.name ?? ""
-        if created[ObjectIdentifier(object)] == nil { updated[ObjectIdentifier(object)] = name }
-        if isLink { linked[name, default: 0] += 1 }
-    }
-
-    func counts() -> [String: ImportSummary.Counts] {
-        var counts: [String: ImportSummary.Counts] = [:]
-        for name in created.values { counts[name, default: .init()].created += 1 }
-        for name in updated.values { counts[name, default: .init()].updated += 1 }
-        for (name, count) in linked { counts[name, default: .init()].linked += count }
-        return counts
-    }
-
-    /// Whether storing the new value would change nothing; texts count as equal only byte by byte.
-    private static func isSame(_ old: Any?, _ new: Any?) -> Bool {
-        switch (old, new) {
-        case (nil, nil): true
-        case (let old as String, let new as String): old.utf8.elementsEqual(new.utf8)
-        case (let old as NSObject, let new as NSObject): old.isEqual(new)
-        case (let old as AnyHashable, let new as AnyHashable): old == new
-        default: false
-        }
+    func set(in context: NSManagedObjectContext, _ known: KnownObjects) throws -> (count: Int, missing: [String]) {
+        let object = context.object(with: owner)
+        guard let description = object.entity.relationshipsByName[relationship] else { return (0, []) }
+        let found = targets.compactMap { known.byReference[$0].map(context.object) }
+        let missing = targets.filter { known.byReference[$0] == nil }.map { "\(entity).\(relationship) → \($0.text)" }
+        let current = PropertyPath.members(of: object, description, sorted: false)
+        let isSame = description.isOrdered ? current.elementsEqual(found, by: ===) : Set(current) == Set(found)
+        guard !isSame, !found.isEmpty else { return (0, missing) }
+        let value: NSObject =
+            !description.isToMany
+            ? found[0] : description.isOrdered ? NSOrderedSet(array: found) : NSSet(array: found)
+        object.setValue(value, forKey: relationship)
+        let before = Set(current.map(ObjectIdentifier.init))
+        return (found.count { !before.contains(ObjectIdentifier($0)) }, missing)
     }
 }

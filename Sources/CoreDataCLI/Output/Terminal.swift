@@ -46,7 +46,14 @@ final class TextOutput {
             file = nil
             return
         }
-        let final = URL(fileURLWithPath: path)
+        guard Self.isReplaceable(path) else {
+            guard let handle = FileHandle(forWritingAtPath: path) else { throw ToolFailure("Cannot write \(path).") }
+            self.handle = handle
+            file = nil
+            return
+        }
+        // What a link leads to is replaced, not the link.
+        let final = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let temporary = final.deletingLastPathComponent()
             .appendingPathComponent(".\(final.lastPathComponent).\(UUID().uuidString)")
         guard FileManager.default.createFile(atPath: temporary.path, contents: nil),
@@ -54,6 +61,17 @@ final class TextOutput {
         else { throw ToolFailure("Cannot write \(path): its folder does not exist or cannot be written to.") }
         self.handle = handle
         file = (temporary, final)
+    }
+
+    /// Whether a file can take the place of what is there: a device or a pipe is written to.
+    static func isReplaceable(_ path: String) -> Bool {
+        #if os(Windows)
+            return true
+        #else
+            var status = stat()
+            guard stat(path, &status) == 0 else { return true }
+            return status.st_mode & S_IFMT == S_IFREG
+        #endif
     }
 
     func write(_ text: String) throws {

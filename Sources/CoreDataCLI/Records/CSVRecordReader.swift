@@ -5,7 +5,7 @@
 struct CSVRecordReader: RecordReader {
     private var cursor: ByteCursor
     private let delimiter: UInt8
-    private let keepsEmpty: Bool
+    private var keepsEmpty: Bool
     private var header: [String] = []
     private var number = 0
 
@@ -20,6 +20,8 @@ struct CSVRecordReader: RecordReader {
             guard case .text(let name) = field else { return "" }
             return name.drop(while: \.isWhitespace).description
         }
+        // What was exported with its ID says exactly what it has: nothing is nothing, an empty text is one.
+        if header.contains(ObjectDraft.idField) { self.keepsEmpty = true }
         if let twice = Dictionary(grouping: header, by: { $0 }).first(where: { $0.value.count > 1 })?.key {
             throw cursor.failure("the field '\(twice)' is in the first row more than once", line: 1)
         }

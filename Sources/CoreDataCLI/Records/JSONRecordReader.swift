@@ -5,29 +5,66 @@
 struct JSONRecordReader: RecordReader {
     private var scanner: JSONScanner
     private var number = 0
-    private var isStarted = false
-    private var isFinished = false
+    /// Where the scanner stands.
+    private var place = Place.beforeArray
+    /// Of a file with an array for each entity, of which all are read: the one at hand.
+    private var section: String?
+    /// Whether arrays of other entities may follow.
+    private var hasSections = false
 
-    init(_ bytes: FileBytes, entity: String) throws {
+    private enum Place {
+        case beforeSection
+        case beforeArray
+        case inArray
+        case atEnd
+    }
+
+    /// - Parameter entity: whose array to read of a file that has several; `nil` for all.
+    init(_ bytes: FileBytes, entity: String?) throws {
         scanner = JSONScanner(ByteCursor(bytes))
         scanner.cursor.skipWhitespace()
-        if scanner.cursor.peek() == UInt8(ascii: "{") { try goTo(entity) }
+        guard scanner.cursor.peek() == UInt8(ascii: "{") else { return }
+        if let entity {
+            try goTo(entity)
+        } else {
+            scanner.cursor.advance()
+            hasSections = true
+            scanner.cursor.skipWhitespace()
+            place = scanner.cursor.skip("}") ? .atEnd : .beforeSection
+        }
     }
 
     var fractionRead: Double { scanner.cursor.fractionRead }
 
     mutating func next() throws -> Record? {
-        guard !isFinished else { return nil }
-        if isStarted {
-            isFinished = try !scanner.continues("]")
-        } else {
-            isStarted = true
-            scanner.cursor.skipWhitespace()
-            guard scanner.cursor.skip("[") else { throw scanner.unexpected("an array of objects") }
-            scanner.cursor.skipWhitespace()
-            isFinished = scanner.cursor.skip("]")
+        while true {
+            switch place {
+            case .atEnd: return nil
+            case .beforeSection:
+                section = try scanner.memberName()
+                place = .beforeArray
+            case .beforeArray:
+                scanner.cursor.skipWhitespace()
+                guard scanner.cursor.skip("[") else { throw scanner.unexpected("an array of objects") }
+                scanner.cursor.skipWhitespace()
+                if scanner.cursor.skip("]") {
+                    try endArray()
+                } else {
+                    place = .inArray
+                    return try record()
+                }
+            case .inArray:
+                if try scanner.continues("]") { return try record() }
+                try endArray()
+            }
         }
-        guard !isFinished else { return nil }
+    }
+
+    private mutating func endArray() throws {
+        place = hasSections ? (try scanner.continues("}") ? .beforeSection : .atEnd) : .atEnd
+    }
+
+    private mutating func record() throws -> Record {
         scanner.cursor.skipWhitespace()
         number += 1
         let line = scanner.cursor.line
@@ -35,7 +72,7 @@ struct JSONRecordReader: RecordReader {
             guard case .object(let fields) = try scanner.value() else {
                 throw scanner.cursor.failure("the elements of the array must be objects", line: line)
             }
-            return Record(fields: fields.map { ($0.name, $0.value) }, number: number, line: line)
+            return Record(fields: fields.map { ($0.name, $0.value) }, number: number, line: line, entity: section)
         } catch var failure as RecordFailure {
             failure.number = number
             throw failure

@@ -39,11 +39,17 @@ struct JSONScanner {
         cursor.skipWhitespace()
         if cursor.skip("}") { return }
         repeat {
-            cursor.skipWhitespace()
-            let name = try string()
-            try expect(":", "':' after \"\(name)\"")
+            let name = try memberName()
             try member(&self, name)
         } while try continues("}")
+    }
+
+    /// The name of an object's next member; the scanner stands at its value then.
+    mutating func memberName() throws -> String {
+        cursor.skipWhitespace()
+        let name = try string()
+        try expect(":", "':' after \"\(name)\"")
+        return name
     }
 
     /// Whether another element follows; goes past the comma or the end.

@@ -5,6 +5,8 @@ struct Record {
     var number: Int
     /// Where the record starts, counting from 1.
     var line: Int
+    /// What the file calls records of its kind, where it has several kinds: the name of an entity.
+    var entity: String?
 }
 
 /// A value as a file writes it; what it means is up to the attribute that it is for.

@@ -25,8 +25,8 @@ struct RecordSource {
     /// A path; `-` for standard input.
     var path: String
     var format: RecordFormat
-    /// The entity that the records are for: picks them from a file that has several.
-    var entity: String
+    /// The entity that the records are for: picks them from a file that has several; `nil` for all.
+    var entity: String?
     /// XML: the name of the repeated element.
     var element: String?
     /// CSV: what stands between fields.

@@ -9,17 +9,19 @@ import Foundation
 ///         <item><name>Bread</name></item>
 ///     </items>
 ///
-/// Where the root has children of several names, those that are named like the entity count, in any case.
+/// Where the root has children of several names, those that are named like the entity count, in any case; without an
+/// entity all of them, and their names tell their entities.
 struct XMLRecordReader: RecordReader {
     private let reader: XMLReader
     private let fileName: String
-    private let element: String
+    /// The name of the elements that are records; `nil` for all.
+    private let element: String?
     private var number = 0
     /// How many elements are open.
     private var depth = 0
 
     /// - Parameter name: what messages call the file.
-    init(_ data: Data, name fileName: String, entity: String, element: String?) throws {
+    init(_ data: Data, name fileName: String, entity: String?, element: String?) throws {
         self.fileName = fileName
         do {
             let names = try Self.names(in: XMLReader(data))
@@ -34,16 +36,16 @@ struct XMLRecordReader: RecordReader {
 
     mutating func next() throws -> Record? {
         while let event = try nextEvent() {
-            guard case .start(let tag) = event, depth == 2, tag.name == element else { continue }
+            guard case .start(let tag) = event, depth == 2, element.map({ $0 == tag.name }) ?? true else { continue }
             number += 1
             var fields = tag.attributes.map { ($0.name, FieldValue.text($0.value)) }
             do {
-                try readChildren(into: &fields)
+                try readChildren(of: tag.name, into: &fields)
             } catch var failure as RecordFailure {
                 failure.number = number
                 throw failure
             }
-            return Record(fields: fields, number: number, line: tag.line)
+            return Record(fields: fields, number: number, line: tag.line, entity: element == nil ? tag.name : nil)
         }
         return nil
     }
@@ -60,7 +62,7 @@ struct XMLRecordReader: RecordReader {
     }
 
     /// Reads to the end of the record.
-    private mutating func readChildren(into fields: inout [(String, FieldValue)]) throws {
+    private mutating func readChildren(of element: String, into fields: inout [(String, FieldValue)]) throws {
         var child: String?
         var text = ""
         while let event = try nextEvent() {
@@ -103,14 +105,15 @@ struct XMLRecordReader: RecordReader {
 
     /// The name of the elements that are records.
     private static func element(
-        _ asked: String?, for entity: String, among names: [String], of file: String
-    ) throws -> String {
+        _ asked: String?, for entity: String?, among names: [String], of file: String
+    ) throws -> String? {
         if let asked {
             guard names.contains(asked) || names.isEmpty else {
                 throw ToolFailure("\(file) has no <\(asked)> in its root\(Suggestion.text(for: asked, among: names))")
             }
             return asked
         }
+        guard let entity else { return nil }
         if let name = names.first(where: { $0.lowercased() == entity.lowercased() }) { return name }
         guard names.count < 2 else {
             throw ToolFailure(

@@ -32,6 +32,9 @@ struct ObjectReference: Hashable {
         self.key = key
     }
 
+    /// As it was written.
+    var text: String { (store.map { "x-coredata://\($0)/" } ?? "") + "\(entity)/p\(key)" }
+
     /// The ID in the store that is open.
     ///
     /// - Throws: ``ToolFailure`` for an object of another store, or of an entity that the model lacks.
@@ -39,7 +42,7 @@ struct ObjectReference: Hashable {
         let own = opened.coordinator.persistentStores.first?.identifier ?? ""
         if let store, store != own.uppercased() {
             throw ToolFailure(
-                "x-coredata://\(store)/\(entity)/p\(key) is an object of another store; the UUID of this one is \(own)."
+                "\(text) is an object of another store; the UUID of this one is \(own)."
             )
         }
         let name = try opened.entity(named: entity).name ?? ""

@@ -5,6 +5,8 @@ import Foundation
 struct OpenStore {
     let model: NSManagedObjectModel
     let coordinator: NSPersistentStoreCoordinator
+    /// The entities that the store has.
+    let entities: [NSEntityDescription]
 
     /// Opens the store at that path for looking into it, which leaves nothing beside it.
     init(reading path: String, model options: ReadingModelOptions) throws {
@@ -43,6 +45,7 @@ struct OpenStore {
         keepsModel: Bool
     ) throws {
         self.model = model
+        entities = model.entities(forConfigurationName: configuration) ?? model.entities
         coordinator = try NSPersistentStoreCoordinator(validating: model)
         let url = URL(fileURLWithPath: path)
         do {

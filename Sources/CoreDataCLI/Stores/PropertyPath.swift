@@ -121,10 +121,16 @@ struct PropertyPath {
     }
 
     /// The members of a to-many: as they are ordered, else by key, so that the output does not change from run to run.
-    static func members(of object: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+    ///
+    /// - Parameter sorted: whether their order matters to anybody.
+    static func members(
+        of object: NSManagedObject, _ relationship: NSRelationshipDescription, sorted: Bool = true
+    ) -> [NSManagedObject] {
         let value = object.value(forKey: relationship.name)
         if let ordered = value as? NSOrderedSet { return ordered.array.compactMap { $0 as? NSManagedObject } }
+        guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
         let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+        guard sorted else { return members }
         return members.map { (object: $0, key: $0.objectID.uriRepresentation().absoluteString) }
             .sorted { ($0.key.count, $0.key) < ($1.key.count, $1.key) }.map(\.object)
     }

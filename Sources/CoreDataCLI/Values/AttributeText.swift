@@ -7,13 +7,16 @@ import Foundation
 /// | --- | --- |
 /// | Boolean | `true`, `false`; read also `YES`, `NO`, `1`, `0` |
 /// | Date | ISO 8601, UTC unless it says otherwise: `2024-05-01T12:30:00Z`, `2024-05-01` |
-/// | Binary, Transformable | base64; of a transformable, what its transformer makes of the value |
+/// | Binary, Transformable | base64; of a transformable, the bytes that are stored |
 /// | UUID, URI, String, numbers | plain text; JSON has numbers |
 struct AttributeText {
     let attribute: NSAttributeDescription
     /// Whether an empty text is no value, as in formats that have no other way to write that; an empty text stays
     /// empty for a text attribute that needs a value.
     var emptyIsNil = false
+    /// Whether the file has what this tool wrote, so that everything means exactly what it says: an empty text for bytes
+    /// is no bytes, a number for a date is the seconds since 2001.
+    var isExact = false
 
     /// What a file says, as the attribute stores it; `nil` for no value.
     ///
@@ -26,6 +29,7 @@ struct AttributeText {
             return NSNumber(value: value)
         case .number(let text): return try value(text)
         case .text(let text):
+            if text.isEmpty, isExact, Self.isBytes(attribute.attributeType) { return Data() }
             if text.isEmpty, emptyIsNil || attribute.attributeType != .stringAttributeType {
                 let isRequiredText = attribute.attributeType == .stringAttributeType && !attribute.isOptional
                 return isRequiredText ? "" : nil
@@ -44,7 +48,7 @@ struct AttributeText {
         case .doubleAttributeType: return NSNumber(value: try real(text))
         case .floatAttributeType:
             let value = Float(try real(text))
-            guard value.isFinite else { throw failure(text) }
+            guard value.isFinite || isExact else { throw failure(text) }
             return NSNumber(value: value)
         case .decimalAttributeType:
             // Decimal reads as far as it understands, so the form is checked first.
@@ -60,9 +64,10 @@ struct AttributeText {
             default: throw failure(text)
             }
         case .dateAttributeType:
-            guard let date = DateText.date(text) else { throw failure(text) }
-            return date
-        case .binaryDataAttributeType:
+            if let date = DateText.date(text) { return date }
+            guard isExact, let seconds = Double(text) else { throw failure(text) }
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        case .binaryDataAttributeType, .transformableAttributeType:
             guard let data = Data(base64Encoded: text) else { throw failure(text) }
             return data
         case .UUIDAttributeType:
@@ -71,7 +76,6 @@ struct AttributeText {
         case .URIAttributeType:
             guard let url = URL(string: text) else { throw failure(text) }
             return url
-        case .transformableAttributeType: return try transformed(text)
         case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
             throw ToolFailure("is of a type that cannot be imported")
         }
@@ -86,34 +90,18 @@ struct AttributeText {
     }
 
     private func real(_ text: String) throws -> Double {
-        guard let value = Double(text), value.isFinite, !text.lowercased().contains("x") else { throw failure(text) }
+        guard let value = Double(text), value.isFinite || isExact && !value.isNaN, !text.lowercased().contains("x")
+        else { throw failure(text) }
         return value
-    }
-
-    private func transformed(_ text: String) throws -> Any {
-        guard let data = Data(base64Encoded: text) else { throw failure(text) }
-        guard let transformer else {
-            let name = attribute.valueTransformerName ?? ""
-            throw ToolFailure("needs the value transformer '\(name)', which this tool does not have")
-        }
-        let isUnarchiving = transformer is NSSecureUnarchiveFromDataTransformer
-        let value = isUnarchiving ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
-        guard let value else { throw failure(text) }
-        return value
-    }
-
-    /// What stands between a transformable's values and its bytes: the model's transformer, else an archiver.
-    ///
-    /// One that unarchives makes values of bytes, others make bytes of values.
-    private var transformer: ValueTransformer? {
-        let name = attribute.valueTransformerName ?? ""
-        return ValueTransformer(
-            forName: name.isEmpty ? .secureUnarchiveFromDataTransformerName : NSValueTransformerName(name))
     }
 
     private func failure(_ text: String) -> ToolFailure {
         let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
         return ToolFailure("'\(shown)' is not \(typeName)")
+    }
+
+    private static func isBytes(_ type: NSAttributeType) -> Bool {
+        type == .binaryDataAttributeType || type == .transformableAttributeType
     }
 
     /// What the attribute takes, for messages.
@@ -145,7 +133,6 @@ struct AttributeText {
             return (value as? NSNumber).flatMap { Double("\($0.floatValue)") }.map { .real($0) } ?? Self.other(value)
         case .decimalAttributeType:
             return (value as? NSNumber).map { .decimal($0.decimalValue) } ?? Self.other(value)
-        case .transformableAttributeType: return archived(value)
         default: return Self.other(value)
         }
     }
@@ -162,14 +149,6 @@ struct AttributeText {
         case let value as NSNumber: .real(value.doubleValue)
         default: .text("\(value)")
         }
-    }
-
-    private func archived(_ value: Any) -> CellValue {
-        // Where no transformer could read them, the value is the stored bytes.
-        if let data = value as? Data { return .data(data) }
-        let isUnarchiving = transformer is NSSecureUnarchiveFromDataTransformer
-        let data = isUnarchiving ? transformer?.reverseTransformedValue(value) : transformer?.transformedValue(value)
-        return (data as? Data).map { .data($0) } ?? .text("\(value)")
     }
 }
 

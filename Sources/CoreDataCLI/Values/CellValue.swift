@@ -13,6 +13,12 @@ indirect enum CellValue: Equatable {
     /// How many objects a to-many has.
     case count(Int)
     case list([CellValue])
+    case object([Member])
+
+    struct Member: Equatable {
+        var name: String
+        var value: CellValue
+    }
 
     /// As a table shows it: a binary as its size, nothing as `NULL`.
     var tableText: String {
@@ -20,6 +26,7 @@ indirect enum CellValue: Equatable {
         case .null: "NULL"
         case .data(let data): "<\(data.count) bytes>"
         case .list(let values): values.map(\.tableText).joined(separator: ", ")
+        case .object(let members): members.map(\.value.tableText).joined(separator: ", ")
         default: text ?? ""
         }
     }
@@ -36,9 +43,10 @@ indirect enum CellValue: Equatable {
         case .real(let value): Self.text(value)
         case .decimal(let value): value.description
         case .text(let value): value
-        case .date(let value): DateText.text(value)
+        case .date(let value): Self.text(value)
         case .data(let value): value.base64EncodedString()
         case .list(let values): values.map { $0.text ?? "" }.joined(separator: ", ")
+        case .object(let members): members.map { $0.value.text ?? "" }.joined(separator: ", ")
         }
     }
 
@@ -47,9 +55,11 @@ indirect enum CellValue: Equatable {
         switch self {
         case .null: "null"
         case .boolean, .integer, .count, .decimal: text ?? "null"
-        case .real(let value): value.isFinite ? Self.text(value) : "null"
+        case .real(let value): value.isFinite ? Self.text(value) : JSONText.quoted(Self.text(value))
         case .text, .date, .data: JSONText.quoted(text ?? "")
         case .list(let values): "[" + values.map(\.json).joined(separator: ", ") + "]"
+        case .object(let members):
+            "{" + members.map { "\(JSONText.quoted($0.name)): \($0.value.json)" }.joined(separator: ", ") + "}"
         }
     }
 
@@ -58,6 +68,12 @@ indirect enum CellValue: Equatable {
         case .integer, .real, .decimal, .count: true
         default: false
         }
+    }
+
+    /// ISO 8601; a date that no such text tells exactly, as the seconds since 2001.
+    private static func text(_ value: Date) -> String {
+        let text = DateText.text(value)
+        return DateText.date(text) == value ? text : String(value.timeIntervalSinceReferenceDate)
     }
 
     /// `2` instead of `2.0`.

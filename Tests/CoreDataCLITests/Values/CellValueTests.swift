@@ -11,7 +11,7 @@ import Testing
             (.integer(-5), "-5", "-5", "-5"),
             (.real(2), "2", "2", "2"),
             (.real(0.1), "0.1", "0.1", "0.1"),
-            (.real(.infinity), "inf", "inf", "null"),
+            (.real(.infinity), "inf", "inf", "\"inf\""),
             (.text("a\"\n\u{1}"), "a\"\n\u{1}", "a\"\n\u{1}", "\"a\\\"\\n\\u0001\""),
             (.data(Data([1, 2, 3])), "<3 bytes>", "AQID", "\"AQID\""),
             (.count(3), "3", "3", "3"),
