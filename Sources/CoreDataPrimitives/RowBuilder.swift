@@ -67,6 +67,13 @@ package final class RowBuilder {
         set(word: keep(source), at: column)
     }
 
+    /// Makes the column NULL, and keeps what the store has for a value that it cannot read.
+    package func setUnreadable(_ stored: UnsafeRawBufferPointer, at column: Int) {
+        let word = keep(stored)
+        setNull(at: column)
+        words[nullWords + column] = word
+    }
+
     /// Sets up to 64 columns from `first`, a multiple of 64, on: `read` is asked for the word of each, or `nil` for NULL.
     ///
     /// As setting one after another, with the NULL bits kept in a register.
@@ -115,7 +122,9 @@ package final class RowBuilder {
 
     /// Copies a column of another row of the same layout, which somebody holds.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
-        if row.isNull(column) {
+        if row.isUnreadable(column) {
+            setUnreadable(row.bytes(column), at: column)
+        } else if row.isNull(column) {
             setNull(at: column)
         } else if kind == .integer || kind == .real {
             set(word: row.word(column), at: column)
@@ -136,9 +145,6 @@ package final class RowBuilder {
         _ = Unmanaged.passRetained(owner)
         return UInt(bitPattern: header)
     }
-
-    /// Empties the builder without making a row, where one could not be made to the end.
-    package func abandon() { begin() }
 
     @inline(__always)
     private func make(

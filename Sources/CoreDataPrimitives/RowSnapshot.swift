@@ -20,7 +20,8 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 ///  24 bytes  | ⌈n/64⌉ × 8 | n × 8        | text and blobs, back to back
 /// ```
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
-/// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes.
+/// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes. A blob that
+/// the store has, but cannot read, is NULL with the word of what the store has in its place.
 /// Columns are those of the entity's ``RowLayout``, in its order. Rows that were made one after another share an
 /// allocation, their ``RowSlab``.
 @usableFromInline
@@ -54,6 +55,10 @@ package struct RowSnapshot: @unchecked Sendable {
     @inlinable package func isNull(_ column: Int) -> Bool {
         withView { $0.isNull(column) }
     }
+
+    /// Whether a column that counts as NULL has a value in the store that could not be read; its bytes are what the
+    /// store has for it.
+    package func isUnreadable(_ column: Int) -> Bool { withView { $0.isUnreadable(column) } }
 
     /// The column's word, whatever its kind; 0 when it is NULL.
     @inlinable package func word(_ column: Int) -> UInt64 {

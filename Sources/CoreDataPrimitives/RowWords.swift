@@ -30,6 +30,10 @@ package struct RowView: Equatable {
 
     @inlinable package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
+    /// Whether a column that counts as NULL has a value in the store that could not be read; its bytes are what the
+    /// store has for it.
+    package func isUnreadable(_ column: Int) -> Bool { isNull(column) && word(column) != 0 }
+
     /// The integer, 0 when NULL.
     @inlinable package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
 
@@ -41,7 +45,7 @@ package struct RowView: Equatable {
         isNull(column) ? nil : String(decoding: bytes(column), as: UTF8.self)
     }
 
-    /// The bytes of a text or blob column, as long as the row is held; empty when NULL.
+    /// The bytes of a text or blob column, as long as the row is held; empty when NULL, unless it is unreadable.
     @inlinable package func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let word = word(column)
         let count = Int(header.pointee.columnCount)

@@ -85,18 +85,28 @@ import Testing
         RowSnapshot.release(first[0])
     }
 
-    @Test(arguments: [0, 10, 5000]) func whatWasAbandonedDoesNotShow(length: Int) {
-        let builder = RowBuilder(columnCount: Self.columns)
-        let first = rows([3], of: builder)
-        builder.setInteger(41, at: 0)
-        builder.setInteger(42, at: 1)
-        builder.setText(text(4, length), at: 2)
-        builder.abandon()
-        builder.fill(0) { $0 == 0 ? 7 : nil }
+    /// What a store has and cannot read is NULL, and known from what is not there, in the row and in copies of it.
+    @Test func whatCannotBeReadIsKept() {
+        let builder = RowBuilder(columnCount: 3)
+        let stored = Array("\u{2}a file\u{0}".utf8)
+        builder.setBytes(UnsafeRawBufferPointer(start: nil, count: 0), at: 0)
+        stored.withUnsafeBytes { builder.setUnreadable($0, at: 1) }
         let row = builder.finish(primaryKey: 1, version: 1, entity: 0)
-        #expect(row.integer(0) == 7)
-        #expect(row.isNull(1) && row.integer(1) == 0 && row.isNull(2) && row.text(2) == "")
-        RowSnapshot.release(first[0])
+        for column in 0..<3 { builder.copy(column, kind: .blob, from: row) }
+        let copy = builder.finish(primaryKey: 1, version: 2, entity: 0)
+        row.withView { view in
+            [ColumnKind.blob, .blob, .blob].withUnsafeBufferPointer { builder.copy(view, kinds: $0) }
+        }
+        let whole = builder.finish(primaryKey: 1, version: 3, entity: 0)
+        for row in [row, copy, whole] {
+            #expect((0..<3).map { row.isNull($0) } == [false, true, true])
+            #expect((0..<3).map { row.isUnreadable($0) } == [false, true, false])
+            #expect(row.withBytes(1) { Array($0) } == stored)
+            #expect(row.isEqual(to: copy, at: 1, kind: .blob))
+        }
+        let empty = builder.finish(primaryKey: 1, version: 4, entity: 0)
+        #expect(!empty.isEqual(to: row, at: 1, kind: .blob))
+        #expect(!empty.isUnreadable(1))
     }
 
     @Test func manyThreadsHoldAndGiveUpRowsOfOneSlab() async {

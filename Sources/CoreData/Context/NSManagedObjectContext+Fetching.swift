@@ -53,7 +53,8 @@ extension NSManagedObjectContext {
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
-            return Self.withClasses(try DictionaryFetch(translation, coordinator: coordinator).run(in: stores))
+            return Self.withClasses(
+                try DictionaryFetch(translation, coordinator: coordinator, context: self).run(in: stores))
         case .managedObjectIDResultType:
             return Self.withClasses(try objectIDs(of: translation, stores: stores))
         default:

@@ -103,6 +103,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var isProcessing = false
     /// What could not be read where no error could be thrown, until a save has told it or the changes are taken back.
     final var readFailure: (any Error)?
+    /// Who is told of values that cannot be read, in place of the log.
+    package final var unreadableValueListener: ((String) -> Void)?
     final var isSaving = false
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?

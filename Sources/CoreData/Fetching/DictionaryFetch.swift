@@ -11,15 +11,33 @@ struct DictionaryFetch {
         var expression: ExpressionNode
         /// The attribute whose value it is; `nil` for IDs and computed values.
         var slot: EntityRuntime.Slot?
+        /// The attribute and its entity, if the value's bytes may lie in a file.
+        var external: External?
+    }
+
+    private struct External {
+        var entity: EntityRuntime
+        var slot: Int
+    }
+
+    /// A value whose file cannot be read.
+    private struct Missing {
+        var external: External
+        var stored: Data
+        var error: any Error
     }
 
     private let translation: FetchTranslation
     private let coordinator: NSPersistentStoreCoordinator
+    private let context: NSManagedObjectContext
     private let columns: [Column]
     private let groups: [ExpressionNode]
 
-    init(_ translation: FetchTranslation, coordinator: NSPersistentStoreCoordinator) throws {
+    init(
+        _ translation: FetchTranslation, coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext
+    ) throws {
         self.translation = translation
+        self.context = context
         self.coordinator = coordinator
         let entity = translation.entity
         let request = translation.request
@@ -41,8 +59,11 @@ struct DictionaryFetch {
                 var maker = DictionaryMaker(keys: columns.map(\.name))
                 // Beside the columns, whose expressions would be counted for each row.
                 let slots = columns.map(\.slot)
+                let externals = columns.map(\.external)
+                let hasExternals = externals.contains { $0 != nil }
                 var numbers = columns.map { _ in RecentNumbers() }
                 var values = [AnyObject?](repeating: nil, count: columns.count)
+                var missing: [Missing] = []
                 try store.source.forEachTuple(
                     translation.plan(for: store),
                     columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
@@ -50,13 +71,38 @@ struct DictionaryFetch {
                     having: translation.request.havingPredicate?.node
                 ) { tuple in
                     for index in slots.indices {
-                        values[index] = object(tuple[index], slots[index], store, &numbers[index])
+                        var value = tuple[index]
+                        if hasExternals, let external = externals[index] {
+                            value = plain(value, external, store, &missing)
+                        }
+                        values[index] = object(value, slots[index], store, &numbers[index])
                     }
                     results.append(maker.make(&values))
                 }
+                for value in missing { tell(value, store) }
             }
         }
         return results
+    }
+
+    /// What the stored bytes stand for: nil where that is a file which cannot be read.
+    private func plain(
+        _ value: Value, _ external: External, _ store: AttachedStore, _ missing: inout [Missing]
+    ) -> Value {
+        guard case .data(let stored) = value else { return value }
+        do {
+            return .data(try stored.withUnsafeBytes { try store.source.bytes(ofStored: $0) })
+        } catch {
+            missing.append(Missing(external: external, stored: stored, error: error))
+            return .null
+        }
+    }
+
+    private func tell(_ value: Missing, _ store: AttachedStore) {
+        let (entity, slot) = (value.external.entity, value.external.slot)
+        let key = store.source.key(ofRowStoring: value.stored, slot: slot, entity: entity.ordinal)
+        let owner = key.map { "\(coordinator.runtime.entities[$0.entity].name) \($0.primaryKey)" } ?? entity.name
+        UnreadableValues.tell(value.error, "'\(entity.slots[slot].name)' of \(owner)", context)
     }
 
     /// The value as a dictionary keeps it.
@@ -87,6 +133,13 @@ struct DictionaryFetch {
     ) throws -> Column {
         // Without an expression, the description stands for the property of its name.
         if let description = property as? NSExpressionDescription, let expression = description.expression {
+            // An attribute by another name.
+            if case .keyPath(.evaluatedObject, let keys) = expression.node,
+                let column = try? column(keys.joined(separator: "."), entity: entity, in: model)
+            {
+                return Column(
+                    name: description.name, expression: expression.node, slot: nil, external: column.external)
+            }
             return Column(name: description.name, expression: expression.node, slot: nil)
         }
         let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""
@@ -108,9 +161,11 @@ struct DictionaryFetch {
                         "propertiesToFetch: '\(name)' of entity '\(entity.name)' is "
                             + (info.isToMany ? "to-many" : "transient") + " and cannot be a dictionary's value")
                 }
+                let isExternal = info.attribute?.allowsExternalBinaryDataStorage == true
                 return Column(
                     name: name, expression: .keyPath(operand: .evaluatedObject, keys),
-                    slot: info.attribute == nil ? nil : info)
+                    slot: info.attribute == nil ? nil : info,
+                    external: isExternal ? External(entity: current, slot: slot) : nil)
             }
             guard let relationship = info.relationship else { break }
             current = model.entities[relationship.destination]

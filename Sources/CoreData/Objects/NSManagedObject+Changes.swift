@@ -94,7 +94,9 @@ extension NSManagedObject {
         guard isStored else { return true }
         if info.attribute != nil {
             guard let live = values?[slot] else { return false }
-            guard row != nil else { return true }
+            guard let row else { return true }
+            // Whatever takes the place of a value that cannot be read is another.
+            if info.column >= 0, row.isUnreadable(info.column) { return true }
             return live != committedAttributeWithoutCaching(slot)
         }
         switch relations[info.relation] {
@@ -117,6 +119,7 @@ extension NSManagedObject {
         guard let row else { return .null }
         guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
         let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+        if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
         if info.type == .transformable, case .data(let data) = value {
             return Transformation.value(from: data, attribute: info)
         }

@@ -97,7 +97,7 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         if info.attribute != nil {
             if let live = values?[slot] { return live.isNull }
-            if info.column >= 0, let row { return row.isNull(info.column) }
+            if info.column >= 0, let row { return row.isNull(info.column) && !row.isUnreadable(info.column) }
             return committedAttribute(slot).isNull
         }
         if let row, info.column >= 0, !relations.isRead(info.relation) { return row.isNull(info.column) }
@@ -135,6 +135,7 @@ extension NSManagedObject {
             fireIfNeeded(key: nil)
             let info = runtime.slots[rule.slot]
             guard info.attribute != nil else { continue }
+            if info.type == .binaryData || info.type == .transformable, isUnreadable(rule.slot) { continue }
             let value = attributeValue(rule.slot)
             if value.isNull { continue }
             check(ManagedObjectValues.any(value, slot: info), rule, &errors)
@@ -190,7 +191,8 @@ extension NSManagedObject {
     private final func validateByKey(_ errors: inout [any Error]) {
         fireIfNeeded(key: nil)
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
-            if info.isToMany { continue }
+            // What cannot be read is not nil.
+            if info.isToMany || isUnreadable(index) { continue }
             let before =
                 info.attribute != nil
                 ? ManagedObjectValues.any(attributeValue(index), slot: info) : toOne(index)

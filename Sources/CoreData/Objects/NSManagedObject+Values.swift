@@ -18,6 +18,7 @@ extension NSManagedObject {
             // What no row holds, a transient attribute's value, is its default until it is set.
             guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
             let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
                 let object = Transformation.value(from: data, attribute: info)
@@ -28,6 +29,29 @@ extension NSManagedObject {
         }
         if !flags.isDisjoint(with: [.inaccessible, .fault]) { return .null }
         return info.attribute?.defaultValue ?? .null
+    }
+
+    /// A value whose file could not be read with its row: read now, if the file is back, else nil.
+    ///
+    /// Saves leave what they do not change, so nil is not written in its place.
+    final func missingValue(_ slot: Int, _ row: RowSnapshot) -> Value {
+        let info = runtime.slots[slot]
+        guard let store = home.store else { return .null }
+        do {
+            let data = try row.withBytes(info.column) { try store.source.bytes(ofStored: $0) }
+            return info.type == .transformable ? Transformation.value(from: data, attribute: info) : .data(data)
+        } catch {
+            let what = "'\(info.name)' of \(runtime.name) \(primaryKey)"
+            UnreadableValues.tell(error, what, home.registry?.context)
+            return .null
+        }
+    }
+
+    /// Whether the attribute has a value that cannot be read, and has not been set since.
+    final func isUnreadable(_ slot: Int) -> Bool {
+        let info = runtime.slots[slot]
+        guard info.attribute != nil, values?[slot] == nil, let row, info.column >= 0 else { return false }
+        return row.isUnreadable(info.column)
     }
 
     /// Sets an attribute as an accessor does: fires the fault, notes the old value, marks the object as changed.

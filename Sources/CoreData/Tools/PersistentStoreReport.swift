@@ -10,7 +10,10 @@ import Foundation
 public struct PersistentStoreReport: Codable, Hashable, Sendable {
     /// An entity as the store knows it.
     public struct Entity: Codable, Hashable, Sendable {
+        /// The name in the model, where the store keeps a copy of that.
         public var name: String
+        /// The older name that stands in the store, of an entity that a migration renamed.
+        public var formerName: String?
         /// The entity's number in the store's rows, `Z_ENT`.
         public var number: Int64
         /// The name of the parent entity.
@@ -94,7 +97,8 @@ extension PersistentStoreReport {
         externalDataCount = report.externalDataCount
         entities = report.entities.map { entity in
             Entity(
-                name: entity.name, number: entity.number, parent: entity.parent, table: entity.table,
+                name: entity.name, formerName: entity.formerName, number: entity.number, parent: entity.parent,
+                table: entity.table,
                 rowCount: entity.rowCount, maximumKey: entity.maximumKey, versionHash: entity.versionHash)
         }
         hasHistory = report.hasHistory

@@ -36,8 +36,8 @@ public struct PersistentStoreVerification: Codable, Hashable, Sendable {
     /// Everything that was found, by part of the store.
     public var findings: [Finding]
 
-    /// Whether nothing is wrong; notes may be there.
-    public var isPassed: Bool { findings.allSatisfy { $0.severity == .note } }
+    /// Whether nothing is wrong; warnings and notes may be there.
+    public var isPassed: Bool { findings.allSatisfy { $0.severity != .error } }
 }
 
 extension NSPersistentStoreCoordinator {

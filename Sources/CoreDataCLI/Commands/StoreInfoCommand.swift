@@ -57,7 +57,8 @@ struct StoreInfoCommand: ParsableCommand {
         ])
         entities.rows = report.entities.map { entity in
             [
-                entity.name, Grouped.text(entity.rowCount), String(entity.number), entity.parent ?? "",
+                entity.name + (entity.formerName.map { " (was \($0))" } ?? ""), Grouped.text(entity.rowCount),
+                String(entity.number), entity.parent ?? "",
                 entity.table ?? "missing",
                 entity.versionHash.map { $0.prefix(8).map { String(format: "%02x", $0) }.joined() + "…" } ?? "none",
             ]

@@ -10,7 +10,7 @@ struct StoreVerifyCommand: ParsableCommand {
         discussion: """
             Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
             highest keys handed out, and that every relationship leads to an object of the right entity. Changes \
-            nothing. Exits with 1 when something is wrong.
+            nothing. Exits with 1 when something is wrong: when there are problems (errors), not for warnings.
 
             EXAMPLES
               coredata store verify Library.sqlite
@@ -37,9 +37,21 @@ struct StoreVerifyCommand: ParsableCommand {
             print(String(decoding: try encoder.encode(verification), as: UTF8.self))
         } else {
             for finding in verification.findings { print(finding) }
-            let count = verification.findings.count { $0.severity != .note }
-            print(count == 0 ? "\(store) is sound" : "\(store): \(count) \(count == 1 ? "problem" : "problems")")
+            print(Self.summary(of: verification, store))
         }
         if !verification.isPassed { throw ExitCode(1) }
+    }
+
+    /// `Shop.sqlite: 2 problems, 1 warning`
+    private static func summary(of verification: PersistentStoreVerification, _ store: String) -> String {
+        func count(_ severity: PersistentStoreVerification.Severity, _ word: String) -> String? {
+            let count = verification.findings.count { $0.severity == severity }
+            return count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
+        }
+        let warnings = count(.warning, "warning")
+        guard let problems = count(.error, "problem") else {
+            return "\(store) is sound" + (warnings.map { ", with \($0)" } ?? "")
+        }
+        return "\(store): " + [problems, warnings].compactMap { $0 }.joined(separator: ", ")
     }
 }

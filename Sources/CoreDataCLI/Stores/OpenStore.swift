@@ -61,6 +61,8 @@ struct OpenStore {
     func makeContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
+        // Such a value is left out; everything else goes on.
+        context.unreadableValueListener = { Terminal.note("warning: \($0)") }
         return context
     }
 

@@ -4,8 +4,14 @@ import Foundation
 ///
 ///     DateText.text(Date(timeIntervalSinceReferenceDate: 0))          // 2001-01-01T00:00:00Z
 ///     DateText.text(Date(timeIntervalSinceReferenceDate: 0.25))       // 2001-01-01T00:00:00.25Z
+///
+/// The calendar is the Gregorian one for all times, as ISO 8601 has it. `Date.distantPast` alone is written, and read, as
+/// the beginning of the year 1, which is its name in the calendar that Foundation counts in before 1582.
 enum DateText {
+    private static let distantPast = "0001-01-01T00:00:00Z"
+
     static func text(_ date: Date) -> String {
+        if date == .distantPast { return distantPast }
         let seconds = date.timeIntervalSinceReferenceDate
         guard seconds.isFinite, abs(seconds) < 1e11 else { return String(seconds) }
         for digits in [0, 3, 6, 9, 12] {
@@ -17,6 +23,7 @@ enum DateText {
 
     /// Reads `2024-05-01`, `2024-05-01T12:30Z`, `2024-05-01 12:30:05.25+02:00`; without a zone it is UTC.
     static func date(_ text: String) -> Date? {
+        if text == distantPast || text == distantPast.prefix(10) { return .distantPast }
         var parts = DateParts(text)
         let isBeforeYearZero = parts.skip("-")
         guard let digits = parts.number(4...6), parts.skip("-"), let month = parts.number(2...2), parts.skip("-"),

@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
+import Foundation
 
 /// Where the rows of a store come from and go to: the only way in which a context reads and writes.
 ///
@@ -59,6 +60,16 @@ package protocol RowSource: AnyObject, Sendable {
     func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])]
+
+    // MARK: Values
+
+    /// The bytes of an external value, which a tuple has as it is stored, and a row where they could not be read (see
+    /// ``RowSnapshot/isUnreadable(_:)``).
+    ///
+    /// - Throws: ``ExternalDataFailure`` where they cannot be read now.
+    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data
+    /// A row whose attribute is stored like that: to name it where only the value is at hand.
+    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey?
 
     // MARK: Saving
 

@@ -5,7 +5,10 @@ import Foundation
 /// What there is to know about a store, as `coredata store info` prints it.
 package struct StoreReport: Sendable {
     package struct EntityReport: Hashable, Sendable {
+        /// As the model has it, where the store keeps a copy of the model.
         package var name: String
+        /// The older name that `Z_PRIMARYKEY` still has, of an entity that a migration renamed.
+        package var formerName: String?
         /// `Z_ENT`.
         package var number: Int64
         package var parent: String?
@@ -68,7 +71,10 @@ package struct StoreReport: Sendable {
             }
             let row = try MetadataRow.read(connection)
             let dictionary = row.metadata.dictionary
-            let pragmas = try pragmas(connection)
+            var pragmas = try pragmas(connection)
+            // Of a file that cannot be written, nor the index of its log beside it, SQLite says another mode.
+            if isInWriteAheadMode(path) { pragmas["journal_mode"] = "wal" }
+            let model = try cachedModel(connection)
             let external = ExternalData(storePath: path).files()
             return StoreReport(
                 path: path, type: row.metadata.type, identifier: row.identifier,
@@ -80,17 +86,28 @@ package struct StoreReport: Sendable {
                 journalMode: pragmas["journal_mode"], pageSize: pragmas["page_size"].flatMap { Int($0) },
                 pragmas: pragmas, fileSize: FileSize.of(path), logSize: path.flatMap { FileSize.of($0 + "-wal") },
                 externalDataSize: external.map { $0.values.reduce(0, +) }, externalDataCount: external?.count,
-                entities: try entities(connection, catalog, hashes: row.metadata.versionHashes ?? [:]),
+                entities: try entities(connection, catalog, model, hashes: row.metadata.versionHashes ?? [:]),
                 hasHistory: catalog.hasHistory,
                 transactionCount: try count(BookkeepingSchema.transactionTable, connection, catalog),
                 changeCount: try count(BookkeepingSchema.changeTable, connection, catalog),
-                modelSource: try modelSource(connection))
+                modelSource: model == nil
+                    ? try ModelCache.content(in: connection) == nil ? .none : .unreadableCache : .cache)
         }
     }
 
-    private static func modelSource(_ connection: any SQLConnection) throws -> ModelSource {
-        guard try ModelCache.content(in: connection) != nil else { return .none }
-        return (try? ModelCache.document(in: connection, path: nil)) == nil ? .unreadableCache : .cache
+    /// The model that the store keeps a copy of, if it can be read.
+    private static func cachedModel(_ connection: any SQLConnection) throws -> CompiledModel? {
+        guard try ModelCache.content(in: connection) != nil else { return nil }
+        return try? ModelCompiler.compile(ModelCache.document(in: connection, path: nil))
+    }
+
+    /// Whether the file's header says that it has a write-ahead log.
+    private static func isInWriteAheadMode(_ path: String?) -> Bool {
+        guard let path, let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        guard let header = try? file.read(upToCount: 20), header.count == 20 else { return false }
+        // The versions of the format that are needed for writing and for reading: 1 a journal, 2 a log.
+        return header[header.startIndex + 18] == 2 && header[header.startIndex + 19] == 2
     }
 
     private static let pragmaNames = [
@@ -120,9 +137,18 @@ package struct StoreReport: Sendable {
     }
 
     private static func entities(
-        _ connection: any SQLConnection, _ catalog: StoreCatalog, hashes: [String: Data]
+        _ connection: any SQLConnection, _ catalog: StoreCatalog, _ model: CompiledModel?, hashes: [String: Data]
     ) throws -> [EntityReport] {
         let numbers = try EntityNumber.all(in: connection)
+        // A migration may have left the old name of an entity that it renamed.
+        var names: [Int64: String] = [:]
+        if let model {
+            let found = SchemaLayout.numbers(of: Array(model.entities.indices), in: model, rows: numbers).numbers
+            for (entity, number) in zip(model.entities, found) {
+                if let number { names[number] = entity.name }
+            }
+        }
+        func name(_ entity: EntityNumber) -> String { names[entity.number] ?? entity.name }
         let byNumber = Dictionary(numbers.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         func root(_ entity: EntityNumber) -> EntityNumber {
             var current = entity
@@ -135,7 +161,8 @@ package struct StoreReport: Sendable {
         }
         var counts: [String: [Int64: Int]] = [:]
         return try numbers.map { entity in
-            let table = catalog.table("Z" + root(entity).name)?.name
+            let root = root(entity)
+            let table = (catalog.table("Z" + name(root)) ?? catalog.table("Z" + root.name))?.name
             if let table, counts[table] == nil {
                 var found: [Int64: Int] = [:]
                 for row in try connection.rows("SELECT Z_ENT, COUNT(*) FROM \(identifier: table) GROUP BY Z_ENT") {
@@ -145,10 +172,13 @@ package struct StoreReport: Sendable {
                 }
                 counts[table] = found
             }
+            let present = name(entity)
             return EntityReport(
-                name: entity.name, number: entity.number, parent: byNumber[entity.parent]?.name, table: table,
+                name: present, formerName: present == entity.name ? nil : entity.name, number: entity.number,
+                parent: byNumber[entity.parent].map(name), table: table,
                 rowCount: table.flatMap { counts[$0]?[entity.number] } ?? 0,
-                maximumKey: entity.parent == 0 ? entity.maximum : nil, versionHash: hashes[entity.name])
+                maximumKey: entity.parent == 0 ? entity.maximum : nil,
+                versionHash: hashes[present] ?? hashes[entity.name])
         }
     }
 }

@@ -64,6 +64,7 @@ extension StoreVerifier {
                     let property = entity.properties[slot]
                     guard let relationship = property.relationship else { continue }
                     try checkKey(name, of: ordinal, to: relationship.destination, named: property.name, in: bound.table)
+                    try checkPresence(of: property, key: name, entity, bound.table)
                     try checkCompanion(slot, key: name, of: entity, bound, relationship)
                     try checkOneToOne(property, key: name, of: entity, bound.table, relationship)
                     try checkOrder(slot, key: name, of: entity, bound)
@@ -99,6 +100,20 @@ extension StoreVerifier {
             ON d.Z_PK = s.\(identifier: column) WHERE d.Z_ENT NOT IN (\(numberList(members))) ORDER BY s.Z_PK
             """, .error, entity, property
         ) { "points to row \($0[1].shown), which is of entity number \($0[2].shown), not of \(name)" }
+    }
+
+    /// A required relationship has a destination. Apple's own programs leave some without, and fetch them: to save such
+    /// an object is what fails.
+    private mutating func checkPresence(
+        of property: CompiledProperty, key: String, _ entity: CompiledEntity, _ table: String
+    ) throws {
+        guard !property.isOptional else { return }
+        try reportRows(
+            """
+            SELECT Z_PK FROM \(identifier: table) WHERE \(identifier: key) IS NULL AND Z_ENT IN \
+            (\(numberList(entity.subtree))) ORDER BY Z_PK
+            """, .warning, entity.ordinal, property.name, hint: "the object cannot be saved before it is set"
+        ) { _ in "is required, and nil" }
     }
 
     /// The companion holds the entity number of the destination row.
@@ -158,7 +173,7 @@ extension StoreVerifier {
     /// Rows that agree in a constraint's properties, where no index prevents it.
     mutating func checkConstraints() throws {
         let statements = (try? schema.indexStatements()) ?? []
-        for case .index(let index) in statements where index.isUnique && !catalog.hasIndexOrTrigger(index.name) {
+        for case .index(let index) in statements where index.isUnique && !isPresent(index) {
             guard let table = catalog.table(index.table) else { continue }
             var columns = SQLText()
             columns.append(identifiers: index.columns.map(\.name))

@@ -65,14 +65,7 @@ extension StoreVerifier {
 
     /// Indexes are about speed and stores keep those they were made with; triggers and unique indexes keep data right.
     private mutating func checkIndexesAndTriggers() {
-        for statement in (try? schema.indexStatements()) ?? [] where !catalog.hasIndexOrTrigger(statement.name) {
-            guard case .index(let index) = statement else { continue }
-            // Until 2015 an attribute's index was named by its column.
-            if let column = index.columns.first, index.columns.count == 1, !index.isUnique,
-                catalog.hasIndexOrTrigger("\(index.table)_\(column.name)_INDEX")
-            {
-                continue
-            }
+        for case .index(let index) in (try? schema.indexStatements()) ?? [] where !isPresent(index) {
             if index.isUnique {
                 report(
                     .warning, nil, nil, "table \(index.table) has no unique index \(index.name)",
@@ -86,6 +79,24 @@ extension StoreVerifier {
                 .warning, nil, nil, "table \(statement.tableName) has no trigger \(statement.name)",
                 hint: "a derived attribute is not kept up to date")
         }
+    }
+
+    /// Whether the file has the index under this name or another, or as a constraint of its table.
+    func isPresent(_ index: CreateIndex) -> Bool {
+        if catalog.hasIndexOrTrigger(index.name) { return true }
+        let columns = index.columns.map { actualName(ofColumn: $0.name, in: index.table) }
+        return index.isUnique
+            ? indexes.hasConstraint(on: index.table, columns)
+            : indexes.hasIndex(on: index.table, columns, isPartial: index.condition != nil)
+    }
+
+    /// What the file calls a column of the expected schema.
+    private func actualName(ofColumn name: String, in table: String) -> String {
+        guard let expected = schema.tables.first(where: { $0.name == table })?.columns.first(where: { $0.name == name })
+        else { return name }
+        let entity = model.entities[expected.entity]
+        let column = entity.rowLayout.columns.firstIndex { SchemaColumn.Key($0.role, in: entity) == expected.key }
+        return column.flatMap { schema.layout.entities[expected.entity]?.columnNames[$0] } ?? name
     }
 
     /// `Z_PRIMARYKEY` against the model.

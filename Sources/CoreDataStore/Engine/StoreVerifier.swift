@@ -48,6 +48,7 @@ package struct StoreVerifier {
     let model: CompiledModel
     let schema: SchemaLayout
     let catalog: StoreCatalog
+    let indexes: StoreIndexes
     let numbers: [EntityNumber]
     let connection: any SQLConnection
     let path: String?
@@ -103,8 +104,9 @@ package struct StoreVerifier {
                 }
                 return
             }
-            var verifier = StoreVerifier(
-                model: model, schema: schema, catalog: catalog, numbers: numbers, connection: connection, path: path)
+            var verifier = try StoreVerifier(
+                model: model, schema: schema, catalog: catalog, indexes: StoreIndexes.read(connection),
+                numbers: numbers, connection: connection, path: path)
             verifier.checkSchema()
             verifier.checkNumbers()
             try verifier.checkRows()

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataSQL
 import Foundation
 
 /// How the bytes of attributes with external storage are kept (store-format §8): rows in memory hold the plain
@@ -44,6 +45,15 @@ package struct ExternalData: Sendable {
         } else {
             body(stored)
         }
+    }
+
+    /// The bytes that a stored value stands for.
+    ///
+    /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
+    package func data(of stored: UnsafeRawBufferPointer) throws -> Data {
+        var data = Data()
+        try read(stored) { data = Data($0) }
+        return data
     }
 
     private func contents(of name: String) throws -> Data {
@@ -96,4 +106,17 @@ extension CompiledEntity {
 
 extension StoreEngine {
     package var externalData: ExternalData { ExternalData(storePath: path) }
+
+    package func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try externalData.data(of: stored) }
+
+    package func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
+        let compiled = model.entities[entity]
+        guard let bound = layout.entities[entity], compiled.rowLayout.columnOfSlot[slot] >= 0,
+            let column = bound.columnNames[compiled.rowLayout.columnOfSlot[slot]]
+        else { return nil }
+        var select = SelectStatement(
+            [.init(.column(nil, "Z_PK")), .init(.column(nil, "Z_ENT"))], from: .init(bound.table, as: bound.table))
+        select.condition = .comparison(.equal, .column(nil, column), .bind(.blob(stored)))
+        return (try? query(select) { key($0, at: 0, of: entity) })?.first
+    }
 }

@@ -48,8 +48,7 @@ final class RowDecoder {
 
     /// The statement's current row.
     ///
-    /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table, ``ExternalDataFailure`` for a
-    ///   file that cannot be read.
+    /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table.
     func row(_ statement: any SQLStatement) throws -> RowSnapshot { RowSnapshot(taking: try word(statement)) }
 
     /// As above: a word that holds the row.
@@ -59,7 +58,7 @@ final class RowDecoder {
             current = .passUnretained(try decoder(ofNumber: number, primaryKey))
             currentNumber = number
         }
-        return try current.unsafelyUnwrapped._withUnsafeGuaranteedRef { decoder in
+        return current.unsafelyUnwrapped._withUnsafeGuaranteedRef { decoder in
             if let columns = decoder.columns {
                 statement.read(into: decoder.builder, kinds: decoder.kinds, columns: columns)
             } else {
@@ -67,7 +66,7 @@ final class RowDecoder {
             }
             let word = decoder.builder.finishWord(
                 primaryKey: primaryKey, version: Int32(truncatingIfNeeded: version), entity: decoder.ordinal)
-            return decoder.hasExternalColumns ? try withExternalData(RowSnapshot(taking: word), decoder) : word
+            return decoder.hasExternalColumns ? withExternalData(RowSnapshot(taking: word), decoder) : word
         }
     }
 
@@ -84,24 +83,26 @@ final class RowDecoder {
         return decoder
     }
 
-    /// The row with the bytes that its external columns stand for.
-    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) throws -> UInt {
+    /// The row with the bytes that its external columns stand for. A file that cannot be read costs its column alone:
+    /// that is unreadable then.
+    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) -> UInt {
         let entity = decoder.entity
         guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else {
             return row.retainedWord()
         }
-        var isWhole = false
-        defer { if !isWhole { decoder.builder.abandon() } }
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
-                try row.withBytes(column) { stored in
-                    try externalData.read(stored) { decoder.builder.setBytes($0, at: column) }
+                row.withBytes(column) { stored in
+                    do {
+                        try externalData.read(stored) { decoder.builder.setBytes($0, at: column) }
+                    } catch {
+                        decoder.builder.setUnreadable(stored, at: column)
+                    }
                 }
             } else {
                 decoder.builder.copy(column, kind: kind, from: row)
             }
         }
-        isWhole = true
         return decoder.builder.finishWord(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }

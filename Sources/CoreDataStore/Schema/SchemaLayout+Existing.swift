@@ -75,7 +75,7 @@ extension SchemaLayout {
     ///
     /// An entity that a migration renamed may still stand under its old name: it then takes the row that no entity
     /// of the model has and that stands below the same parent.
-    private static func numbers(
+    static func numbers(
         of entities: [Int], in model: CompiledModel, rows: [EntityNumber]
     ) -> (numbers: [Int64?], unnumbered: [Int]) {
         var numbers = [Int64?](repeating: nil, count: model.entities.count)

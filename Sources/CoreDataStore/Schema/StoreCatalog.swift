@@ -64,6 +64,70 @@ package struct StoreCatalog: Sendable {
     }
 }
 
+/// The indexes of a database file by what they are on: their names have changed from version to version, and migrations
+/// keep old ones. A constraint that is written into its table has one too.
+struct StoreIndexes {
+    private struct Index: Hashable {
+        var table: String
+        var columns: [String]
+        var isPartial: Bool
+
+        init(_ table: String, _ columns: [String], isPartial: Bool) {
+            self.table = table.uppercased()
+            self.columns = columns.map { $0.uppercased() }
+            self.isPartial = isPartial
+        }
+    }
+
+    private var indexes: Set<Index> = []
+    /// The columns of unique ones in any order.
+    private var constraints: Set<Index> = []
+
+    static func read(_ connection: any SQLConnection) throws -> StoreIndexes {
+        struct Found {
+            var table: String
+            var name: String
+            var columns: [String]
+            var isUnique: Bool
+            var isPartial: Bool
+        }
+        var found: [Found] = []
+        let rows = try connection.rows(
+            """
+            SELECT m.name, l.name, l."unique", l.partial, i.name FROM sqlite_master AS m, pragma_index_list(m.name) AS l, \
+            pragma_index_info(l.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, l.seq, i.seqno
+            """)
+        for row in rows {
+            guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
+            if found.last?.name != name {
+                found.append(
+                    Found(
+                        table: table, name: name, columns: [], isUnique: row[2] == .integer(1),
+                        isPartial: row[3] == .integer(1)))
+            }
+            // An expression has no name.
+            if case .text(let column) = row[4] { found[found.count - 1].columns.append(column) }
+        }
+        var result = StoreIndexes()
+        for index in found {
+            result.indexes.insert(Index(index.table, index.columns, isPartial: index.isPartial))
+            guard index.isUnique else { continue }
+            result.constraints.insert(Index(index.table, index.columns.sorted(), isPartial: index.isPartial))
+        }
+        return result
+    }
+
+    /// Whether there is an index on just these columns, in this order.
+    func hasIndex(on table: String, _ columns: [String], isPartial: Bool) -> Bool {
+        indexes.contains(Index(table, columns, isPartial: isPartial))
+    }
+
+    /// Whether the file sees to it that no two rows agree in these columns.
+    func hasConstraint(on table: String, _ columns: [String]) -> Bool {
+        constraints.contains(Index(table, columns.sorted(), isPartial: false))
+    }
+}
+
 /// The tables of a database file, without their columns.
 struct TableNames {
     private let keys: Set<String>

@@ -16,6 +16,28 @@ func modelFile(_ elements: String, named name: String = "Model.xcdatamodel", in 
 }
 
 @Suite struct ModelLintTests {
+    /// Apple's tools accept both: stores are made without them.
+    @Test func anIndexThatNoStoreCanHaveIsAWarning() throws {
+        let scratch = try Scratch()
+        let model = try modelFile(
+            """
+            <entity name="Shelf">
+                <attribute name="title" optional="YES" attributeType="String"/>
+                <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Shelf" \
+            inverseName="books" inverseEntity="Shelf"/>
+                <fetchIndex name="byBooks"><fetchIndexElement property="books"/></fetchIndex>
+                <fetchIndex name="byTitle"><fetchIndexElement property="title"/></fetchIndex>
+                <fetchIndex name="byTitle"><fetchIndexElement property="title" order="descending"/></fetchIndex>
+            </entity>
+            """, in: scratch)
+        let lint = try CommandRun.coredata("model", "lint", model)
+        #expect(lint.status == 0)
+        #expect(lint.output.contains("warning: index 'byBooks' of entity 'Shelf' has 'books' as an element"))
+        #expect(lint.output.contains("warning: entity 'Shelf' has two indexes named 'byTitle'"))
+        let store = try scratch.makeStore(model: model)
+        #expect(try CommandRun.coredata("store", "verify", store).output == "\(store) is sound\n")
+    }
+
     /// What predicates and SQL decide, which the model's own tests cannot: rule, model that breaks it, model that does not.
     @Test(arguments: [
         (

@@ -32,6 +32,18 @@ import Testing
         #expect(DateText.date(text)?.timeIntervalSinceReferenceDate == time)
     }
 
+    /// Foundation has it as the first moment of the year 1, by a calendar that is two days behind the Gregorian one.
+    @Test func distantPastIsTheBeginningOfTheYear1() {
+        #expect(DateText.text(.distantPast) == "0001-01-01T00:00:00Z")
+        #expect(DateText.date(DateText.text(.distantPast)) == .distantPast)
+        #expect(DateText.date("0001-01-01") == .distantPast)
+        #expect(CellValue.date(.distantPast).text == "0001-01-01T00:00:00Z")
+        #expect(CellValue.date(.distantPast).json == "\"0001-01-01T00:00:00Z\"")
+        for time in [Date.distantPast.addingTimeInterval(1), .distantFuture, Date(timeIntervalSince1970: -1e10)] {
+            #expect(DateText.date(DateText.text(time)) == time)
+        }
+    }
+
     @Test(arguments: [
         "", "today", "2024-13-01", "2024-02-30", "2023-02-29", "2024-05-01T25:00Z", "2024-05-01T12:60", "01.05.2024",
         "2024-05-01T12:30:05 +2", "2024-05-01T12:30:05Zx",

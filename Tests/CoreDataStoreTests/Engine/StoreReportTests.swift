@@ -29,6 +29,16 @@ struct StoreReportTests {
         #expect(report.entities.map(\.rowCount) == [10])
     }
 
+    /// Apple's migration left the old name in the table of numbers.
+    @Test func aRenamedEntityHasTheModelsName() throws {
+        let report = try report(.sample2)
+        #expect(report.entities.map(\.name) == ["Car", "SportCar", "LuxuryCar", "Person"])
+        #expect(report.entities.map(\.formerName) == [nil, nil, "ExpensiveSportCar", nil])
+        #expect(report.entities.map(\.parent) == [nil, "Car", "SportCar", nil])
+        #expect(report.entities.map(\.table) == ["ZCAR", "ZCAR", "ZCAR", "ZPERSON"])
+        #expect(report.entities.allSatisfy { $0.versionHash?.count == 32 })
+    }
+
     @Test func reportOfAStoreWithHistory() throws {
         let report = try StoreReport.make(
             options: DatabaseOptions(path: Fixtures.temporaryCopy("sample-model-2/SampleModel2_V2.sqlite").path),

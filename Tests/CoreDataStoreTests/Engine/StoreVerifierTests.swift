@@ -27,6 +27,31 @@ import Testing
         #expect(failure.kind == .noCachedModel)
     }
 
+    /// Stores of every age: their constraints were once part of the tables, and indexes had other names.
+    @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func indexesAndConstraintsOfOlderFrameworksCount() throws {
+        let vectors = try SchemaVector.all().filter { $0.partial != true }
+        #expect(vectors.count { $0.framework < 866 } > 10)
+        for vector in vectors {
+            let model = try ModelCompiler.compile(vector.document)
+            let database = try makeDatabase(DatabaseOptions(path: nil))
+            try database.write { connection in
+                for case let sql? in vector.schema.map({ $0[2] }) { try connection.execute(sql) }
+                for entity in model.entities {
+                    let parent = entity.parent.map { $0 + 1 } ?? 0
+                    try connection.execute(
+                        "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.ordinal + 1), '\(entity.name)', \(parent), 0)")
+                }
+                try connection.execute("INSERT INTO Z_METADATA VALUES (1, 'UUID', NULL)")
+            }
+            let findings = try StoreVerifier.verify(database, model: model, path: nil).map(\.description)
+            #expect(
+                findings == [
+                    "warning: the metadata has no version hashes (whether the model fits can only be told by the tables)"
+                ], "\(vector.source)")
+        }
+    }
+
     @Test func freshStoreIsClean() throws {
         #expect(try findings(after: []) == [])
     }
@@ -107,6 +132,20 @@ import Testing
                 ["warning: Item.place: table ZITEM has no column for the entity of its destination"]
             ),
             (["DROP INDEX ZITEM_ZUNIT_INDEX"], ["note: table ZITEM has no index ZITEM_ZUNIT_INDEX"]),
+            (["DROP INDEX ZITEM_ZUNIT_INDEX", "CREATE INDEX other ON ZITEM (zunit)"], []),
+            (["DROP INDEX Z_Item_UNIQUE_name", "CREATE UNIQUE INDEX other ON ZITEM (ZNAME)"], []),
+            (
+                ["DROP INDEX Z_Item_UNIQUE_name", "CREATE INDEX other ON ZITEM (ZNAME)"],
+                [
+                    "warning: table ZITEM has no unique index Z_Item_UNIQUE_name (the store does not enforce the constraint; save checks it nevertheless)"
+                ]
+            ),
+            (
+                ["DROP INDEX Z_Item_UNIQUE_name", "CREATE UNIQUE INDEX other ON ZITEM (ZNAME) WHERE ZUNIT = 1"],
+                [
+                    "warning: table ZITEM has no unique index Z_Item_UNIQUE_name (the store does not enforce the constraint; save checks it nevertheless)"
+                ]
+            ),
             (
                 ["DROP INDEX Z_Item_UNIQUE_name"],
                 [
@@ -162,6 +201,28 @@ import Testing
         ] as [([String], [String])])
     func faultIsFound(statements: [String], expected: [String]) throws {
         #expect(try findings(after: statements) == expected)
+    }
+
+    @Test func nilInARequiredRelationshipIsAWarning() throws {
+        let library = try model(
+            Entity("Book").required(toOne: "author", "Author", inverse: "books"), Entity("Novel", parent: "Book"),
+            Entity("Author").toMany("books", "Book", inverse: "author"))
+        let engine = try StoreEngine.open(
+            model: library, options: StoreOptions(path: nil), makeDatabase: makeDatabase)
+        try engine.database.write { connection in
+            try connection.execute(
+                """
+                INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT) VALUES (1, 1, 1);
+                INSERT INTO ZBOOK (Z_PK, Z_ENT, Z_OPT, ZAUTHOR) VALUES (1, 2, 1, 1), (2, 2, 1, NULL), (3, 3, 1, NULL);
+                UPDATE Z_PRIMARYKEY SET Z_MAX = 3;
+                """)
+        }
+        let findings = try StoreVerifier.verify(engine.database, model: library, path: nil)
+        #expect(
+            findings.map(\.description)
+                == [2, 3].map {
+                    "warning: Book.author of row \($0): is required, and nil (the object cannot be saved before it is set)"
+                })
     }
 
     @Test func externalDataFilesAreMatched() throws {

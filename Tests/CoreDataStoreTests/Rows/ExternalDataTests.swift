@@ -146,25 +146,61 @@ import Testing
         }
     }
 
-    /// What had been read of a row whose file is gone does not show in the row that is read next.
-    @Test func aRowAfterOneThatCannotBeReadIsItsOwn() throws {
+    /// Two books whose covers are in files that are gone.
+    private func libraryWithoutFiles() throws -> SavedLibrary {
         let library = try SavedLibrary(inFile: true)
         try library.save {
             $0.insertions = [
                 library.insertion(
                     "Book", 1, ["cover": .blob(large), "code": .text("A"), "place": .integer(7), "price": .real(2.5)]),
-                library.insertion("Book", 2),
+                library.insertion("Novel", 2, ["cover": .blob(large), "code": .text("B")]),
+                library.insertion("Book", 3),
             ]
         }
         let folder = try #require(library.engine.externalData.folder)
         for file in library.files() { try FileManager.default.removeItem(atPath: folder + "/" + file) }
+        return library
+    }
+
+    @Test func aMissingFileCostsItsColumnAlone() throws {
+        let library = try libraryWithoutFiles()
         let book = library.entity("Book")
-        #expect(throws: ExternalDataFailure.self) { try library.engine.row(1, root: book.root) }
-        let row = try #require(try library.engine.row(2, root: book.root))
+        let cover = book.rowLayout.columnOfSlot[book.slotByName["cover"] ?? 0]
+        let row = try #require(try library.engine.row(1, root: book.root))
+        #expect(row.isNull(cover) && row.isUnreadable(cover))
+        #expect(try row.withBytes(cover) { Data($0) } == stored(library))
+        for (property, value) in [("code", SQLValue.text("A")), ("place", .integer(7)), ("price", .real(2.5))] {
+            let column = book.rowLayout.columnOfSlot[book.slotByName[property] ?? 0]
+            #expect(row.values([column], book.rowLayout.kinds) == [value])
+        }
+        // What was kept of it does not show in the row that is read next.
+        let last = try #require(try library.engine.row(3, root: book.root))
         for (column, kind) in book.rowLayout.kinds.enumerated() {
             let isNumber = kind == .integer || kind == .real
-            #expect(row.isNull(column))
-            #expect(isNumber ? row.integer(column) == 0 : row.withBytes(column) { $0.isEmpty })
+            #expect(last.isNull(column) && !last.isUnreadable(column))
+            #expect(isNumber ? last.integer(column) == 0 : last.withBytes(column) { $0.isEmpty })
         }
+        let rows = try library.engine.rows(FetchPlan(entity: book.ordinal))
+        #expect(rows.count == 3)
+        #expect(
+            library.engine.key(
+                ofRowStoring: try #require(try stored(library, 2)), slot: book.slotByName["cover"] ?? 0,
+                entity: book.ordinal) == library.key("Novel", 2))
+    }
+
+    @Test func aSaveLeavesWhatCannotBeRead() throws {
+        let library = try libraryWithoutFiles()
+        let book = library.entity("Book")
+        let envelope = try stored(library)
+        let old = try #require(try library.engine.row(1, root: book.root))
+        let place = book.rowLayout.columnOfSlot[book.slotByName["place"] ?? 0]
+        let builder = RowBuilder(columnCount: book.rowLayout.columns.count)
+        for (column, kind) in book.rowLayout.kinds.enumerated() { builder.copy(column, kind: kind, from: old) }
+        builder.setInteger(8, at: place)
+        let new = builder.finish(primaryKey: 1, version: 2, entity: book.ordinal)
+        // Also where nobody says which columns differ.
+        try library.save { $0.updates = [ChangeSet.Update(old: old, new: new)] }
+        #expect(try stored(library) == envelope)
+        #expect(try library.rows("SELECT ZPLACE FROM ZBOOK WHERE Z_PK = 1") == [[.integer(8)]])
     }
 }

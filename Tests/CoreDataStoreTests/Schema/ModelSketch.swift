@@ -38,6 +38,12 @@ struct Entity {
         relationship(name, destination, inverse: inverse, maxCount: 1, ordered: false, transient: transient)
     }
 
+    func required(toOne name: String, _ destination: String, inverse: String? = nil) -> Entity {
+        var copy = toOne(name, destination, inverse: inverse)
+        copy.element.properties[copy.element.properties.count - 1].isOptional = false
+        return copy
+    }
+
     func toMany(
         _ name: String, _ destination: String, inverse: String? = nil, ordered: Bool = false, maxCount: Int = 0,
         transient: Bool = false

@@ -81,6 +81,26 @@ import Testing
             """)
     }
 
+    /// Both are left out, and what is left makes a store.
+    @Test func indexesThatNoStoreCanHaveAreLeftOut() throws {
+        let shelves = document([
+            Entity("Shelf").string("title").toMany("books", "Book", inverse: "shelf")
+                .index("byBooks", "books").index("byTitleAndBooks", "title", "books").index("byTitle", "title")
+                .index("byTitle", "title", descending: true),
+            Entity("Book").toOne("shelf", "Shelf", inverse: "books"),
+        ])
+        let model = try ModelCompiler.compile(shelves)
+        try check(
+            model, only: "CREATE INDEX Z_",
+            "CREATE INDEX Z_Shelf_byTitle ON ZSHELF (ZTITLE COLLATE BINARY ASC)")
+        var options = StoreOptions(path: nil)
+        options.document = { shelves }
+        let engine = try StoreEngine.open(model: model, options: options, makeDatabase: makeDatabase)
+        #expect(try StoreVerifier.verify(engine.database, model: nil, path: nil) == [])
+        let kept = try #require(try engine.cachedModelDocument().entities.first { $0.name == "Shelf" })
+        #expect(kept.fetchIndexes.map(\.name) == ["byBooks", "byTitleAndBooks", "byTitle", "byTitle"])
+    }
+
     @Test func markedAttributesOfOldModelsAreSortedWithoutCase() throws {
         let marked = ["tsID", "threadID", "ts_tagContainsMe"].reduce(Entity("MemberTag")) {
             $0.attribute($1, .string, indexed: true)

@@ -22,6 +22,30 @@ import Testing
         }
     }
 
+    /// Of every age: tables and columns are found where they are.
+    @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func everyKnownStoreBindsToItsTables() throws {
+        for vector in try SchemaVector.all() where vector.partial != true {
+            let model = try ModelCompiler.compile(vector.document)
+            let database = try makeDatabase(DatabaseOptions(path: nil))
+            let schema = try database.write { connection in
+                for case let sql? in vector.schema.map({ $0[2] }) { try connection.execute(sql) }
+                for entity in model.entities {
+                    let parent = entity.parent.map { $0 + 1 } ?? 0
+                    try connection.execute(
+                        "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.ordinal + 1), '\(entity.name)', \(parent), 0)")
+                }
+                return try SchemaLayout.existing(
+                    model: model, entities: Array(model.entities.indices), connection: connection)
+            }
+            let expected = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+            #expect(schema.layout.joinTables == expected.layout.joinTables, "\(vector.source)")
+            #expect(
+                schema.layout.entities.map { $0?.columnNames } == expected.layout.entities.map { $0?.columnNames },
+                "\(vector.source)")
+        }
+    }
+
     @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
     func everyKnownModelHasThePredictedSchema() throws {
         let stores = try Stores()
