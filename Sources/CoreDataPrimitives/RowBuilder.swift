@@ -122,10 +122,8 @@ package final class RowBuilder {
 
     /// Copies a column of another row of the same layout, which somebody holds.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
-        if row.isUnreadable(column) {
-            setUnreadable(row.bytes(column), at: column)
-        } else if row.isNull(column) {
-            setNull(at: column)
+        if row.isNull(column) {
+            if row.word(column) == 0 { setNull(at: column) } else { setUnreadable(row.bytes(column), at: column) }
         } else if kind == .integer || kind == .real {
             set(word: row.word(column), at: column)
         } else {

@@ -95,9 +95,9 @@ extension NSManagedObject {
         if info.attribute != nil {
             guard let live = values?[slot] else { return false }
             guard let row else { return true }
-            // Whatever takes the place of a value that cannot be read is another.
-            if info.column >= 0, row.isUnreadable(info.column) { return true }
-            return live != committedAttributeWithoutCaching(slot)
+            if live != committedAttributeWithoutCaching(slot) { return true }
+            // A value that cannot be read is not nil.
+            return live.isNull && info.column >= 0 && row.isUnreadable(info.column)
         }
         switch relations[info.relation] {
         case .unread: return false

@@ -27,6 +27,12 @@ package struct ModelTextChecker: ModelTextChecking {
             .derivationProblem(of: entity.properties[slot], in: entity)
     }
 
+    package func indexProblem(
+        of index: CompiledFetchIndex, in entity: CompiledEntity, of model: CompiledModel
+    ) -> String? {
+        SchemaLayout.fresh(model: model, entities: Array(model.entities.indices)).indexProblem(of: index, in: entity)
+    }
+
     private func parse(_ text: String) throws(ModelTextProblem) -> PredicateNode {
         do {
             return try PredicateParser.parse(format: text)

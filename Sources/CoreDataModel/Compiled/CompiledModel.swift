@@ -13,13 +13,17 @@ package final class CompiledModel: Sendable {
     /// Ordinals of the entities of each named configuration, ascending. The default configuration is not in it.
     package let configurations: [String: [Int]]
     package let versionIdentifiers: [String]
+    /// Whether Apple's tools have accepted the model, so that what no store can have is left out rather than refused.
+    package let isAccepted: Bool
 
     package init(
-        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String]
+        entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String],
+        isAccepted: Bool = false
     ) {
         self.entities = entities
         self.configurations = configurations
         self.versionIdentifiers = versionIdentifiers
+        self.isAccepted = isAccepted
         ordinalByName = Dictionary(
             entities.map { ($0.name, $0.ordinal) }, uniquingKeysWith: { first, _ in first })
     }

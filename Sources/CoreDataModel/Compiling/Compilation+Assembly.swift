@@ -38,7 +38,8 @@ extension Compilation {
                 )
             }, uniquingKeysWith: { first, _ in first })
         return CompiledModel(
-            entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers)
+            entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers,
+            isAccepted: document.origin != .written)
     }
 
     private func compiled(_ slot: Slot, slot number: Int) -> CompiledProperty {

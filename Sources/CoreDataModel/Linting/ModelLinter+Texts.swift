@@ -25,11 +25,29 @@ extension ModelLinter {
         for (index, entity) in entities.enumerated() {
             for fetchIndex in entity.fetchIndexes {
                 guard let predicate = fetchIndex.predicate, !predicate.isEmpty else { continue }
+                let count = findings.count
                 check(
                     predicate, named: "index '\(fetchIndex.name)' of entity '\(entity.name)'", subject: entity.name,
                     at: fetchIndex.location ?? entity.location, entity: index, source: nil, texts)
+                if findings.count == count { checkStorable(fetchIndex, of: index, texts) }
             }
         }
+    }
+
+    /// Not every predicate can be part of an index.
+    private mutating func checkStorable(
+        _ fetchIndex: FetchIndexElement, of index: Int, _ texts: any ModelTextChecking
+    ) {
+        guard let model = compilation.model else { return }
+        let entity = model.entities[compilation.ordinals[index]]
+        guard let compiled = entity.fetchIndexes.first(where: { $0.name == fetchIndex.name }),
+            let problem = texts.indexProblem(of: compiled, in: entity, of: model)
+        else { return }
+        report(
+            .badIndex, problem, subject: entity.name, at: fetchIndex.location ?? entities[index].location,
+            hint: model.isAccepted
+                ? "stores are made without the index" : "no store can be made of the model with the index",
+            severity: model.isAccepted ? .warning : nil)
     }
 
     // MARK: Predicates

@@ -94,11 +94,13 @@ package struct ModelLinter {
     // MARK: For the rules
 
     mutating func report(
-        _ rule: LintRule, _ message: String, subject: String, at location: SourceLocation?, hint: String
+        _ rule: LintRule, _ message: String, subject: String, at location: SourceLocation?, hint: String,
+        severity: Diagnostic.Severity? = nil
     ) {
         findings.append(
             Diagnostic(
-                rule.severity, message, at: location, sourceLine: document.sourceLine(at: location), hint: hint,
+                severity ?? rule.severity, message, at: location, sourceLine: document.sourceLine(at: location),
+                hint: hint,
                 rule: rule.rawValue, subject: subject))
     }
 

@@ -10,6 +10,9 @@ package protocol ModelTextChecking {
 
     /// Why a store cannot derive the attribute; `nil` if it can.
     func derivationProblem(of slot: Int, in entity: CompiledEntity, of model: CompiledModel) -> String?
+
+    /// Why a store cannot have the index's predicate; `nil` if it can.
+    func indexProblem(of index: CompiledFetchIndex, in entity: CompiledEntity, of model: CompiledModel) -> String?
 }
 
 /// Why a text of a model means nothing.

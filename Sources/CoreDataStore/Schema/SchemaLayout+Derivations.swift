@@ -11,4 +11,22 @@ extension SchemaLayout {
             return (error as? StoreFailure)?.message ?? "\(error)"
         }
     }
+
+    /// Why a store of this layout cannot have an index for some rows only; `nil` if it can, or if it is for all.
+    package func indexProblem(of index: CompiledFetchIndex, in entity: CompiledEntity) -> String? {
+        guard let predicate = index.predicate else { return nil }
+        let condition = PartialIndexCondition(entity: entity, index: index.name) { name in
+            entity.slotByName[name].flatMap { slot in
+                let isAttribute = entity.properties[slot].attribute != nil
+                return columnName(
+                    entity: entity.ordinal, role: isAttribute ? .attribute(slot: slot) : .destinationKey(slot: slot))
+            }
+        }
+        do {
+            _ = try condition.condition(of: predicate)
+            return nil
+        } catch {
+            return (error as? StoreFailure)?.message ?? "\(error)"
+        }
+    }
 }

@@ -106,10 +106,16 @@ extension SchemaLayout {
             guard !parts.isEmpty, parts.count == index.elements.count else { continue }
             var statement = CreateIndex("Z_\(entity.name)_\(index.name)", on: table.name, parts)
             if let predicate = index.predicate {
-                statement.condition = try PartialIndexCondition(
-                    entity: entity, index: index.name,
-                    column: { name in entity.slotByName[name].flatMap { self.columnName(of: $0, in: entity, columns) } }
-                ).condition(of: predicate)
+                do {
+                    statement.condition = try PartialIndexCondition(
+                        entity: entity, index: index.name,
+                        column: { name in
+                            entity.slotByName[name].flatMap { self.columnName(of: $0, in: entity, columns) }
+                        }
+                    ).condition(of: predicate)
+                } catch  where model.isAccepted {
+                    continue
+                }
             }
             indexes.append(statement)
         }

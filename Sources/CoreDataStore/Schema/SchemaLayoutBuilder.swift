@@ -68,13 +68,15 @@ struct SchemaLayoutBuilder {
             let properties = model.entities[ordinal].properties
                 .filter { $0.declaringEntity == ordinal && !$0.isTransient }
                 .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
-            let attributes = properties.compactMap { property in property.attribute.map { (property, $0.type) } }
+            let types = properties.map { $0.attribute?.type }
+            let places = types.map { $0?.columnGroup }
             for group in 0...7 {
-                for (property, type) in attributes where type.columnGroup == group {
+                for index in properties.indices where places[index] == group {
+                    guard let type = types[index] else { continue }
                     groups[group].append(
                         column(
-                            "Z" + property.name.uppercased(), type.columnType, .attribute(slot: property.slot),
-                            declaredBy: ordinal))
+                            "Z" + properties[index].name.uppercased(), type.columnType,
+                            .attribute(slot: properties[index].slot), declaredBy: ordinal))
                 }
                 if group == 0 { groups[0] += foreignKeys(of: properties, entity: ordinal) }
             }

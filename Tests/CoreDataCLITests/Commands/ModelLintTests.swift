@@ -16,6 +16,29 @@ func modelFile(_ elements: String, named name: String = "Model.xcdatamodel", in 
 }
 
 @Suite struct ModelLintTests {
+    @Test func anIndexWithAPredicateThatNoStoreCanHaveIsAnErrorOfASource() throws {
+        let scratch = try Scratch()
+        let model = try modelFile(
+            """
+            <entity name="Shelf">
+                <attribute name="title" optional="YES" attributeType="String"/>
+                <fetchIndex name="some" partialIndexPredicate="title CONTAINS &quot;x&quot;">
+                    <fetchIndexElement property="title"/>
+                </fetchIndex>
+            </entity>
+            """, in: scratch)
+        let lint = try CommandRun.coredata("model", "lint", model)
+        #expect(lint.status == 1)
+        #expect(lint.output.contains("error: The predicate of index 'some' in entity 'Shelf'"), "\(lint.output)")
+        let compiled = scratch.path("Model.mom")
+        #expect(try CommandRun.coredata("model", "compile", model, "--output", scratch.folder.path).status == 0)
+        let warned = try CommandRun.coredata("model", "lint", compiled)
+        #expect(warned.status == 0)
+        #expect(warned.output.contains("warning: The predicate of index 'some' in entity 'Shelf'"), "\(warned.output)")
+        let store = try scratch.makeStore(model: compiled)
+        #expect(try CommandRun.coredata("store", "verify", store).output == "\(store) is sound\n")
+    }
+
     /// Apple's tools accept both: stores are made without them.
     @Test func anIndexThatNoStoreCanHaveIsAWarning() throws {
         let scratch = try Scratch()
