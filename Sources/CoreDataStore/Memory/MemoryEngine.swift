@@ -80,6 +80,13 @@ package final class MemoryEngine: RowSource {
         return owners.map { ($0, graph.members(of: $0, entity: entity, slot: slot)) }
     }
 
+    // MARK: Values
+
+    /// Rows have all their bytes in them.
+    package func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
+
+    package func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? { nil }
+
     // MARK: Saving
 
     package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
