@@ -136,12 +136,23 @@ extension NSManagedObjectContext {
     }
 
     /// The members of a to-many as the store has them: one statement, rows included; `nil` when they cannot be read.
-    final func storedMembers(of object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
+    ///
+    /// `refreshes` gives members without changes their rows as they are read, where they had older ones.
+    final func storedMembers(
+        of object: NSManagedObject, slot: Int, refreshes: Bool = false
+    ) -> [NSManagedObject]? {
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
         do {
             let found = try store.source.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
-            return objects(for: found.first?.rows ?? [], in: store)
+            let rows = found.first?.rows ?? []
+            let objects = objects(for: rows, in: store)
+            if refreshes {
+                for (object, row) in zip(objects, rows) where !object.isFault && !object.hasChanges {
+                    if object.row?.version != row.version { merge(row, into: object) }
+                }
+            }
+            return objects
         } catch {
             noteReadFailure(error, "The members of '\(object.runtime.slots[slot].name)' of \(object.objectID)")
             return nil

@@ -68,9 +68,21 @@ extension NSManagedObjectContext {
                 let slot = object.runtime.relationSlots[index]
                 if object.values?.changed.contains(slot) != true { object.relations.forget(index) }
             case .toMany(let members):
-                if !members.hasChanges { object.relations.forget(index) }
+                if !members.hasChanges {
+                    object.relations.forget(index)
+                } else if members.isKnown {
+                    rebase(members, of: object, slot: object.runtime.relationSlots[index])
+                }
             }
         }
+    }
+
+    /// Puts what was added, removed and moved on top of the members that the store has now.
+    private func rebase(_ members: ToManyMembers, of object: NSManagedObject, slot: Int) {
+        guard !object.runtime.slots[slot].property.isTransient,
+            let stored = storedMembers(of: object, slot: slot, refreshes: true)
+        else { return }
+        members.rebase(onto: stored)
     }
 
     /// The object takes a newer row; its unsaved changes stay.
@@ -186,8 +198,10 @@ extension NSManagedObjectContext {
     ///     }
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         checkOwned("mergeChanges(fromContextDidSave:)")
-        let saved = SavedIDs(notification)
-        merge(saved)
+        let saving = notification.object as? NSManagedObjectContext
+        // What another coordinator saved is not in the rows that this one has in memory.
+        let isWithinCoordinator = saving != nil && saving?.coordinator === coordinator
+        merge(SavedIDs(notification), staleness: isWithinCoordinator ? stalenessInterval : 0)
     }
 
     /// The IDs in a notification or dictionary that tells of a save.
@@ -215,14 +229,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    final func merge(_ saved: SavedIDs) {
+    /// `staleness` as in ``RowSource/rowWord(_:root:staleness:)``.
+    final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
         guard coordinator != nil else { return }
         var ids: [String: Set<NSManagedObjectID>] = [:]
         for id in saved.updated {
             guard let object = registeredObject(for: id), !object.flags.contains(.inaccessible) else { continue }
             guard let store = store(at: object.storeIndex) else { continue }
             do {
-                guard let row = try store.source.row(object.primaryKey, root: object.runtime.root, staleness: -1) else {
+                let root = object.runtime.root
+                guard let row = try store.source.row(object.primaryKey, root: root, staleness: staleness) else {
                     continue
                 }
                 ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
@@ -286,7 +302,7 @@ extension NSManagedObjectContext {
                 let coordinator = saving.coordinator, coordinator === self.coordinator
             else { return }
             let saved = SavedIDs(notification)
-            self.perform { self.merge(saved) }
+            self.perform { self.merge(saved, staleness: self.stalenessInterval) }
         }
     }
 }

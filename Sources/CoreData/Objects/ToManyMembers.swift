@@ -201,6 +201,32 @@ final class ToManyMembers {
         list = MemberList(unique)
     }
 
+    /// The store has other members now: what was added, removed and moved here is done to those.
+    ///
+    /// Whoever moved members keeps his order, and what others added stands behind what it follows in theirs; else theirs is
+    /// kept, and what was added here stands behind what it follows here.
+    func rebase(onto stored: [NSManagedObject]) {
+        guard isKnown else { return }
+        sortOut()
+        let mine = members
+        journal?.append(.replacement(mine))
+        let theirs = Set(stored.map(ObjectReference.init))
+        addedSet.subtract(theirs)
+        removedSet.formIntersection(theirs)
+        let remaining = stored.filter { !removedSet.contains(ObjectReference($0)) }
+        let kept = mine.filter { theirs.contains(ObjectReference($0)) || addedSet.contains(ObjectReference($0)) }
+        let (base, others) = isReordered ? (kept, remaining) : (remaining, mine)
+        list = MemberList(base)
+        var previous: NSManagedObject?
+        for object in others {
+            if !contains(object) {
+                guard isReordered || addedSet.contains(ObjectReference(object)) else { continue }
+                list.insert(object, at: previous.flatMap { list.position(of: $0) }.map { $0 + 1 } ?? 0)
+            }
+            previous = object
+        }
+    }
+
     /// What is, is what the store has.
     func commit() {
         log = []
