@@ -149,6 +149,9 @@ struct DictionaryFetch {
         let keys = name.split(separator: ".").map(String.init)
         var current = entity
         for (index, key) in keys.enumerated() {
+            if key == "objectID", index > 0, index == keys.count - 1 {
+                return Column(name: name, expression: .keyPath(operand: .evaluatedObject, keys), slot: nil)
+            }
             guard let slot = current.slot(forKey: key) else {
                 throw CoreDataErrors.invalidRequest(
                     "propertiesToFetch: keypath \(name) not found in entity \(current.name)")

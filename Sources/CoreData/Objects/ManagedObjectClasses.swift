@@ -41,10 +41,14 @@ final class ManagedObjectClasses: Sendable {
 
     /// `["Module.Outer.Item", "Item"]`: the names by which a model may call the class.
     static func names(of type: NSManagedObject.Type) -> Set<String> {
-        let full = String(reflecting: type)
-        var names: Set<String> = [full]
-        if let last = full.split(separator: ".").last { names.insert(String(last)) }
-        return names
+        let full = fullName(of: type)
+        return [full, full.split(separator: ".").last.map(String.init) ?? full]
+    }
+
+    /// The name with its module, without the marks of private contexts and what a generic class is made of.
+    private static func fullName(of type: NSManagedObject.Type) -> String {
+        String(reflecting: type).prefix { $0 != "<" }.split(separator: ".").filter { !$0.hasPrefix("(") }
+            .joined(separator: ".")
     }
 
     // MARK: Learning
@@ -52,8 +56,7 @@ final class ManagedObjectClasses: Sendable {
     /// Takes note of a class that the program mentions.
     func learn(_ type: NSManagedObject.Type) {
         guard state.withLock({ $0.learnt.insert(ObjectIdentifier(type)).inserted }) else { return }
-        let full = String(reflecting: type)
-        guard let module = full.split(separator: ".").first.map(String.init) else { return }
+        guard let module = Self.fullName(of: type).split(separator: ".").first.map(String.init) else { return }
         state.withLock { state in
             for name in Self.names(of: type) { state.classes[name] = type }
             if !state.modules.contains(module) { state.modules.append(module) }
@@ -140,22 +143,24 @@ final class ManagedObjectClasses: Sendable {
         }
     }
 
+    /// What goes through the lists of the runtime puts the classes here.
+    private final class FoundTypes {
+        var types: [(type: AnyClass, module: String)] = []
+    }
+
     /// The managed object classes of that name, whatever their modules.
     private static func classes(named name: String) -> [FoundClass] {
-        var found: [FoundClass] = []
-        withUnsafeMutablePointer(to: &found) { pointer in
-            ocd_for_each_class_named(
-                name,
-                { metadata, module, context in
-                    let type: AnyClass = unsafeBitCast(metadata, to: AnyClass.self)
-                    guard let type = type as? NSManagedObject.Type,
-                        let found = context?.assumingMemoryBound(to: [FoundClass].self)
-                    else { return }
-                    found.pointee.append(
-                        FoundClass(type: type, name: String(reflecting: type), module: String(cString: module)))
-                }, pointer)
+        let found = FoundTypes()
+        ocd_for_each_class_named(
+            name,
+            { metadata, module, context in
+                guard let context else { return }
+                Unmanaged<FoundTypes>.fromOpaque(context).takeUnretainedValue().types.append(
+                    (unsafeBitCast(metadata, to: AnyClass.self), String(cString: module)))
+            }, Unmanaged.passUnretained(found).toOpaque())
+        return found.types.compactMap { type, module in
+            (type as? NSManagedObject.Type).map { FoundClass(type: $0, name: fullName(of: $0), module: module) }
         }
-        return found
     }
 
     /// The entities that name the class: of several equal models the one used last.

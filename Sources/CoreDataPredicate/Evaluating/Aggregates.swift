@@ -92,9 +92,9 @@ struct OperandSet {
     /// Whether the operand was not in the set.
     @discardableResult
     mutating func insert(_ operand: Operand) -> Bool {
-        let operand = operand.named
         guard !contains(operand) else { return false }
         switch operand {
+        case .object(let object) where object.predicateName != nil: return insert(operand.named)
         case .object(let object): objects[object.predicateHash, default: []].append(object)
         case .value(let value):
             if let key = key(of: value) {
@@ -108,9 +108,9 @@ struct OperandSet {
         return true
     }
 
-    func contains(_ wanted: Operand) -> Bool {
-        let operand = wanted.named
+    func contains(_ operand: Operand) -> Bool {
         switch operand {
+        case .object(let object) where object.predicateName != nil: return contains(operand.named)
         case .object(let object):
             return objects[object.predicateHash]?.contains { $0 === object || $0.isSamePredicateObject(as: object) }
                 ?? false

@@ -44,6 +44,11 @@ package enum OperandComparison {
     /// - Throws: ``PredicateFailure`` when they are of types without a common order.
     package static func order(_ a: Operand, _ b: Operand, _ options: TextOptions = []) throws -> Int? {
         if a.isNull || b.isNull { return nil }
+        if case .value(let first) = a, case .value(let second) = b,
+            let order = order(first, second, options)
+        {
+            return order
+        }
         if case .value(let first) = a.named, case .value(let second) = b.named,
             let order = order(first, second, options)
         {

@@ -58,6 +58,8 @@ import Testing
         // No list has a generic class: only an object shows it.
         let record = GenericRecord<Int>(entity: entity, insertInto: nil)
         #expect(classes.knowledge > before && record.entity === entity)
+        #expect(classes.find(named: "GenericRecord", entity: "Learnt") == GenericRecord<Int>.self)
+        #expect(classes.find(named: "CoreDataTests.GenericRecord", entity: "Learnt") == GenericRecord<Int>.self)
     }
 
     @Test func aClaimByAnotherModuleIsTheClasss() throws {
@@ -84,7 +86,7 @@ import Testing
 
     @Test func ofSeveralTheOneWithTheFullNameIsTaken() throws {
         let classes = ManagedObjectClasses.shared
-        let full = String(reflecting: Twins.NobodyMentionsTheTwin.self)
+        let full = "CoreDataTests.Twins.NobodyMentionsTheTwin"
         #expect(classes.find(named: full, entity: "A") == Twins.NobodyMentionsTheTwin.self)
     }
 }

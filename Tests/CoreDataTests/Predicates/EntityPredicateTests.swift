@@ -118,10 +118,12 @@ import Testing
                 column("author", NSExpression(forKeyPath: "author.objectID"), .objectIDAttributeType),
                 column("entity", NSExpression(forKeyPath: "entity.name"), .stringAttributeType),
                 column("authors", NSExpression(forKeyPath: "author.entity.name"), .stringAttributeType), "title",
+                "author.objectID",
             ]
             let result = try #require(try context.fetch(request).first)
             #expect(result["objectID"] as? NSManagedObjectID == book.objectID)
             #expect(result["author"] as? NSManagedObjectID == author.objectID)
+            #expect(result["author.objectID"] as? NSManagedObjectID == author.objectID)
             #expect(result["entity"] as? String == "Book" && result["authors"] as? String == "Author")
             let copy = try #require(
                 (request.propertiesToFetch?.first as? NSExpressionDescription)?.copy() as? NSExpressionDescription)
