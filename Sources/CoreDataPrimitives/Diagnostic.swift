@@ -69,6 +69,18 @@ package struct Diagnostic: Hashable, Sendable {
     }
 }
 
+extension Diagnostic {
+    /// The problem as a sentence inside of an error's: without the word "error", which whoever prints the error adds.
+    ///
+    ///     keypath pags not found in entity Book; did you mean 'pages'?
+    ///
+    /// One with a place in a text or file keeps the form of compilers.
+    package var sentence: String {
+        if location != nil { return rendered }
+        return hint.map { "\(message); \($0)" } ?? message
+    }
+}
+
 extension [Diagnostic] {
     package var hasErrors: Bool { contains { $0.severity == .error } }
 

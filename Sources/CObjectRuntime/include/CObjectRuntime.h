@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "CallPlace.h"
 #include "ClassSearch.h"
 #include "ObjectAllocation.h"
 #include "VariableArguments.h"

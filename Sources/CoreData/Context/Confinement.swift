@@ -1,5 +1,6 @@
 import CObjectRuntime
 import Foundation
+import Synchronization
 
 /// Which contexts the calling thread may use now.
 ///
@@ -11,8 +12,8 @@ enum Confinement {
         let previous: UnsafeMutableRawPointer?
     }
 
-    /// `-com.apple.CoreData.ConcurrencyDebug 1`; debug builds always check.
-    static let isCheckedInRelease = CoreDataLog.concurrencyDebugLevel > 0
+    /// `-com.apple.CoreData.ConcurrencyDebug 1`: a wrong use stops the program (Q4). Without it debug builds check and log.
+    static let stopsProgram = CoreDataLog.concurrencyDebugLevel > 0
 
     /// Runs `body` with the context on top of the calling thread's stack.
     static func with<R, E: Error>(_ context: NSManagedObjectContext, _ body: () throws(E) -> R) throws(E) -> R {
@@ -53,14 +54,33 @@ enum Confinement {
         return key
     }()
 
-    static func stop(_ what: String, context: NSManagedObjectContext) -> Never {
+    // MARK: Wrong uses
+
+    /// Tells of a use off the context's queue: stops the program where that was asked for, else logs it, once for each place
+    /// that it comes from.
+    ///
+    /// Not inlined, so that the place is that many frames away.
+    @inline(never)
+    static func report(_ what: String, context: NSManagedObjectContext) {
+        if stopsProgram { fatalError(message(what, context)) }
+        let place = ocd_call_place()
+        guard places.withLock({ $0.count < mostPlaces && $0.insert(place).inserted }) else { return }
+        CoreDataLog.general.error("\(message(what, context))")
+    }
+
+    /// Guards the places that were told of.
+    private static let places = Mutex<Set<UInt64>>([])
+    private static let mostPlaces = 1000
+
+    private static func message(_ what: String, _ context: NSManagedObjectContext) -> String {
         let queue =
             context.concurrencyType == .mainQueueConcurrencyType
-            ? "the main queue" : "the queue of its context"
-        fatalError(
-            """
-            CoreData: \(what) off \(queue) (context \(context.contextName)). \
+            ? "the main queue" : "the private queue of its context"
+        let name = Thread.current.name.flatMap { $0.isEmpty ? nil : " '\($0)'" } ?? ""
+        let thread = Thread.isMainThread ? "the main thread" : "another thread\(name)"
+        return """
+            CoreData: \(what) off \(queue) (context \(context.contextName)), on \(thread). \
             Wrap it in context.perform { … } or performAndWait { … }, and pass objectIDs between contexts.
-            """)
+            """
     }
 }

@@ -328,7 +328,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.missingObject(objectID)
         }
         guard object.isFault else { return object }
-        if !object.hasRow { try readRows(of: [object]) }
+        if !object.hasRow { try CoreDataErrors.converting { try readRows(of: [object]) } }
         guard object.hasRow else { throw CoreDataErrors.missingObject(objectID) }
         object.becomeRealised()
         return object

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
     /// - Throws: an error that names the sub-expression where the request cannot be followed.
     public nonisolated final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { ManagedObjectClasses.shared.learn(type) }
-        let (results, classes) = try results(of: request)
+        let (results, classes) = try CoreDataErrors.converting { try self.results(of: request) }
         try check(classes, are: T.self, request)
         // Both are arrays of class references, and every element has been checked to be a T.
         return unsafeBitCast(results, to: [T].self)
@@ -27,6 +27,10 @@ extension NSManagedObjectContext {
 
     /// How many objects `fetch(_:)` would return for the request; limit and offset count (M7).
     public nonisolated final func count(for request: AnyFetchRequest) throws -> Int {
+        try CoreDataErrors.converting { try countOfResults(of: request) }
+    }
+
+    private func countOfResults(of request: AnyFetchRequest) throws -> Int {
         checkOwned("count(for:)")
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
@@ -36,7 +40,7 @@ extension NSManagedObjectContext {
         if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
-        return try CoreDataErrors.converting(coordinator) {
+        return try CoreDataErrors.converting {
             try stores.reduce(0) { try $0 + $1.source.count(translation.plan(for: $1)) }
         }
     }
@@ -134,7 +138,7 @@ extension NSManagedObjectContext {
         _ plan: FetchPlan, from store: AttachedStore, request: AnyFetchRequest, readsRows: Bool,
         noting classes: inout FoundClasses
     ) throws -> [NSManagedObject] {
-        try CoreDataErrors.converting(coordinator) {
+        try CoreDataErrors.converting {
             if request.fetchBatchSize > 0 || !readsRows {
                 let keys = try store.source.keys(plan)
                 let batch =
@@ -215,7 +219,7 @@ extension NSManagedObjectContext {
             return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }
-        return try CoreDataErrors.converting(coordinator) {
+        return try CoreDataErrors.converting {
             try store.source.keys(translation.plan(for: store)).map { key in
                 NSManagedObjectID(
                     runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
@@ -286,7 +290,7 @@ extension NSManagedObjectContext {
     private func prefetchToMany(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
         let unknown = objects.filter { $0.isStored && !$0.members(slot).isKnown }
         guard let first = unknown.first, let store = store(at: first.storeIndex) else { return [] }
-        let found = try CoreDataErrors.converting(coordinator) {
+        let found = try CoreDataErrors.converting {
             try store.source.destinationRows(
                 entity: first.runtime.ordinal, slot: slot, owners: unknown.map(\.primaryKey))
         }

@@ -291,7 +291,7 @@ extension NSManagedObjectContext {
         var keys: [(NSManagedObject, AttachedStore, Int64)] = []
         for (group, members) in groups {
             guard let store = coordinator.store(at: Int32(group[0])) else { continue }
-            let range = try CoreDataErrors.converting(coordinator) {
+            let range = try CoreDataErrors.converting {
                 try store.source.allocateKeys(root: group[1], count: members.count)
             }
             for (object, key) in zip(members, range) { keys.append((object, store, key)) }

@@ -14,7 +14,8 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// A scratch pad of objects: tracks what is inserted, changed and deleted, and saves it at once.
 ///
 /// Use a context and its objects inside `perform` or `performAndWait`, a main-queue context also directly from the
-/// main thread. In debug builds every other use stops the program with a message.
+/// main thread. With the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` every other use stops the program with
+/// a message; without it debug builds log it, once for each place.
 ///
 ///     let items = try await context.perform {
 ///         let request = NSFetchRequest<Item>(entityName: "Item")
@@ -79,15 +80,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { merging != nil }
         set { setMergesAutomatically(newValue) }
     }
-    /// What to do about rows that somebody else changed meanwhile.
+    /// What to do about rows that somebody else changed meanwhile, and about values that must be unique.
     ///
-    /// Differs from Apple: only `NSErrorMergePolicy` exists yet; setting another one stops the program.
-    open var mergePolicy: Any = NSErrorMergePolicy {
-        didSet {
-            precondition(
-                (mergePolicy as AnyObject) === NSErrorMergePolicy, "Only NSErrorMergePolicy is supported.")
-        }
-    }
+    /// Differs from Apple: under another policy than `NSErrorMergePolicy` a conflict is an error too, which names the policy.
+    open var mergePolicy: Any = NSErrorMergePolicy
 
     // What has changed since the last save. Lists may hold objects that left the state again; flags decide. They belong to
     // the context's queue, and nothing is called while one changes: to have each access checked for overlaps would cost as
@@ -182,6 +178,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The objects that the context knows at the moment.
     open var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
 
+    // MARK: Queue
+
+    /// Runs the block on the context's queue, later; changes are processed after it (Q2).
+    ///
+    ///     context.perform { try? context.save() }
+    @preconcurrency
+    open nonisolated func perform(_ block: @escaping @Sendable () -> Void) { enqueue(block) }
+
+    /// Runs the block on the context's queue and waits for it; at once where the caller is on it already (Q2).
+    open nonisolated func performAndWait(_ block: () -> Void) { runAndWait(block) }
+
     // MARK: Saving
 
     /// Writes everything that was inserted, changed and deleted: one transaction per store, or nothing.
@@ -192,7 +199,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Throws: validation errors (1550–1690; several as 1560 with `NSDetailedErrors`), 133020 when a row was
     ///   changed by somebody else, 133021 for a uniqueness constraint, 134030 and others for the store. After an error
     ///   store and context are as they were before, and the context keeps its changes.
-    open func save() throws { try saveChanges() }
+    open func save() throws { try CoreDataErrors.converting { try saveChanges() } }
 
     // MARK: Faults that cannot fire
 
@@ -230,6 +237,3 @@ struct ChangeEvent {
             && mergedInsertions.isEmpty
     }
 }
-
-/// The policy that throws on every conflict: error 133020 with the list of conflicts.
-public var NSErrorMergePolicy: AnyObject { NSMergePolicy.error }

@@ -9,22 +9,87 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// What a save does about rows that somebody else changed meanwhile.
+/// What a save does about rows that somebody else changed meanwhile, and about values that must be unique.
 ///
-/// Differs from Apple: only ``error`` exists yet.
+///     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+///
+/// Differs from Apple: the policies other than ``error`` can be set, but do not resolve anything yet. A save that meets a
+/// conflict throws as under ``error``, and the error names the policy; nothing is written.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Safe because it has no state but the type, set once.
 
+    private static let errorPolicy = NSMergePolicy(merge: .errorMergePolicyType)
+    private static let storeTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+    private static let objectTrumpPolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    private static let overwritePolicy = NSMergePolicy(merge: .overwriteMergePolicyType)
+    private static let rollbackPolicy = NSMergePolicy(merge: .rollbackMergePolicyType)
+
     /// Throws error 133020 (or 133021 for a uniqueness constraint) with the conflicts in `conflictList`.
-    public static let error = NSMergePolicy(merge: .errorMergePolicyType)
+    public class var error: NSMergePolicy { errorPolicy }
+    /// Property by property, what the store has wins. Not supported yet.
+    public class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
+    /// Property by property, what the context has wins. Not supported yet.
+    public class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
+    /// What the context has wins. Not supported yet.
+    public class var overwrite: NSMergePolicy { overwritePolicy }
+    /// What the store has wins. Not supported yet.
+    public class var rollback: NSMergePolicy { rollbackPolicy }
 
-    public let mergeType: NSMergePolicyType
+    private let type: NSMergePolicyType
 
-    init(merge type: NSMergePolicyType) {
-        mergeType = type
+    /// Which policy it is, or which it is derived from.
+    open var mergeType: NSMergePolicyType { type }
+
+    /// Makes a policy of that type; subclasses build on it.
+    public init(merge ty: NSMergePolicyType) {
+        type = ty
         super.init()
     }
+
+    /// Resolves conflicts of both kinds, or throws the error that the save shall throw.
+    ///
+    /// Differs from Apple: it always throws, and so does the save when an override does not.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let rows = list.compactMap { $0 as? NSMergeConflict }
+        if !rows.isEmpty { try resolve(optimisticLockingConflicts: rows) }
+        let constraints = list.compactMap { $0 as? NSConstraintConflict }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    }
+
+    /// Resolves conflicts over rows that somebody else changed; see ``resolve(mergeConflicts:)``.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        throw CoreDataErrors.merge(list, self)
+    }
+
+    /// Resolves conflicts over values that must be unique; see ``resolve(mergeConflicts:)``.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        throw CoreDataErrors.constraint(list, self)
+    }
+
+    /// The name of Apple's constant for the policy; of a subclass, the class and that name.
+    open override var description: String {
+        let name =
+            switch mergeType {
+            case .errorMergePolicyType: "NSErrorMergePolicy"
+            case .mergeByPropertyStoreTrumpMergePolicyType: "NSMergeByPropertyStoreTrumpMergePolicy"
+            case .mergeByPropertyObjectTrumpMergePolicyType: "NSMergeByPropertyObjectTrumpMergePolicy"
+            case .overwriteMergePolicyType: "NSOverwriteMergePolicy"
+            case .rollbackMergePolicyType: "NSRollbackMergePolicy"
+            }
+        return Swift.type(of: self) == NSMergePolicy.self ? name : "\(Swift.type(of: self)) (\(name))"
+    }
 }
+
+/// The policy that throws on every conflict: error 133020 with the list of conflicts.
+public var NSErrorMergePolicy: AnyObject { NSMergePolicy.error }
+/// See ``NSMergePolicy/mergeByPropertyStoreTrump``.
+public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyStoreTrump }
+/// See ``NSMergePolicy/mergeByPropertyObjectTrump``.
+public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyObjectTrump }
+/// See ``NSMergePolicy/overwrite``.
+public var NSOverwriteMergePolicy: AnyObject { NSMergePolicy.overwrite }
+/// See ``NSMergePolicy/rollback``.
+public var NSRollbackMergePolicy: AnyObject { NSMergePolicy.rollback }
 
 /// A row that was changed or deleted by somebody else since the context read it.
 open class NSMergeConflict: NSObject {

@@ -111,11 +111,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Runs the block with a context of its own, in the background, and returns its result.
     @preconcurrency
-    public final func performBackgroundTask<T, E: Error>(
-        _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T
-    ) async throws(E) -> T {
+    public final func performBackgroundTask<T>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async rethrows -> T {
         let context = newBackgroundContext()
-        return try await context.perform { () throws(E) -> T in try block(context) }
+        return try await context.perform { try block(context) }
     }
 
     private static func model(named name: String) -> NSManagedObjectModel? {

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
@@ -50,7 +52,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Makes a coordinator without stores, or throws everything that is wrong with the model.
     public init(validating model: NSManagedObjectModel) throws {
         managedObjectModel = model
-        runtime = try CoreDataErrors.converting(nil) { try ModelRuntime(model) }
+        runtime = try CoreDataErrors.converting { try ModelRuntime(model) }
         super.init()
         ManagedObjectClasses.shared.note(runtime)
     }
@@ -221,23 +223,31 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Runs the block on the coordinator's queue, later.
     @preconcurrency
-    public final func perform(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+    open func perform(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
 
     /// Runs the block on the coordinator's queue and waits for it.
+    open func performAndWait(_ block: () -> Void) { queue.sync(execute: block) }
+
+    /// Runs the block on the coordinator's queue, waits for it and returns its result.
+    @discardableResult
     public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try queue.sync(execute: block) }
 
     /// Runs the block on the coordinator's queue and returns its result.
     @preconcurrency
-    public final func perform<T, E: Error>(
-        _ block: @escaping @Sendable () throws(E) -> T
-    ) async throws(E) -> T {
-        let result: Transfer<Result<T, E>> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(E) {
-                    continuation.resume(returning: Transfer(.success(try block())))
-                } catch { continuation.resume(returning: Transfer(.failure(error))) }
-            }
+    public final func perform<T>(_ block: @escaping @Sendable () throws -> T) async rethrows -> T {
+        try await run(block, rescue: { throw $0 })
+    }
+
+    /// `rescue` throws what the block threw, which `rethrows` allows only a parameter to do.
+    private final func run<T>(
+        _ block: @escaping @Sendable () throws -> T, rescue: (any Error) throws -> T
+    ) async rethrows -> T {
+        let result: Transfer<Result<T, any Error>> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Transfer(Result { try block() })) }
         }
-        return try result.value.get()
+        switch result.value {
+        case .success(let value): return value
+        case .failure(let error): return try rescue(error)
+        }
     }
 }

@@ -7,7 +7,8 @@ extension CoreDataErrors {
         CocoaError(
             CocoaError.Code(rawValue: 134060),
             userInfo: [
-                NSLocalizedDescriptionKey: "The model cannot be used:\n\(diagnostics.rendered)"
+                NSLocalizedDescriptionKey: "The model cannot be used:\n"
+                    + diagnostics.map(\.sentence).joined(separator: "\n")
             ])
     }
 

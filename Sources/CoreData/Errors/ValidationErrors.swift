@@ -2,28 +2,22 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Validation errors with Apple's codes and keys (G3, G4).
+/// Validation errors with Apple's codes, keys and sentences (G3, G4, G10).
 enum ValidationErrors {
     static func missing(_ key: String, of object: NSManagedObject) -> CocoaError {
-        make(NSValidationMissingMandatoryPropertyError, "\(name(key, object)) is a required value.", key, object, nil)
+        make(NSValidationMissingMandatoryPropertyError, key, object, nil)
     }
 
-    static func tooFew(_ key: String, of object: NSManagedObject, count: Int, minimum: Int) -> CocoaError {
-        make(
-            NSValidationRelationshipLacksMinimumCountError,
-            "\(name(key, object)) has \(count) objects; it needs at least \(minimum).", key, object, nil)
+    static func tooFew(_ key: String, of object: NSManagedObject, members: [NSManagedObject]) -> CocoaError {
+        make(NSValidationRelationshipLacksMinimumCountError, key, object, NSSet(array: members))
     }
 
-    static func tooMany(_ key: String, of object: NSManagedObject, count: Int, maximum: Int) -> CocoaError {
-        make(
-            NSValidationRelationshipExceedsMaximumCountError,
-            "\(name(key, object)) has \(count) objects; it may have at most \(maximum).", key, object, nil)
+    static func tooMany(_ key: String, of object: NSManagedObject, members: [NSManagedObject]) -> CocoaError {
+        make(NSValidationRelationshipExceedsMaximumCountError, key, object, NSSet(array: members))
     }
 
-    static func denied(_ key: String, of object: NSManagedObject, count: Int) -> CocoaError {
-        make(
-            NSValidationRelationshipDeniedDeleteError,
-            "\(object.runtime.name) cannot be deleted: its \(key) still has \(count) objects.", key, object, nil)
+    static func denied(_ key: String, of object: NSManagedObject, members: [NSManagedObject]) -> CocoaError {
+        make(NSValidationRelationshipDeniedDeleteError, key, object, NSSet(array: members))
     }
 
     /// A value that does not satisfy a predicate of the model; its warning is a code of Apple's or a text.
@@ -32,52 +26,71 @@ enum ValidationErrors {
         type: AttributeType
     ) -> CocoaError {
         let code = Int(warning) ?? ValidationCode.derive(from: predicate.node, type: type)
-        let text = Int(warning) == nil && !warning.isEmpty ? warning : description(code)
-        return make(
-            code, "\(name(key, object)): \(text) (\(predicate.node.predicateFormat)).", key, object, value,
-            predicate: predicate)
+        return make(code, key, object, value, predicate: predicate, text: Int(warning) == nil ? warning : "")
     }
 
     /// A number that is beyond what the attribute's type holds.
     static func outOfRange(_ key: String, of object: NSManagedObject, value: Any?, isTooLarge: Bool) -> CocoaError {
         let code = isTooLarge ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError
-        return make(code, "\(name(key, object)): \(description(code)).", key, object, value)
+        return make(code, key, object, value)
     }
 
     private static func make(
-        _ code: Int, _ message: String, _ key: String, _ object: NSManagedObject, _ value: Any?,
-        predicate: NSPredicate? = nil
+        _ code: Int, _ key: String, _ object: NSManagedObject, _ value: Any?, predicate: NSPredicate? = nil,
+        text: String = ""
     ) -> CocoaError {
         var userInfo: [String: Any] = [
             NSValidationObjectErrorKey: object,
             NSValidationKeyErrorKey: key,
+            NSValidationValueErrorKey: value ?? NSNull(),
         ]
-        if let value { userInfo[NSValidationValueErrorKey] = value }
         if let predicate { userInfo[NSValidationPredicateErrorKey] = predicate }
-        return CoreDataErrors.make(code, localized(message, object), userInfo)
+        return CoreDataErrors.make(code, sentence(text.isEmpty ? template(code) : text, key, object), userInfo)
     }
 
-    private static func name(_ key: String, _ object: NSManagedObject) -> String {
-        let names = object.runtime.model.localizationDictionary ?? [:]
-        let property =
-            names["Property/\(key)/Entity/\(object.runtime.name)"] ?? names["Property/\(key)"] ?? key
-        return "\(names["Entity/\(object.runtime.name)"] ?? object.runtime.name).\(property)"
+    // MARK: Sentences
+
+    /// Where the property's name stands in a sentence, as in Apple's.
+    private static let placeholder = "%{PROPERTY}@"
+
+    /// The sentence with the property's name in it, both as the model's localization dictionary has them.
+    ///
+    ///     name is a required value.           // without one
+    ///     Name des Artikels wird gebraucht.   // "Property/name/Entity/Item", "ErrorString/%{PROPERTY}@ is a required value."
+    private static func sentence(_ template: String, _ key: String, _ object: NSManagedObject) -> String {
+        let name = displayName(of: key, object)
+        let plain = template.replacing(placeholder, with: name)
+        guard let names = object.runtime.model.localizationDictionary else { return plain }
+        guard let localized = names["ErrorString/\(template)"] ?? names["ErrorString/\(plain)"] else { return plain }
+        return localized.replacing(placeholder, with: name)
     }
 
-    private static func localized(_ message: String, _ object: NSManagedObject) -> String {
-        object.runtime.model.localizationDictionary?["ErrorString/\(message)"] ?? message
+    /// The property's name for people: of the object's entity, of those above it, of any entity; else the key.
+    private static func displayName(of key: String, _ object: NSManagedObject) -> String {
+        guard let names = object.runtime.model.localizationDictionary else { return key }
+        var entity: NSEntityDescription? = object.entity
+        while let current = entity {
+            if let name = names["Property/\(key)/Entity/\(current.name ?? "")"] { return name }
+            entity = current.superentity
+        }
+        return names["Property/\(key)"] ?? key
     }
 
-    private static func description(_ code: Int) -> String {
+    private static func template(_ code: Int) -> String {
         switch code {
-        case NSValidationNumberTooLargeError: "the number is too large"
-        case NSValidationNumberTooSmallError: "the number is too small"
-        case NSValidationDateTooLateError: "the date is too late"
-        case NSValidationDateTooSoonError: "the date is too soon"
-        case NSValidationStringTooLongError: "the text is too long"
-        case NSValidationStringTooShortError: "the text is too short"
-        case NSValidationStringPatternMatchingError: "the text does not match the pattern"
-        default: "the value is not valid"
+        case NSValidationMissingMandatoryPropertyError: "\(placeholder) is a required value."
+        case NSValidationRelationshipLacksMinimumCountError: "Too few items in \(placeholder)."
+        case NSValidationRelationshipExceedsMaximumCountError: "Too many items in \(placeholder)."
+        case NSValidationRelationshipDeniedDeleteError: "Items cannot be deleted from \(placeholder)."
+        case NSValidationNumberTooLargeError: "\(placeholder) is too large."
+        case NSValidationNumberTooSmallError: "\(placeholder) is too small."
+        case NSValidationDateTooLateError: "\(placeholder) is too late."
+        case NSValidationDateTooSoonError: "\(placeholder) is too soon."
+        case NSValidationStringTooLongError: "\(placeholder) is too long."
+        case NSValidationStringTooShortError: "\(placeholder) is too short."
+        case NSValidationInvalidDateError, NSValidationStringPatternMatchingError, NSValidationInvalidURIError:
+            "\(placeholder) is invalid."
+        default: "\(placeholder) is not valid."
         }
     }
 }

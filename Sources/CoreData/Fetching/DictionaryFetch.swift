@@ -55,7 +55,7 @@ struct DictionaryFetch {
     func run(in stores: [AttachedStore]) throws -> [NSDictionary] {
         var results: [NSDictionary] = []
         for store in stores {
-            try CoreDataErrors.converting(coordinator) {
+            try CoreDataErrors.converting {
                 var maker = DictionaryMaker(keys: columns.map(\.name))
                 // Beside the columns, whose expressions would be counted for each row.
                 let slots = columns.map(\.slot)

@@ -81,7 +81,7 @@ extension NSManagedObject {
         if noted { flags.remove(.ignoresChanges) }
     }
 
-    /// Stops the program when the object is used off its context's queue.
+    /// Stops the program when the object is used off its context's queue, or logs it; see ``Confinement``.
     @inline(__always)
     final func checkQueue(_ key: String?, slot: Int = -1) {
         #if DEBUG
@@ -94,8 +94,10 @@ extension NSManagedObject {
     private final func checkQueueNow(_ key: String?, slot: Int) {
         guard let context = managedObjectContext, !context.isOwnedByCurrentThread else { return }
         let name = slot >= 0 ? runtime.slots[slot].name : key ?? ""
-        Confinement.stop(
-            "\(runtime.name) \(objectID) was used (property '\(name)')", context: context)
+        // Not its objectID, which is made when it is first asked for, on the context's queue.
+        let object = "\(runtime.name) \(primaryKey > 0 ? "p\(primaryKey)" : "that is not saved yet")"
+        Confinement.report(
+            name.isEmpty ? "\(object) was used" : "\(object) was used (property '\(name)')", context: context)
     }
 
     // MARK: For the context

@@ -157,14 +157,14 @@ extension NSManagedObject {
             guard let relationship = info.relationship else { continue }
             // What nobody touched was valid when it was saved.
             if isStored, !hasTouched(info) { continue }
-            let count = knownMembers(slot).members.lazy.filter { !$0.isDeleted }.count
+            let members = knownMembers(slot).members
+            let count = members.lazy.filter { !$0.isDeleted }.count
             if count == 0, info.property.isOptional { continue }
             let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)
             if count < minimum {
-                errors.append(ValidationErrors.tooFew(info.name, of: self, count: count, minimum: minimum))
+                errors.append(ValidationErrors.tooFew(info.name, of: self, members: members.filter { !$0.isDeleted }))
             } else if relationship.maxCount > 0, count > relationship.maxCount {
-                errors.append(
-                    ValidationErrors.tooMany(info.name, of: self, count: count, maximum: relationship.maxCount))
+                errors.append(ValidationErrors.tooMany(info.name, of: self, members: members.filter { !$0.isDeleted }))
             }
         }
     }
@@ -180,8 +180,7 @@ extension NSManagedObject {
             let info = runtime.slots[slot]
             let targets = info.isToMany ? knownMembers(slot).members : toOne(slot).map { [$0] } ?? []
             if targets.contains(where: { !$0.isDeleted }) {
-                errors.append(
-                    ValidationErrors.denied(info.name, of: self, count: targets.filter { !$0.isDeleted }.count))
+                errors.append(ValidationErrors.denied(info.name, of: self, members: targets.filter { !$0.isDeleted }))
             }
         }
     }

@@ -50,7 +50,7 @@ final class ObjectHome: @unchecked Sendable {
     let hasToMany: Bool
     let hasManyToMany: Bool
     /// Whether each use of an object is checked to be on its context's queue, in a release build.
-    let isConfinementChecked = Confinement.isCheckedInRelease
+    let isConfinementChecked = Confinement.stopsProgram
     /// The entity, which the runtime's model holds.
     unowned(unsafe) let entity: NSEntityDescription
     let entityAddress: UnsafeMutableRawPointer

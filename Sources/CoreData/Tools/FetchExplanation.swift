@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
-        return try CoreDataErrors.converting(coordinator) {
+        return try CoreDataErrors.converting {
             try stores.compactMap { store in
                 // What is no database has no SQL to show.
                 guard let engine = store.source as? StoreEngine else { return nil }

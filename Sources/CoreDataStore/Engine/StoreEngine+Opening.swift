@@ -107,7 +107,7 @@ private struct StoreOpening {
         }
         let row = try MetadataRow.read(connection)
         try check(row, database)
-        return .store(row, try bind(connection, row.metadata), hasHistory: tables.hasHistory)
+        return .store(row, try bind(connection, row), hasHistory: tables.hasHistory)
     }
 
     private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
@@ -117,7 +117,7 @@ private struct StoreOpening {
                 .wrongStoreType,
                 "The file\(StoreFailure.quoted(options.database.path)) is a store of type '\(type)', not '\(options.type)'."
             )
-            failure.metadata = row.metadata
+            failure.metadata = row
             throw failure
         }
         if let version = identification.versionHashesVersion, version > 3 {
@@ -125,7 +125,7 @@ private struct StoreOpening {
                 .newerFormat,
                 "The store\(StoreFailure.quoted(options.database.path)) was made by a newer Core Data: its version hashes are of version \(version), known is 3."
             )
-            failure.metadata = row.metadata
+            failure.metadata = row
             throw failure
         }
         guard !options.ignoresModelVersioning,
@@ -137,11 +137,11 @@ private struct StoreOpening {
             "The store\(StoreFailure.quoted(options.database.path)) was made with another version of the model (\(mismatch.description)). Migrate the store, or open it with the model that it was made with."
         )
         failure.mismatch = mismatch
-        failure.metadata = row.metadata
+        failure.metadata = row
         throw failure
     }
 
-    private func bind(_ connection: any SQLConnection, _ metadata: StoreMetadata) throws -> StoreLayout {
+    private func bind(_ connection: any SQLConnection, _ metadata: MetadataRow) throws -> StoreLayout {
         do {
             return try SchemaLayout.existing(model: model, entities: entities, connection: connection).layout
         } catch var failure as StoreFailure {

@@ -39,8 +39,8 @@ package struct StoreFailure: Error, Sendable {
     package var missing: [MissingPart] = []
     /// What the database said.
     package var cause: SQLFailure?
-    /// The store's metadata, where it could be read.
-    package var metadata: StoreMetadata?
+    /// The store's metadata and UUID, where they could be read.
+    package var metadata: MetadataRow?
 
     package init(
         _ kind: Kind, _ message: String, entity: String? = nil, property: String? = nil, cause: SQLFailure? = nil

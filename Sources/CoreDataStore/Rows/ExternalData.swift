@@ -58,12 +58,13 @@ package struct ExternalData: Sendable {
 
     private func contents(of name: String) throws -> Data {
         guard let path = path(of: name) else {
-            throw ExternalDataFailure(file: name, reason: "a store in memory has no files")
+            throw ExternalDataFailure(.missing, file: name, reason: "a store in memory has no files")
         }
         do {
             return try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
-            throw ExternalDataFailure(file: path, reason: error.localizedDescription)
+            let isThere = FileManager.default.fileExists(atPath: path)
+            throw ExternalDataFailure(isThere ? .unreadable : .missing, file: path, reason: error.localizedDescription)
         }
     }
 
@@ -87,10 +88,29 @@ package struct ExternalData: Sendable {
 
 /// A file of external data that cannot be read or written.
 package struct ExternalDataFailure: Error, Sendable {
+    package enum Kind: Sendable {
+        /// There is no such file.
+        case missing
+        case unreadable
+        /// Permissions, or the file system, forbid to write.
+        case readOnly
+        /// There is no space left.
+        case full
+        case unwritable
+    }
+
+    package var kind: Kind
     package var file: String
     package var reason: String
 
-    package var message: String { "the external data file '\(file)' is not accessible: \(reason)" }
+    package var message: String { "The external data file '\(file)' is not accessible: \(reason)." }
+
+    package init(_ kind: Kind, file: String, reason: String) {
+        self.kind = kind
+        self.file = file
+        // Foundation's reasons are sentences.
+        self.reason = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+    }
 }
 
 extension CompiledEntity {

@@ -64,7 +64,14 @@ final class ExternalDataWriter {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw ExternalDataFailure(file: folder, reason: error.localizedDescription)
+            let code = CocoaError.Code(rawValue: (error as NSError).code)
+            let kind: ExternalDataFailure.Kind =
+                switch code {
+                case .fileWriteNoPermission, .fileWriteVolumeReadOnly: .readOnly
+                case .fileWriteOutOfSpace: .full
+                default: .unwritable
+                }
+            throw ExternalDataFailure(kind, file: folder, reason: error.localizedDescription)
         }
         // The new folders are entries of the folders above them.
         let support = URL(fileURLWithPath: folder).deletingLastPathComponent()
@@ -102,6 +109,12 @@ final class ExternalDataWriter {
 
 extension ExternalDataFailure {
     fileprivate init(_ file: String, _ code: Int32) {
-        self.init(file: file, reason: String(cString: strerror(code)))
+        let kind: Kind =
+            switch code {
+            case EACCES, EPERM, EROFS: .readOnly
+            case ENOSPC, EDQUOT: .full
+            default: .unwritable
+            }
+        self.init(kind, file: file, reason: String(cString: strerror(code)))
     }
 }

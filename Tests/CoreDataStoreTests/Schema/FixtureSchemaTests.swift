@@ -80,7 +80,7 @@ struct FixtureSchemaTests {
         #expect(failure.mismatch?.added == ["LuxuryCar"])
         #expect(failure.mismatch?.removed == ["ExpensiveSportCar"])
         #expect(failure.mismatch?.changed == ["Car", "Person", "SportCar"])
-        #expect(failure.metadata?.frameworkVersion == 1044)
+        #expect(failure.metadata?.metadata.frameworkVersion == 1044)
         // SportCar inherits what changed in Car; transient properties do not count.
         #expect(
             failure.mismatch?.details == [

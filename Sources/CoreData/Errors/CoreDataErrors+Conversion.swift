@@ -1,0 +1,213 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+
+// From what the targets below tell to what users see.
+extension CoreDataErrors {
+    /// Runs `body` and turns the engine's failures into errors of ours.
+    static func converting<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch { throw converted(error, store: nil, context: nil) }
+    }
+
+    /// The error of Apple's that stands for what a target below threw; the user's own errors, and Foundation's, stay
+    /// what they are.
+    ///
+    /// - Parameter new: the object of a row that the failed save would have made.
+    static func converted(
+        _ error: any Error, store: AttachedStore?, context: NSManagedObjectContext?,
+        new: (RowKey) -> NSManagedObject? = { _ in nil }
+    ) -> any Error {
+        switch error {
+        case let failure as PredicateFailure: return predicate(failure)
+        case let failure as SQLFailure: return sql(failure, store: store?.store)
+        case let failure as StoreFailure: return self.store(failure, url: store?.url)
+        case let failure as ExternalDataFailure: return externalData(failure, store: store?.store)
+        case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
+        case let problem as ModelTextProblem: return coreData(problem.message)
+        case let pattern as TextComparison.InvalidPattern: return coreData(pattern.message + ".")
+        case let failure as TransformableCoder.Failure:
+            return make(NSManagedObjectValidationError, failure.description)
+        case SaveFailure.conflicts(let failures):
+            return unresolved(conflicts(failures, store: store, context: context), in: context)
+        case SaveFailure.constraints(let violations):
+            return unresolved(conflicts(violations, store: store, context: context, new: new), in: context)
+        default: return isInternal(error) ? coreData("\(error)") : error
+        }
+    }
+
+    /// Whether the error is of one of the targets below, which nobody outside can know.
+    private static func isInternal(_ error: any Error) -> Bool {
+        let module = String(reflecting: type(of: error)).prefix { $0 != "." }
+        return internalModules.contains(String(module))
+    }
+
+    private static let internalModules: Set<String> = [
+        "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataSQL", "CoreDataModel", "CoreDataPredicate",
+        "CoreDataPrimitives",
+    ]
+
+    private static func predicate(_ failure: PredicateFailure) -> CocoaError {
+        if failure.kind == .syntax { return CocoaError(predicateFailure: failure) }
+        var message = failure.diagnostic.sentence
+        message = (failure.kind == .unsupported ? "Unsupported predicate: " : "Predicate without a result: ") + message
+        if let part = failure.subexpression, !message.contains(part) { message += " (in: \(part))" }
+        return make(NSCoreDataError, message)
+    }
+
+    private static func externalData(_ failure: ExternalDataFailure, store: NSPersistentStore?) -> CocoaError {
+        let code: CocoaError.Code =
+            switch failure.kind {
+            case .missing: .fileReadNoSuchFile
+            case .unreadable: .fileReadUnknown
+            case .readOnly: .fileWriteNoPermission
+            case .full: .fileWriteOutOfSpace
+            case .unwritable: .fileWriteUnknown
+            }
+        var userInfo: [String: Any] = [NSFilePathErrorKey: failure.file]
+        if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
+        return make(code.rawValue, failure.message, userInfo)
+    }
+
+    static func sql(_ failure: SQLFailure, store: NSPersistentStore?) -> CocoaError {
+        let file = store?.url.map(\.lastPathComponent) ?? "The database"
+        let said = "\(failure.message) (SQLite \(failure.code))"
+        let code: Int
+        let message: String
+        switch failure.kind {
+        case .busy:
+            (code, message) = (NSPersistentStoreTimeoutError, "\(file) is in use by another writer: \(said).")
+        case .corrupt, .notADatabase:
+            code = CocoaError.Code.fileReadCorruptFile.rawValue
+            message = "\(file) is damaged, or no database: \(said)."
+        case .readOnly:
+            code = CocoaError.Code.fileWriteNoPermission.rawValue
+            message = "\(file) cannot be written to: \(said)."
+        case .full:
+            code = CocoaError.Code.fileWriteOutOfSpace.rawValue
+            message = "\(file) cannot be written to, because there is no space left: \(said)."
+        case .cannotOpen: (code, message) = (NSPersistentStoreOpenError, "\(file) cannot be opened: \(said).")
+        case .missingTable:
+            (code, message) = (NSPersistentStoreIncompatibleSchemaError, "\(file) lacks a table: \(said).")
+        case .constraint: (code, message) = (NSPersistentStoreSaveError, "\(file) refused the values: \(said).")
+        case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
+        case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")
+        }
+        var userInfo: [String: Any] = [NSSQLiteErrorDomain: failure.code]
+        if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
+        // What was run tells something only where the statement is to blame.
+        if let statement = failure.sql, [.missingTable, .constraint, .other].contains(failure.kind) {
+            userInfo["NSDebugDescription"] = statement
+        }
+        return make(code, message, userInfo)
+    }
+
+    // MARK: Conflicts
+
+    /// What the context's merge policy says of the conflicts.
+    private static func unresolved(_ conflicts: [Any], in context: NSManagedObjectContext?) -> any Error {
+        let policy = context?.mergePolicy as? NSMergePolicy ?? .error
+        do {
+            try policy.resolve(mergeConflicts: conflicts)
+        } catch { return error }
+        return make(
+            NSManagedObjectMergeError,
+            "The merge policy \(policy) resolved the conflicts by itself, which is not supported yet: nothing was saved.",
+            [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+
+    private static func conflicts(
+        _ conflicts: [SaveFailure.Conflict], store: AttachedStore?, context: NSManagedObjectContext?
+    ) -> [NSMergeConflict] {
+        conflicts.compactMap { conflict -> NSMergeConflict? in
+            guard let store, let context else { return nil }
+            let object = context.object(for: conflict.key, in: store)
+            // Where the coordinator's row is not the context's either, another of its contexts was faster; else somebody who
+            // writes to the store by himself.
+            let isWithinCoordinator = conflict.cached?.version != conflict.expectedVersion
+            let cached = isWithinCoordinator ? conflict.persisted : conflict.cached
+            return NSMergeConflict(
+                source: object, newVersion: conflict.persisted.map { Int($0.version) } ?? 0,
+                oldVersion: Int(conflict.expectedVersion), cachedSnapshot: cached.map { store.dictionary(of: $0) },
+                persistedSnapshot: isWithinCoordinator ? nil : conflict.persisted.map { store.dictionary(of: $0) })
+        }
+    }
+
+    private static func conflicts(
+        _ violations: [SaveFailure.ConstraintViolation], store: AttachedStore?, context: NSManagedObjectContext?,
+        new: (RowKey) -> NSManagedObject?
+    ) -> [NSConstraintConflict] {
+        violations.compactMap { violation -> NSConstraintConflict? in
+            guard let store, let context, let runtime = context.coordinator?.runtime.entities[violation.entity]
+            else { return nil }
+            let names = violation.slots.map { runtime.slots[$0].name }
+            let changed = new(violation.changed) ?? context.object(for: violation.changed, in: store)
+            let existing = new(violation.existing) ?? context.object(for: violation.existing, in: store)
+            let isInContext = existing.hasChanges
+            return NSConstraintConflict(
+                constraint: names, database: isInContext ? nil : existing,
+                databaseSnapshot: isInContext ? nil : existing.committedValues(forKeys: nil),
+                conflicting: isInContext ? [existing, changed] : [changed],
+                conflictingSnapshots: (isInContext ? [existing, changed] : [changed]).map {
+                    $0.dictionaryWithValues(forKeys: names)
+                })
+        }
+    }
+
+    static func merge(_ conflicts: [NSMergeConflict], _ policy: NSMergePolicy) -> CocoaError {
+        make(
+            NSManagedObjectMergeError,
+            "Could not merge changes: somebody else changed "
+                + conflicts.map(\.description).joined(separator: "; ") + remark(on: policy),
+            [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+
+    static func constraint(_ conflicts: [NSConstraintConflict], _ policy: NSMergePolicy) -> CocoaError {
+        let texts = conflicts.map { conflict in
+            let entity = conflict.conflictingObjects.first?.entity.name ?? ""
+            return "\(entity) (\(conflict.constraint.joined(separator: ", ")))"
+        }
+        return make(
+            NSManagedObjectConstraintMergeError,
+            "Objects would have the same values of a uniqueness constraint: \(texts.joined(separator: "; "))"
+                + remark(on: policy), [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+
+    private static func remark(on policy: NSMergePolicy) -> String {
+        guard policy.mergeType != .errorMergePolicyType else { return "" }
+        return ". The merge policy \(policy) is not supported yet: resolve the conflicts and save again."
+    }
+}
+
+extension CoreDataErrors {
+    /// Why a store could not be opened, with Apple's code for it.
+    static func store(_ failure: StoreFailure, url: URL?) -> CocoaError {
+        let code: Int =
+            switch failure.kind {
+            case .notADatabase: CocoaError.Code.fileReadCorruptFile.rawValue
+            case .cannotOpen: NSPersistentStoreOpenError
+            case .notAStore: NSPersistentStoreInvalidTypeError
+            case .wrongStoreType: NSPersistentStoreTypeMismatchError
+            case .newerFormat: NSPersistentStoreIncompatibleSchemaError
+            case .incompatibleModel: NSPersistentStoreIncompatibleVersionHashError
+            case .incompleteSchema: NSPersistentStoreIncompatibleSchemaError
+            case .noCachedModel: NSMigrationMissingSourceModelError
+            case .unsupportedModel, .unknownConfiguration: NSCoreDataError
+            case .readOnly: CocoaError.Code.fileWriteNoPermission.rawValue
+            }
+        var userInfo: [String: Any] = [:]
+        if let url { userInfo[NSFilePathErrorKey] = url.path }
+        if let cause = failure.cause {
+            userInfo[NSSQLiteErrorDomain] = cause.code
+            userInfo[NSUnderlyingErrorKey] = sql(cause, store: nil)
+        }
+        if let metadata = failure.metadata { userInfo["metadata"] = metadata.dictionary }
+        if failure.kind == .incompatibleModel {
+            userInfo["reason"] =
+                "The model used to open the store is incompatible with the one used to create the store"
+        }
+        return make(code, failure.message, userInfo)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Checks Swift against the module CoreData that was built with this test.
+public enum TypeChecker {
+    private static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
+    private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+
+    private static let compiler: URL? = {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return path.split(separator: ":").map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    public static var isAvailable: Bool {
+        let module = products.appendingPathComponent("Modules/CoreData.swiftmodule")
+        return compiler != nil && FileManager.default.fileExists(atPath: module.path)
+    }
+
+    /// Why a test is skipped: `.enabled(if: TypeChecker.isAvailable, Comment(rawValue: TypeChecker.missing))`.
+    public static let missing = "no swiftc, or module CoreData has not been built"
+
+    /// What the compiler has to say about the files, warnings included.
+    public static func problems(in files: [(name: String, text: String)], mode: String = "6") throws -> String {
+        let folder = try Fixtures.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for file in files {
+            try Data(file.text.utf8).write(to: folder.appendingPathComponent(file.name))
+        }
+        let log = folder.appendingPathComponent("log")
+        try Data().write(to: log)
+        let maps =
+            [products.appendingPathComponent("CObjectRuntime.build")]
+            + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) }
+        let process = Process()
+        process.executableURL = compiler
+        process.arguments =
+            ["-typecheck", "-swift-version", mode, "-warnings-as-errors", "-module-name", "Application"]
+            + ["-I", products.appendingPathComponent("Modules").path]
+            + maps.flatMap { ["-Xcc", "-fmodule-map-file=" + $0.appendingPathComponent("module.modulemap").path] }
+            + files.map { folder.appendingPathComponent($0.name).path }
+        process.standardError = try FileHandle(forWritingTo: log)
+        try process.run()
+        process.waitUntilExit()
+        return try String(contentsOf: log, encoding: .utf8)
+    }
+}
