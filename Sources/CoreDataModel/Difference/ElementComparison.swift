@@ -15,9 +15,12 @@ struct ElementComparison {
             ]
         }
         result.compareNamed("fetch request", old.fetchRequests, new.fetchRequests, \.name, Self.facts)
-        result.compareNamed("composite", old.composites, new.composites, \.name) { composite in
-            let elements = composite.properties.map { "\($0.name)\($0.isOptional ? "?" : "")" }
-            return [("elements ", elements.joined(separator: ", "))]
+        // Compiled models have no composites but those of each attribute, which are compared there.
+        if old.origin == .written, new.origin == .written {
+            result.compareNamed("composite", old.composites, new.composites, \.name) { composite in
+                let elements = composite.properties.map { "\($0.name)\($0.isOptional ? "?" : "")" }
+                return [("elements ", elements.joined(separator: ", "))]
+            }
         }
         let identifiers = (
             old.versionIdentifiers.joined(separator: ", "), new.versionIdentifiers.joined(separator: ", ")

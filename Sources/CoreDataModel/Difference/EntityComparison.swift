@@ -69,13 +69,26 @@ struct EntityComparison {
         }
         add("", old.isAbstract ? "abstract" : "concrete", new.isAbstract ? "abstract" : "concrete")
         add("parent ", parentName(old, oldModel), parentName(new, newModel), needsMigration: !isSameParent)
-        add("class ", old.className ?? "none", new.className ?? "none", needsMigration: false)
+        if !isSameClass { add("class ", old.className ?? "none", new.className ?? "none", needsMigration: false) }
         add("unique by ", constraints(old), constraints(new))
         add("indexes ", indexes(old), indexes(new), needsMigration: false)
         return result
             + ElementComparison.changes(
                 new.name, from: pairing.old.elements[old.name], to: pairing.new.elements[new.name],
                 inSources: pairing.isOfSources)
+    }
+
+    /// Whether the classes are one: a compiler writes the module that a source leaves to it.
+    private var isSameClass: Bool {
+        guard pairing.isOfSourceAndCompiled, old.className != new.className else {
+            return old.className == new.className
+        }
+        let (source, compiled) =
+            pairing.old.isWritten == true
+            ? (pairing.old.elements[old.name], new.className) : (pairing.new.elements[new.name], old.className)
+        guard let source, let compiled else { return false }
+        let module = compiled.split(separator: ".").dropLast().joined(separator: ".")
+        return source.compiledClassName(inModule: module.isEmpty ? nil : module) == compiled
     }
 
     private func parentName(_ entity: CompiledEntity, _ model: CompiledModel) -> String {
@@ -179,7 +192,11 @@ struct EntityComparison {
         facts.compare(
             "value transformer ", a.valueTransformerName ?? "none", b.valueTransformerName ?? "none",
             needsMigration: false)
-        facts.compare("value class ", a.valueClassName ?? "none", b.valueClassName ?? "none", needsMigration: false)
+        // Apple's compilers leave the class of a transformable out.
+        let isLeftOut = pairing.isOfSourceAndCompiled && (a.valueClassName == nil || b.valueClassName == nil)
+        if !isLeftOut {
+            facts.compare("value class ", a.valueClassName ?? "none", b.valueClassName ?? "none", needsMigration: false)
+        }
         if a.defaultValue != b.defaultValue {
             // The values themselves are the application's business.
             let text =

@@ -10,9 +10,12 @@ package struct ModelPairing: Sendable {
         package let model: CompiledModel
         let elements: [String: EntityElement]
         let isSource: Bool
+        /// Whether people wrote it; `nil` without document.
+        let isWritten: Bool?
 
         package init(_ model: CompiledModel, document: ModelDocument? = nil) {
             self.model = model
+            isWritten = document.map { $0.origin == .written }
             isSource = document.map { !$0.sources.isEmpty } ?? false
             elements = Dictionary(
                 (document?.entities ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -61,6 +64,12 @@ package struct ModelPairing: Sendable {
             }
         }
         oldEntities = pairs
+    }
+
+    /// Whether one is what people wrote and the other what a compiler made, perhaps of just that.
+    var isOfSourceAndCompiled: Bool {
+        guard let old = old.isWritten, let new = new.isWritten else { return false }
+        return old != new
     }
 
     /// Whether both documents were read from source.

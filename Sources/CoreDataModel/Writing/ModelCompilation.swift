@@ -112,15 +112,19 @@ extension ModelDocument {
     /// the class is generated, which makes it certain to be in the module.
     package mutating func qualifyClassNames(with module: String?) {
         for index in entities.indices {
-            guard let name = entities[index].className, name != "NSManagedObject" else { continue }
-            let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-            entities[index].className = bare
-            guard let module else { continue }
-            if entities[index].codeGenerationType == "class", let last = bare.split(separator: ".").last {
-                entities[index].className = "\(module).\(last)"
-            } else if name.hasPrefix(".") || (entities[index].codeGenerationType != nil && !bare.contains(".")) {
-                entities[index].className = "\(module).\(bare)"
-            }
+            entities[index].className = entities[index].compiledClassName(inModule: module)
         }
+    }
+}
+
+extension EntityElement {
+    /// The name of the class as a model says it that is compiled for that module.
+    func compiledClassName(inModule module: String?) -> String? {
+        guard let name = className, name != "NSManagedObject" else { return className }
+        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        guard let module else { return bare }
+        if codeGenerationType == "class", let last = bare.split(separator: ".").last { return "\(module).\(last)" }
+        let isAsked = name.hasPrefix(".") || (codeGenerationType != nil && !bare.contains("."))
+        return isAsked ? "\(module).\(bare)" : bare
     }
 }

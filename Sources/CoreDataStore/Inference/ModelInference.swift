@@ -61,6 +61,8 @@ package struct ModelInference {
     /// The model. Its compiler accepts it.
     package var document: ModelDocument {
         var document = ModelDocument()
+        // Like the copy that a store keeps, it says what a store has.
+        document.origin = .cached
         document.entities = numbers.compactMap { number in
             guard let entity = entities[number] else { return nil }
             var element = EntityElement(name: entity.name)

@@ -61,6 +61,44 @@ import Testing
         #expect(try CommandRun.coredata("model", "diff", text, CommandRun.exampleModel).status == 2)
     }
 
+    /// Whoever compiled the source, for whichever module: what comes out is the same model, and so is what a store keeps.
+    @Test(.enabled(if: Fixtures.isAvailable, "\(Fixtures.missing)"), arguments: [[], ["--module", "Lib"]])
+    func aSourceDiffersNotFromWhatIsMadeOfIt(options: [String]) throws {
+        let scratch = try Scratch()
+        func check(_ arguments: String...) throws {
+            let run = try CommandRun.run(CommandRun.executable(), ["model", "diff"] + arguments)
+            #expect(run.status == 0, "\(run.output)\(run.error)")
+        }
+        for model in [
+            "unclouded-notes/UnCloudNotesDataModel.xcdatamodeld", "sample-model/SampleModel.xcdatamodeld",
+            "composite-models/CoreDataEvolutionIntegrationModel.xcdatamodeld", "bookmarks/BookmarksModel.xcdatamodeld",
+            "mogenerator-models/MogenSwiftTest.xcdatamodeld", "recipes/Recipes.xcdatamodeld",
+        ] {
+            let source = Fixtures.url(model).path
+            let compile = ["model", "compile", source, "--output", scratch.folder.path] + options
+            try #require(CommandRun.run(CommandRun.executable(), compile).status == 0)
+            let name = URL(fileURLWithPath: model).deletingPathExtension().lastPathComponent
+            let compiled = scratch.path("\(name).momd")
+            let versions = try FileManager.default.contentsOfDirectory(atPath: source)
+                .filter { $0.hasSuffix(".xcdatamodel") }.map { String($0.dropLast(".xcdatamodel".count)) }
+            for version in versions {
+                try check(source, compiled, "--from", version, "--to", version)
+                try check(compiled, source, "--from", version, "--to", version)
+                let store = scratch.path("\(version).sqlite")
+                let create = ["store", "create", store, "--model", compiled, "--model-version", version]
+                try #require(CommandRun.run(CommandRun.executable(), create).status == 0)
+                try check(source, store, "--from", version)
+            }
+        }
+        // What Apple's compiler and framework made of it.
+        let sample = Fixtures.url("sample-model/SampleModel.xcdatamodeld").path
+        for version in ["SampleModel", "SampleModel2", "SampleModel3"] {
+            try check(
+                sample, Fixtures.url("sample-model/SampleModel.momd").path, "--from", version, "--to", version)
+        }
+        try check(Fixtures.url("sample-model/SampleModel_V1.sqlite").path, sample, "--to", "SampleModel")
+    }
+
     // MARK: graph
 
     @Test(arguments: [("svg", "<svg "), ("mermaid", "classDiagram"), ("dot", "digraph model {")])
