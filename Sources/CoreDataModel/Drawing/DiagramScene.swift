@@ -69,7 +69,7 @@ enum DiagramMetrics {
     static let titleSize = 13.0
     static let rowSize = 12.0
     static let detailSize = 11.0
-    static let widest = 420
+    static let widest = 500
 
     static func size(_ box: ModelDiagram.Box) -> (width: Int, height: Int) {
         let title = TextMeasure.width(of: box.name, size: titleSize, isBold: true)
