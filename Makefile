@@ -14,7 +14,15 @@ SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sou
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
 
-.PHONY: run test sanitize test-apps build lint format bench bench-check bench-baseline docs ci dependencies
+# Where `make install` puts things, below DESTDIR; COREDATA names a tool that is built already.
+PREFIX ?= /usr/local
+DESTDIR ?=
+COREDATA ?=
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+
+.PHONY: run test sanitize test-apps build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -36,6 +44,22 @@ test-apps: dependencies
 
 build: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS)
+
+## Installs coredata, built for release, with completions for bash, zsh and fish: PREFIX=$$HOME/.local make install.
+install:
+	$(if $(COREDATA),,$(MAKE) dependencies && $(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata)
+	COREDATA="$(or $(COREDATA),$$($(SWIFT) build $(SWIFT_FLAGS) -c release --show-bin-path)/coredata)" && \
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(BASH_COMPLETIONS)" "$(DESTDIR)$(ZSH_COMPLETIONS)" \
+		"$(DESTDIR)$(FISH_COMPLETIONS)" && \
+	install -m 755 "$$COREDATA" "$(DESTDIR)$(PREFIX)/bin/coredata" && \
+	"$$COREDATA" --generate-completion-script bash > "$(DESTDIR)$(BASH_COMPLETIONS)/coredata" && \
+	"$$COREDATA" --generate-completion-script zsh > "$(DESTDIR)$(ZSH_COMPLETIONS)/_coredata" && \
+	"$$COREDATA" --generate-completion-script fish > "$(DESTDIR)$(FISH_COMPLETIONS)/coredata.fish"
+
+## Takes away what `make install` with the same PREFIX and DESTDIR put there.
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/coredata" "$(DESTDIR)$(BASH_COMPLETIONS)/coredata" \
+		"$(DESTDIR)$(ZSH_COMPLETIONS)/_coredata" "$(DESTDIR)$(FISH_COMPLETIONS)/coredata.fish"
 
 ## Checks the formatting; `make format` mends what can be mended.
 lint:

@@ -42,7 +42,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Precondition: the model is valid; ``init(validating:)`` throws its diagnostics instead.
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
-        do { runtime = try CoreDataErrors.converting(nil) { try ModelRuntime(model) } } catch {
+        do { runtime = try CoreDataErrors.converting { try ModelRuntime(model) } } catch {
             preconditionFailure("The model is not valid:\n\(error.localizedDescription)")
         }
         super.init()

@@ -36,7 +36,7 @@ enum CoreDataErrors {
     /// Why no store takes a new object: those that have its entity are read-only, or none has it.
     static func noWritableStore(entity: String, in coordinator: NSPersistentStoreCoordinator) -> CocoaError {
         let having = coordinator.runtime.entity(named: entity).map { coordinator.stores(for: $0, affected: nil) } ?? []
-        if let store = having.first(where: \.isReadOnly) { return readOnly(store) }
+        if let attached = having.first(where: \.isReadOnly) { return readOnly(attached.store) }
         let stores = coordinator.persistentStores.map {
             "\($0.url?.lastPathComponent ?? "?") (configuration \($0.configurationName)"
                 + ($0.isReadOnly ? ", read-only)" : ")")

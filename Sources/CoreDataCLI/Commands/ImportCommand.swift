@@ -29,7 +29,8 @@ struct ImportCommand: ParsableCommand {
 
             EXAMPLES
               coredata import New.sqlite Old.json
-              coredata import Shop.sqlite --entity Item --unique Item.name,Unit.name items.json
+              coredata import Shop.sqlite --entity Item \\
+                --unique Item.name,Unit.name items.json
               coredata import Shop.sqlite --entity Item --unique Item.name,Unit.name \\
                 --map unit=unit.name --map size=quantity items.xml
               coredata export Old.sqlite --format ndjson | \\

@@ -25,7 +25,7 @@ struct PortCommand: ParsableCommand {
               coredata port Sources/Model --check
             """)
 
-    @Argument(help: "A Swift file, or a folder with all Swift files of a module.")
+    @Argument(help: "A Swift file, or a folder with all Swift files of a module.", completion: .file())
     var path: String
 
     @Option(help: "Write the sources to this folder, changed or not.")

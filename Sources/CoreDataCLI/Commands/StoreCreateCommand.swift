@@ -7,6 +7,7 @@ struct StoreCreateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
         abstract: "Makes an empty store from a model.",
+        usage: "coredata store create [<options>] <store> --model <model>",
         discussion: """
             The store has the layout that Apple's Core Data makes of the model, and keeps a copy of the model.
 

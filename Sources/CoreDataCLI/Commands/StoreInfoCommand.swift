@@ -10,7 +10,7 @@ struct StoreInfoCommand: ParsableCommand {
         discussion: """
             EXAMPLES
               coredata store info Library.sqlite
-              coredata store info Library.sqlite --json | jq '.entities[] | {name, rowCount}'
+              coredata store info Library.sqlite --json | jq '.entities[].name'
             """)
 
     @Argument(help: "The store's file.", completion: .file())

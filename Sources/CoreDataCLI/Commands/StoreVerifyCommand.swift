@@ -7,6 +7,7 @@ struct StoreVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Checks a store: file, tables, keys and relationships.",
+        usage: "coredata store verify [<options>] <store>",
         discussion: """
             Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
             highest keys handed out, and that every relationship leads to an object of the right entity. Changes \

@@ -9,7 +9,7 @@ struct ModelCompileCommand: ParsableCommand {
         commandName: "compile",
         abstract: "Compiles a model to the .momd or .mom that applications load.",
         discussion: """
-            A .xcdatamodeld becomes a .momd with every version, a .xcdatamodel one .mom. Apple's Core Data loads them
+            A .xcdatamodeld becomes a .momd with every version, a .xcdatamodel one .mom. Apple's Core Data loads them \
             too. A model that is compiled already, and the same, is left alone.
 
             A version with errors is left out, and the others are written; if it is the current one, nothing is.
@@ -24,7 +24,7 @@ struct ModelCompileCommand: ParsableCommand {
               2  nothing compiled: see the message
             """)
 
-    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.")
+    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.", completion: .file())
     var model: String
 
     @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")

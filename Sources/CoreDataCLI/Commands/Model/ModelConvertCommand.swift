@@ -8,13 +8,15 @@ struct ModelConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Writes a model in another form: JSON, Swift, Xcode's or compiled.",
+        usage: "coredata model convert [<options>] <model> --to <to>",
         discussion: """
-            JSON holds every version and everything that Xcode's files say. Swift holds what a compiled model holds, as
+            JSON holds every version and everything that Xcode's files say. Swift holds what a compiled model holds, as \
             functions that make each version. Nothing is left out silently: what a form has no place for is an error.
 
             EXAMPLES
               coredata model convert Library.xcdatamodeld --to json --output Library.json
-              coredata model convert Library.json --to xcdatamodeld --output Library.xcdatamodeld
+              coredata model convert Library.json --to xcdatamodeld \\
+                --output Library.xcdatamodeld
               coredata model convert Library.momd --to swift --output LibraryModel.swift
             """)
 
@@ -22,7 +24,8 @@ struct ModelConvertCommand: ParsableCommand {
         case json, swift, xcdatamodeld, momd
     }
 
-    @Argument(help: "The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift.")
+    @Argument(
+        help: "The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json, .swift or a store.", completion: .file())
     var model: String
 
     @Option(help: "The form to write.")

@@ -8,15 +8,18 @@ struct ModelDecompileCommand: ParsableCommand {
         commandName: "decompile",
         abstract: "Writes the source of a compiled model: an .xcdatamodeld that Xcode opens.",
         discussion: """
-            Every version of a .momd comes back, and which of them is current. What a compiled model does not hold gets
+            Every version of a .momd comes back, and which of them is current. What a compiled model does not hold gets \
             Xcode's defaults: no class is generated, numbers are scalars, the diagram is empty.
 
             EXAMPLES
               coredata model decompile Library.momd
               coredata model decompile Old.mom --output Models
+              coredata model decompile Library.sqlite
             """)
 
-    @Argument(help: "The compiled model: a .momd or .mom.")
+    @Argument(
+        help: "The compiled model: a .momd or .mom, or a store, of which the copy of its model is taken.",
+        completion: .file())
     var model: String
 
     @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")

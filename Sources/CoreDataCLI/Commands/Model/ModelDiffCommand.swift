@@ -7,6 +7,7 @@ struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Tells what changed between two models, and whether a store can be migrated.",
+        usage: "coredata model diff [<options>] <old> [<new>]",
         discussion: """
             Compares entities, properties, indexes, constraints, requests and configurations; renaming identifiers tell \
             what was renamed. Says whether stores must be migrated (their version hashes differ), and whether a \
@@ -16,7 +17,7 @@ struct ModelDiffCommand: ParsableCommand {
 
             EXAMPLES
               coredata model diff Old.momd New.xcdatamodeld
-              coredata model diff Library.xcdatamodeld --from 'Library 2' --to 'Library 3'
+              coredata model diff Library.xcdatamodeld --from 'Library 2'
               coredata model diff Library.sqlite Library.xcdatamodeld --format json
 
             EXIT CODES

@@ -7,6 +7,7 @@ struct ModelDocCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doc",
         abstract: "Writes a model down as one HTML page.",
+        usage: "coredata model doc [<options>] <model>",
         discussion: """
             The page needs nothing beside it: a drawing, every entity with its attributes, relationships, constraints, \
             indexes and user info, the columns that a store has for them, fetch requests, configurations, version \
@@ -15,6 +16,7 @@ struct ModelDocCommand: ParsableCommand {
             EXAMPLES
               coredata model doc Library.xcdatamodeld --output Library.html
               coredata model doc Library.momd --version 'Library 2' > Library2.html
+              coredata model doc Library.sqlite > Library.html
             """)
 
     @OptionGroup var input: ModelInput

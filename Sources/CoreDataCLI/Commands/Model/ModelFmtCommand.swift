@@ -9,12 +9,12 @@ struct ModelFmtCommand: ParsableCommand {
         commandName: "fmt",
         abstract: "Puts a model's source in a stable order, so that merges are readable.",
         discussion: """
-            Entities, properties, user info, fetch requests and configurations are sorted by name and spelled as Xcode
+            Entities, properties, user info, fetch requests and configurations are sorted by name and spelled as Xcode \
             spells them. Version hashes stay what they are. Files that need no change are not touched.
 
             EXAMPLES
               coredata model fmt Library.xcdatamodeld
-              coredata model fmt --check Library.xcdatamodeld || echo 'run: coredata model fmt'
+              coredata model fmt --check Library.xcdatamodeld || echo 'not in order'
 
             EXIT CODES
               0  all is in order
@@ -22,7 +22,7 @@ struct ModelFmtCommand: ParsableCommand {
               2  not done: see the message
             """)
 
-    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.")
+    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.", completion: .file())
     var model: String
 
     @Flag(help: "Change nothing; print which files would change.")

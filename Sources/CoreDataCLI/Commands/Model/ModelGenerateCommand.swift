@@ -8,22 +8,24 @@ struct ModelGenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Writes the Swift classes of a model.",
+        usage: "coredata model generate [<options>] <model> --output <output>",
         discussion: """
-            Of the current version it writes what Xcode would: Item+CoreDataClass.swift and
-            Item+CoreDataProperties.swift for an entity whose Codegen is "Class Definition", only the latter for
+            Of the current version it writes what Xcode would: Item+CoreDataClass.swift and \
+            Item+CoreDataProperties.swift for an entity whose Codegen is "Class Definition", only the latter for \
             "Category/Extension", nothing for "Manual/None" unless --all is given.
 
-            With --human-machine every entity with a class has two files: _Item.swift, written anew each time, and its
+            With --human-machine every entity with a class has two files: _Item.swift, written anew each time, and its \
             subclass in Item.swift, written once and yours from then on.
 
             A file that was not generated is never overwritten, one that would not change is left alone.
 
             EXAMPLES
-              coredata model generate Library.xcdatamodeld --output Sources/Library/Generated
-              coredata model generate Library.xcdatamodeld --output Model --human-machine --access-level internal
+              coredata model generate Library.xcdatamodeld --output Sources/Library
+              coredata model generate Library.xcdatamodeld --output Model \\
+                --human-machine --access-level internal
             """)
 
-    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.")
+    @Argument(help: "The model: an .xcdatamodeld or .xcdatamodel.", completion: .file())
     var model: String
 
     @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")

@@ -18,6 +18,7 @@ struct ModelGraphCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "graph",
         abstract: "Draws a model: entities, relationships, inheritance.",
+        usage: "coredata model graph [<options>] <model>",
         discussion: """
             One arrow head means to-one, two mean to-many, an open triangle points to the parent. The SVG follows the \
             reader's choice of light or dark. Boxes stay where Xcode has them if the model says so for every entity and \
@@ -26,7 +27,7 @@ struct ModelGraphCommand: ParsableCommand {
             EXAMPLES
               coredata model graph Library.xcdatamodeld --output Library.svg
               coredata model graph Library.momd --format mermaid >> README.md
-              coredata model graph Library.xcdatamodeld --format dot | dot -Tpdf -o Library.pdf
+              coredata model graph Library.momd --format dot | dot -Tpdf -o Library.pdf
             """)
 
     @OptionGroup var input: ModelInput

@@ -13,7 +13,7 @@ struct ModelHashCommand: ParsableCommand {
 
             EXAMPLES
               coredata model hash Library.xcdatamodeld
-              coredata model hash Library.momd --version 'Library 2' --json | jq -r .checksum
+              coredata model hash Library.momd --version 'Library 2' --json
             """)
 
     @OptionGroup var input: ModelInput

@@ -8,6 +8,7 @@ struct ModelLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
         abstract: "Finds what is wrong or unwise in a model.",
+        usage: "coredata model lint [<options>] <model>",
         discussion: """
             Prints each finding with file, line and column, what to do about it, and the rule's name in brackets; \
             docs/model-tools.md explains every rule. An entity or property whose user info has the key \
