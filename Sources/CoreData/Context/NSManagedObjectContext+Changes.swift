@@ -32,9 +32,9 @@ extension NSManagedObjectContext {
         object.awakeFromInsert()
     }
 
-    /// Marks an object to be deleted by the next save; an object that was never saved is forgotten (F1).
+    /// Marks an object to be deleted by the next save; an object that was never saved is forgotten.
     ///
-    /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed (F2).
+    /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed.
     public final func delete(_ object: NSManagedObject) {
         checkOwned("delete(_:)")
         guard object.home.registryAddress == registryAddress else {
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange` (D6).
+    /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange`.
     ///
     /// Runs by itself after blocks of `perform`, before fetches and inside `save()`.
     public final func processPendingChanges() {
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
 
     // MARK: Delete rules
 
-    /// Applies the delete rules of every object that was deleted since they were last applied (F3).
+    /// Applies the delete rules of every object that was deleted since they were last applied.
     final func propagateDeletes() {
         while !unpropagated.isEmpty {
             let objects = unpropagated
@@ -166,7 +166,7 @@ extension NSManagedObjectContext {
     private func postObjectsDidChange(_ event: ChangeEvent) {
         guard ContextNotification.objectsDidChange.isWanted else { return }
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
-        // An object is told under the last thing that happened to it: D1.
+        // An object is told under the last thing that happened to it.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
             .union(event.mergedInsertions)
         sets[.updatedObjects] = Set(

@@ -255,7 +255,7 @@ extension NSManagedObjectContext {
         return found.contains { $0 === object } ? found : found + [object]
     }
 
-    /// B4: the row is gone.
+    /// The row is gone.
     final func lose(_ object: NSManagedObject, slot: Int) {
         let property = slot < 0 ? nil : object.runtime.entity.propertiesByName[object.runtime.slots[slot].name]
         let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
@@ -271,7 +271,7 @@ extension NSManagedObjectContext {
 
     // MARK: Lookup
 
-    /// The object with that ID, if the context knows it already; reads nothing (A2).
+    /// The object with that ID, if the context knows it already; reads nothing.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkOwned("registeredObject(for:)")
         var id = objectID
@@ -293,7 +293,7 @@ extension NSManagedObjectContext {
         return home
     }
 
-    /// The object with that ID, as a fault where the context does not know it; reads nothing (A2).
+    /// The object with that ID, as a fault where the context does not know it; reads nothing.
     ///
     /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
@@ -321,7 +321,7 @@ extension NSManagedObjectContext {
 
     /// The object with that ID, with its values.
     ///
-    /// - Throws: error 133000 when there is no such row any more (A2).
+    /// - Throws: error 133000 when there is no such row any more.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let object = object(with: objectID)
         if object.isDeleted || object.flags.contains(.inaccessible) {

@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// Fetching: the stores' answer, then what the context knows better (M1–M13).
+// Fetching: the stores' answer, then what the context knows better.
 extension NSManagedObjectContext {
     /// What the request asks for: objects, IDs, dictionaries or a count.
     ///
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         return unsafeBitCast(results, to: [T].self)
     }
 
-    /// How many objects `fetch(_:)` would return for the request; limit and offset count (M7).
+    /// How many objects `fetch(_:)` would return for the request; limit and offset count.
     public nonisolated final func count(for request: AnyFetchRequest) throws -> Int {
         try CoreDataErrors.converting { try countOfResults(of: request) }
     }
@@ -160,7 +160,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A registered object takes the row's values, its unsaved changes aside (B7).
+    /// A registered object takes the row's values, its unsaved changes aside.
     private func refreshRefetched(_ row: RowSnapshot, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[row.entity],
             let known = registry.object(store: store.index, root: runtime.root, primaryKey: row.primaryKey),
@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
         realiseAll(objects)
     }
 
-    /// Reads the relationships on the path, one statement per step (M10).
+    /// Reads the relationships on the path, one statement per step.
     private func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let key = path.first, !objects.isEmpty else { return }
         var destinations: [NSManagedObject] = []

@@ -5,7 +5,7 @@ import Foundation
 
 // Forgetting, reading again, taking back.
 extension NSManagedObjectContext {
-    /// Reads an object's values again, with or without its unsaved changes (B5).
+    /// Reads an object's values again, with or without its unsaved changes.
     ///
     /// - Parameter flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the
     ///   values that are read.
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
     }
 
     /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
-    /// when they were last read or saved (J4).
+    /// when they were last read or saved.
     public final func rollback() {
         checkOwned("rollback()")
         processPendingChanges()
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         inserted.forEachHeld { $0.leaveRelations() }
     }
 
-    /// Forgets every object; those that are still held are of no use any more (B8).
+    /// Forgets every object; those that are still held are of no use any more.
     public final func reset() {
         checkOwned("reset()")
         let objects = registry.objects
@@ -189,7 +189,7 @@ extension NSManagedObjectContext {
     // MARK: Merging
 
     /// Takes over what another context saved: changed objects are refreshed, deleted ones deleted, inserted ones
-    /// made known (L1). Unsaved changes of this context stay.
+    /// made known. Unsaved changes of this context stay.
     ///
     ///     NotificationCenter.default.addObserver(
     ///         forName: .NSManagedObjectContextDidSave, object: background, queue: nil

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// A save, on one screen (H2): hooks and validation until nothing changes any more, then one transaction per store,
+// A save, on one screen: hooks and validation until nothing changes any more, then one transaction per store,
 // then what was written becomes what is known.
 extension NSManagedObjectContext {
     /// What ``save()`` does.
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Calls `willSave` and validates until no hook changes anything any more (G7, H2).
+    /// Calls `willSave` and validates until no hook changes anything any more.
     private func settle() throws {
         var changed = changedLists()
         var rounds = 0
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A12: every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
+    /// Every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
     private func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
         var candidates: [Int: [AttachedStore]] = [:]
         // Where objects of one entity go from one home to another, most often all of them.
@@ -244,7 +244,7 @@ extension NSManagedObjectContext {
         return kept
     }
 
-    /// F5: a deleted object is in no context any more; its ID can still be read.
+    /// A deleted object is in no context any more; its ID can still be read.
     final func detach(_ objects: [NSManagedObject]) {
         registry.unregister(objects)
         var move: (from: ObjectHome, to: ObjectHome)?
@@ -279,7 +279,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives new objects their permanent IDs before they are saved; they stay inserted (A3).
+    /// Gives new objects their permanent IDs before they are saved; they stay inserted.
     ///
     /// - Throws: where no store takes an object, or the keys cannot be reserved; then no object has changed.
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
@@ -316,7 +316,7 @@ extension NSManagedObjectContext {
         objects.forEachHeld(in: range) { object in
             defer { index += 1 }
             guard temporaryKeys[index] < 0, object.hasExtras, object.cachedID != nil else { return }
-            // Somebody holds the temporary ID: it still leads here (A3).
+            // Somebody holds the temporary ID: it still leads here.
             object.renewID()
             registry.alias(temporaryKeys[index], to: object.objectID)
         }

@@ -56,9 +56,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The user's own.
     public let userInfo = NSMutableDictionary()
 
-    /// Whether delete rules are applied when changes are processed; else when they are saved (F2).
+    /// Whether delete rules are applied when changes are processed; else when they are saved.
     open var propagatesDeletesAtEndOfEvent = true
-    /// Whether registered objects are kept alive; else only changed ones are (B9).
+    /// Whether registered objects are kept alive; else only changed ones are.
     open var retainsRegisteredObjects: Bool {
         get { keepsObjects }
         set {
@@ -67,15 +67,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
     @exclusivity(unchecked) private(set) final var keepsObjects = false
-    /// How many seconds a row in memory may be old when a fault fires; negative: any age (B6).
+    /// How many seconds a row in memory may be old when a fault fires; negative: any age.
     open var stalenessInterval: TimeInterval {
         get { staleness }
         set { staleness = newValue }
     }
     @exclusivity(unchecked) private(set) final var staleness: TimeInterval = -1
-    /// Whether an object whose row is gone becomes deleted instead of an error (B4).
+    /// Whether an object whose row is gone becomes deleted instead of an error.
     open var shouldDeleteInaccessibleFaults = true
-    /// Whether saves of other contexts of the coordinator are merged into this one (L3).
+    /// Whether saves of other contexts of the coordinator are merged into this one.
     open var automaticallyMergesChangesFromParent: Bool {
         get { merging != nil }
         set { setMergesAutomatically(newValue) }
@@ -140,7 +140,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         if let merging { NotificationCenter.default.removeObserver(merging) }
         registry.contextWillGo()
-        // Objects refer to each other in circles; whoever still holds one finds it empty (B4, B10).
+        // Objects refer to each other in circles; whoever still holds one finds it empty.
         for object in registry.objects {
             object.relations.removeAll()
             object.values = nil
@@ -160,7 +160,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: What has changed
 
-    /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself (D2).
+    /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself.
     open var hasChanges: Bool {
         insertedList.contains { $0.isInserted } || updatedList.contains { $0.isUpdated }
             || deletedList.contains { $0.isDeleted }
@@ -203,7 +203,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Faults that cannot fire
 
-    /// Asked when a fault's row is gone; `true` makes the object deleted with nil values (B4).
+    /// Asked when a fault's row is gone; `true` makes the object deleted with nil values.
     ///
     /// Override it to log or to forgive. The default logs and answers ``shouldDeleteInaccessibleFaults``.
     open func shouldHandleInaccessibleFault(

@@ -102,7 +102,7 @@ open class NSMergeConflict: NSObject {
     /// The values in the store now, where another coordinator or process wrote them; `nil` when the row is gone, and for
     /// conflicts between contexts of one coordinator.
     public let persistedSnapshot: [String: Any]?
-    /// The version in the store now; 0 when the row is gone (I2).
+    /// The version in the store now; 0 when the row is gone.
     public let newVersionNumber: Int
     /// The version that the context read.
     public let oldVersionNumber: Int
@@ -131,7 +131,7 @@ open class NSConstraintConflict: NSObject {
     /// The names of the constraint's properties.
     public let constraint: [String]
     public let constraintValues: [String: Any]
-    /// The object of the row that has the values already; `nil` when objects of the context conflict (I9).
+    /// The object of the row that has the values already; `nil` when objects of the context conflict.
     public let databaseObject: NSManagedObject?
     public let databaseSnapshot: [String: Any]?
     public let conflictingObjects: [NSManagedObject]

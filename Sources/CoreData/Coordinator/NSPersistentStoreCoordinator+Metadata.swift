@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
     /// The store's metadata, as it is or as the next save will write it.
     public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// Puts metadata on a store; the next save of a context writes it (S6, H10).
+    /// Puts metadata on a store; the next save of a context writes it.
     ///
     /// What the store itself needs stays in it, whether or not the dictionary has it.
     public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {

@@ -198,7 +198,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: IDs
 
-    /// The ID that a URI names; `nil` where no attached store has its UUID or the model has no such entity (A11).
+    /// The ID that a URI names; `nil` where no attached store has its UUID or the model has no such entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata" else { return nil }
         let parts = url.path.split(separator: "/").map(String.init)

@@ -76,7 +76,7 @@ enum CoreDataErrors {
             """, [NSAffectedObjectsErrorKey: [object, target]])
     }
 
-    /// `nil`, the one error, or a 1560 of all of them; a 1560 among them is taken apart (G2).
+    /// `nil`, the one error, or a 1560 of all of them; a 1560 among them is taken apart.
     static func combined(_ errors: [any Error]) -> (any Error)? {
         if errors.count <= 1 { return errors.first }
         let flat = errors.flatMap { error -> [any Error] in

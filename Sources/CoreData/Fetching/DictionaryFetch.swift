@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Dictionary results: what the store has, unsaved changes aside (M5, M6).
+/// Dictionary results: what the store has, unsaved changes aside.
 struct DictionaryFetch {
     private struct Column {
         var name: String

@@ -14,7 +14,7 @@ struct FetchTranslation {
     private let evaluator: PredicateEvaluator?
 
     /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
-    ///   descriptor that no store can follow (M13, M15).
+    ///   descriptor that no store can follow.
     init(_ request: AnyFetchRequest, in model: ModelRuntime) throws {
         guard let name = request.entityName, !name.isEmpty else {
             throw CoreDataErrors.invalidRequest("A fetch request must have an entity.")

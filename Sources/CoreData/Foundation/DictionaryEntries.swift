@@ -81,7 +81,7 @@ struct DictionaryMaker {
         whole = Template(Array(zip(self.keys.indices, self.keys)))
     }
 
-    /// A dictionary of the values by their keys; `nil` has no entry (M5). Takes the values out of the list.
+    /// A dictionary of the values by their keys; `nil` has no entry. Takes the values out of the list.
     mutating func make(_ values: inout [AnyObject?]) -> NSMutableDictionary {
         guard let offset = DictionaryEntries.offset, keys.count <= 64 else { return makeOneByOne(&values) }
         var mask: UInt64 = 0

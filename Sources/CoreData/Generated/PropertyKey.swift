@@ -15,7 +15,7 @@ import Synchronization
 ///     }
 ///
 /// Reading fires a fault; writing marks the object as changed and keeps the inverse in step. A scalar that is nil
-/// reads as 0 (C8). A few nanoseconds beside the value itself: one comparison finds the place.
+/// reads as 0. A few nanoseconds beside the value itself: one comparison finds the place.
 public final class PropertyKey<Value>: Sendable {
     public let name: String
     /// The entity's identifier in the upper half, the slot in the lower: of the entity met last.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Turns the values of one transformable attribute into stored data and back. U5
+/// Turns the values of one transformable attribute into stored data and back.
 ///
 ///     let coder = try TransformableCoder(attribute)
 ///     let data = try coder.data(of: color)

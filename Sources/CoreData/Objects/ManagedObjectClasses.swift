@@ -84,7 +84,7 @@ final class ManagedObjectClasses: Sendable {
 
     // MARK: Finding
 
-    /// The class that an entity's model names; without one a warning is logged, once a name (A10).
+    /// The class that an entity's model names; without one a warning is logged, once a name.
     func find(named name: String, entity: String) -> NSManagedObject.Type? {
         let wanted = name.hasPrefix(".") ? String(name.dropFirst()) : name
         let (known, modules) = state.withLock { ($0.classes[wanted], $0.modules) }

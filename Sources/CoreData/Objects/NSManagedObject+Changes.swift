@@ -3,11 +3,11 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// What changed since when (D2–D5).
+// What changed since when.
 extension NSManagedObject {
     /// The present values of the properties set since the object was last read or saved, where they differ.
     ///
-    /// Nil is `NSNull`. Never fires a fault (D3).
+    /// Nil is `NSNull`. Never fires a fault.
     ///
     /// Differs from Apple: a property that was set to the value it had is left out.
     public final func changedValues() -> [String: Any] {
@@ -21,7 +21,7 @@ extension NSManagedObject {
     }
 
     /// What was set since the object was last read or saved; of an object that the next save writes also what was set by
-    /// primitive values, which it writes too (C2).
+    /// primitive values, which it writes too.
     private final var setSlots: IndexMask {
         var slots = values?.changed ?? IndexMask()
         guard !flags.isDisjoint(with: [.inserted, .updated]) else { return slots }
@@ -36,7 +36,7 @@ extension NSManagedObject {
         return slots
     }
 
-    /// The values as they were before this event: since changes were last processed (D5).
+    /// The values as they were before this event: since changes were last processed.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         var result: [String: Any] = [:]
         guard let values else { return result }
@@ -64,7 +64,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The values as last read or saved; nil is `NSNull`, a new object has none (D4).
+    /// The values as last read or saved; nil is `NSNull`, a new object has none.
     ///
     /// - Parameter keys: the properties to tell; all persistent ones for `nil`.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
@@ -80,7 +80,7 @@ extension NSManagedObject {
         return result
     }
 
-    /// Whether a value that the store keeps differs from the stored one; setting the same value does not count (C6).
+    /// Whether a value that the store keeps differs from the stored one; setting the same value does not count.
     public final var hasPersistentChangedValues: Bool {
         if flags.contains(.inserted) || flags.contains(.deleted) { return true }
         return setSlots.contains { slot in

@@ -47,7 +47,7 @@ extension NSManagedObject {
         return request
     }
 
-    /// A fetched property's objects, read anew each time (M17).
+    /// A fetched property's objects, read anew each time.
     final func fetchedPropertyValue(_ info: EntityRuntime.Slot) -> Any? {
         guard let description = runtime.entity.propertiesByName[info.name] as? NSFetchedPropertyDescription,
             let template = description.fetchRequest, let context = managedObjectContext

@@ -65,7 +65,7 @@ extension NSManagedObject {
         flags.remove(.inTransition)
     }
 
-    /// B4: the row is gone; every property reads as nil from now on.
+    /// The row is gone; every property reads as nil from now on.
     final func becomeInaccessible() {
         row = nil
         values = nil

@@ -10,7 +10,7 @@ enum KeyValueCoding {
             + runtime.slots.map(\.name).sorted().joined(separator: ", ")
     }
 
-    /// The destination of a to-one that a caller set; see C7.
+    /// The destination of a to-one that a caller set; of another type it stops the program.
     static func member(_ value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }
         if let object = value as? NSManagedObject { return object }
@@ -21,7 +21,7 @@ enum KeyValueCoding {
             """)
     }
 
-    /// The members of a to-many that a caller set; nil is none (C11).
+    /// The members of a to-many that a caller set; nil is none.
     static func members(
         of value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime
     ) -> [NSManagedObject] {
@@ -98,7 +98,7 @@ extension NSManagedObject {
 
     // MARK: Primitives
 
-    /// The value as it lies in the object: fires no fault, calls no accessor (C2).
+    /// The value as it lies in the object: fires no fault, calls no accessor.
     public final func primitiveValue(forKey key: String) -> Any? {
         guard let slot = runtime.slot(forKey: key) else { return value(forUndefinedKey: key) }
         if isFault { return nil }
@@ -110,7 +110,7 @@ extension NSManagedObject {
         return relationship.isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)
     }
 
-    /// Puts the value into the object without marking it as changed and without touching the inverse (C2).
+    /// Puts the value into the object without marking it as changed and without touching the inverse.
     ///
     /// Call `willChangeValue(forKey:)` before and `didChangeValue(forKey:)` after it.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// Relationships: reading, setting, and keeping both sides in step (E1–E7).
+// Relationships: reading, setting, and keeping both sides in step.
 extension NSManagedObject {
     // MARK: To-one
 
@@ -175,7 +175,7 @@ extension NSManagedObject {
         noteOldValue(slot)
         assignToOne(object, slot)
         markChanged(slot)
-        // E2, E3: whoever had this object before loses it.
+        // Whoever had this object before loses it.
         if let previous, facts.pointee.inverse >= 0 { previous.inverseDidLose(self, Int(facts.pointee.inverse)) }
     }
 
@@ -212,7 +212,7 @@ extension NSManagedObject {
         for (object, inverse) in partners where object !== self { object.inverseDidLose(self, inverse) }
     }
 
-    /// Stops the program where the object cannot be the relationship's (C7).
+    /// Stops the program where the object cannot be the relationship's.
     private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
         // What is right by far most often is seen without counting a reference.
         if object.home.registryAddress == home.registryAddress, object.home.ordinal == home.facts[slot].destination {
@@ -255,7 +255,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The IDs of the relationship's destinations; reads the relationship, not its members (B2).
+    /// The IDs of the relationship's destinations; reads the relationship, not its members.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         guard let slot = runtime.slot(forKey: key), let relationship = runtime.slots[slot].relationship else {
             return []

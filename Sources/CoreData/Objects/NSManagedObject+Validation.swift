@@ -174,7 +174,7 @@ extension NSManagedObject {
         return false
     }
 
-    /// F3: targets that are deleted too do not count.
+    /// Targets that are deleted too do not count.
     private final func validateDenying(_ errors: inout [any Error]) {
         for slot in runtime.validation.denying {
             let info = runtime.slots[slot]
@@ -204,7 +204,7 @@ extension NSManagedObject {
                 errors.append(error)
                 continue
             }
-            // G6: the validator may have put another value in its place.
+            // The validator may have put another value in its place.
             if value !== (before as AnyObject?), !((value as? NSObject)?.isEqual(before) ?? false),
                 info.attribute != nil
             {

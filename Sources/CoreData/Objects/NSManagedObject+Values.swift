@@ -266,7 +266,7 @@ enum ManagedObjectValues {
 
     /// The engine's value of what a caller set.
     ///
-    /// - Precondition: it is of the attribute's type (C7).
+    /// - Precondition: it is of the attribute's type.
     static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
         guard let any else { return .null }
         if let value = plain(any, slot.type) { return value }

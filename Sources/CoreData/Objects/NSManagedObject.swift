@@ -53,7 +53,7 @@ open class NSManagedObject: NSObject {
 
     /// Makes an object of an entity and inserts it into a context, or leaves it outside for `nil`.
     ///
-    /// - Precondition: the entity is not abstract (A10).
+    /// - Precondition: the entity is not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let pending = ocd_take_pending_home() {
             home = Unmanaged<ObjectHome>.fromOpaque(pending).takeUnretainedValue()
@@ -78,7 +78,7 @@ open class NSManagedObject: NSObject {
     ///
     ///     let item = Item(context: container.viewContext)
     ///
-    /// - Precondition: exactly one entity of the context's model claims the class (A9).
+    /// - Precondition: exactly one entity of the context's model claims the class.
     ///
     /// Generic over the context's class only so that a subclass may have an `init(context:)` of its own without being asked
     /// to call it `required`.
@@ -92,7 +92,7 @@ open class NSManagedObject: NSObject {
     ///
     ///     override class func entity() -> NSEntityDescription { Library.model.entitiesByName["Item"]! }
     ///
-    /// - Precondition: exactly one entity claims the class (A9).
+    /// - Precondition: exactly one entity claims the class.
     open class func entity() -> NSEntityDescription { claimedEntity() }
 
     deinit {
@@ -241,12 +241,12 @@ open class NSManagedObject: NSObject {
     /// 0 when the object is fully realised and not turning into a fault or back.
     open var faultingState: Int { flags.isDisjoint(with: [.fault, .inTransition]) ? 0 : 1 }
 
-    /// Objects are equal when they are the same object (A8); never fires a fault.
+    /// Objects are equal when they are the same object; never fires a fault.
     public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
 
     public final override var hash: Int { ObjectIdentifier(self).hashValue }
 
-    /// Whether changes of properties that the model does not know are no changes of the object (C14).
+    /// Whether changes of properties that the model does not know are no changes of the object.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     open override var description: String {
@@ -257,25 +257,25 @@ open class NSManagedObject: NSObject {
 
     // MARK: Life cycle
 
-    /// Called once, when the object is inserted into a context, after default values hold (A5).
+    /// Called once, when the object is inserted into a context, after default values hold.
     open func awakeFromInsert() {}
 
-    /// Called each time a fault's values were read; attributes set here are no changes (A6).
+    /// Called each time a fault's values were read; attributes set here are no changes.
     open func awakeFromFetch() {}
 
-    /// Called after undo, rollback, refresh and merging changed the object's values (A7).
+    /// Called after undo, rollback, refresh and merging changed the object's values.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
-    /// Called when the object is to be deleted, while its relationships still hold (F1).
+    /// Called when the object is to be deleted, while its relationships still hold.
     open func prepareForDeletion() {}
 
-    /// Called before the object is written; also for objects to be deleted. What is set here is saved (H3).
+    /// Called before the object is written; also for objects to be deleted. What is set here is saved.
     open func willSave() {}
 
-    /// Called after the object was written, also for deleted objects (H4).
+    /// Called after the object was written, also for deleted objects.
     open func didSave() {}
 
-    /// Called before the object forgets its values; they can still be read (B11).
+    /// Called before the object forgets its values; they can still be read.
     open func willTurnIntoFault() {}
 
     /// Called after the object forgot its values; reading one would fire the fault again.
@@ -283,16 +283,16 @@ open class NSManagedObject: NSObject {
 
     // MARK: Validation
 
-    /// Throws what keeps the object from being inserted; override to add checks, calling super first (G2).
+    /// Throws what keeps the object from being inserted; override to add checks, calling super first.
     open func validateForInsert() throws { try validate(.insert) }
 
     /// Throws what keeps the object from being updated.
     open func validateForUpdate() throws { try validate(.update) }
 
-    /// Throws what keeps the object from being deleted: a relationship that denies it (F3).
+    /// Throws what keeps the object from being deleted: a relationship that denies it.
     open func validateForDelete() throws { try validate(.delete) }
 
-    /// Throws where the value cannot be the property's; may put another value in its place (G6).
+    /// Throws where the value cannot be the property's; may put another value in its place.
     ///
     /// Override it for checks of your own, and call super.
     ///
@@ -314,7 +314,7 @@ open class NSManagedObject: NSObject {
 
     /// Sets a property by name; the object is changed, the inverse relationship follows.
     ///
-    /// - Precondition: the value is of the property's type (C7).
+    /// - Precondition: the value is of the property's type.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let slot = slot(forKey: key) else {
             setValue(value, forUndefinedKey: key)
@@ -340,7 +340,7 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property that the entity does not have; override it for properties of the class.
     ///
-    /// - Precondition: overridden: this one stops the program (C9).
+    /// - Precondition: overridden: this one stops the program.
     open func value(forUndefinedKey key: String) -> Any? {
         preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
     }
@@ -350,7 +350,7 @@ open class NSManagedObject: NSObject {
         preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
     }
 
-    /// Says that a property is about to be read; fires the fault. `nil` only fires it (C3).
+    /// Says that a property is about to be read; fires the fault. `nil` only fires it.
     open func willAccessValue(forKey key: String?) {
         checkQueue(key)
         fireIfNeeded(key: key)

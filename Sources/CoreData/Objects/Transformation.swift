@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Transformable attributes at the store's boundary: object to bytes and back (U5).
+/// Transformable attributes at the store's boundary: object to bytes and back.
 enum Transformation {
     /// The object that the bytes stand for; the bytes themselves where no transformer can read them.
     static func value(from data: Data, attribute slot: EntityRuntime.Slot) -> Value {

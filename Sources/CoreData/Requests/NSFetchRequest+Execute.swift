@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSFetchRequest {
-    /// Fetches in the context whose block the calling thread runs (M14).
+    /// Fetches in the context whose block the calling thread runs.
     ///
     ///     let books = try await context.perform { try request.execute() }
     ///

@@ -2,7 +2,7 @@ import CoreDataPrimitives
 
 /// Whether a lightweight migration leads from one model to another, and what is in its way.
 ///
-/// Inferred are (semantics T3): adding, removing and renaming entities, attributes and relationships; making things
+/// Inferred are: adding, removing and renaming entities, attributes and relationships; making things
 /// optional; requiring an attribute that has a default; to-one → to-many; order; new parents; moving properties and
 /// entities in a hierarchy. Not inferred are type changes, to-many → to-one, and merging two hierarchies.
 package struct MappingInference: Sendable {

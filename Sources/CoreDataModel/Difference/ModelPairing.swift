@@ -2,7 +2,7 @@ import CoreDataPrimitives
 
 /// Which entity and property of an older model is which of a newer one.
 ///
-/// They are matched by *canonical name*: the renaming identifier, or the name where there is none (semantics T4).
+/// They are matched by *canonical name*: the renaming identifier, or the name where there is none.
 /// What is compared without documents has no renaming identifiers and is matched by name.
 package struct ModelPairing: Sendable {
     /// A model and, if there is one, the document that it was compiled from.

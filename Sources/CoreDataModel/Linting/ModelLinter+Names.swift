@@ -75,7 +75,7 @@ extension ModelLinter {
         }
     }
 
-    // MARK: Renaming identifiers (semantics T4)
+    // MARK: Renaming identifiers
 
     private mutating func checkRenaming() {
         var entitiesByIdentifier: [String: Int] = [:]

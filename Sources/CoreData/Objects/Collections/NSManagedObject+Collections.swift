@@ -1,6 +1,6 @@
 import Foundation
 
-// To-many relationships, and attributes that hold arrays, as collections whose changes are the property's (C10).
+// To-many relationships, and attributes that hold arrays, as collections whose changes are the property's.
 extension NSManagedObject {
     /// The members of an unordered to-many as a set whose changes are the relationship's.
     ///

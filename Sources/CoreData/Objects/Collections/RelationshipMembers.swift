@@ -5,7 +5,7 @@ struct RelationshipMembers {
     /// `nil` where a key path led nowhere: there are no members, and none can be added.
     private let owner: NSManagedObject?
     private let slot: Int
-    /// Whether changes touch neither the inverse nor what the context knows of changes (C2).
+    /// Whether changes touch neither the inverse nor what the context knows of changes.
     private let isPrimitive: Bool
 
     init(of owner: NSManagedObject, slot: Int, isPrimitive: Bool) {
