@@ -12,7 +12,7 @@ enum Confinement {
         let previous: UnsafeMutableRawPointer?
     }
 
-    /// `-com.apple.CoreData.ConcurrencyDebug 1`: a wrong use stops the program (Q4). Without it debug builds check and log.
+    /// `-com.apple.CoreData.ConcurrencyDebug 1`: a wrong use stops the program. Without it debug builds check and log.
     static let stopsProgram = CoreDataLog.concurrencyDebugLevel > 0
 
     /// Runs `body` with the context on top of the calling thread's stack.

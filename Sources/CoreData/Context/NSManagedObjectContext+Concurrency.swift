@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs the block on the context's queue, waits for it and returns its result; at once where the caller is on it
-    /// already (Q2).
+    /// already.
     ///
     ///     let count = try context.performAndWait { try context.count(for: request) }
     ///     let name = context.performAndWait { item.name }
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs the block on the context's queue and returns its result; changes are processed after it (Q3).
+    /// Runs the block on the context's queue and returns its result; changes are processed after it.
     ///
     ///     let count = try await context.perform { try context.count(for: request) }
     ///

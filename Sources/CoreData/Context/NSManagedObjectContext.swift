@@ -180,13 +180,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Queue
 
-    /// Runs the block on the context's queue, later; changes are processed after it (Q2).
+    /// Runs the block on the context's queue, later; changes are processed after it.
     ///
     ///     context.perform { try? context.save() }
     @preconcurrency
     open nonisolated func perform(_ block: @escaping @Sendable () -> Void) { enqueue(block) }
 
-    /// Runs the block on the context's queue and waits for it; at once where the caller is on it already (Q2).
+    /// Runs the block on the context's queue and waits for it; at once where the caller is on it already.
     open nonisolated func performAndWait(_ block: () -> Void) { runAndWait(block) }
 
     // MARK: Saving

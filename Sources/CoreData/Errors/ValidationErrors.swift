@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Validation errors with Apple's codes, keys and sentences (G3, G4, G10).
+/// Validation errors with Apple's codes, keys and sentences.
 enum ValidationErrors {
     static func missing(_ key: String, of object: NSManagedObject) -> CocoaError {
         make(NSValidationMissingMandatoryPropertyError, key, object, nil)

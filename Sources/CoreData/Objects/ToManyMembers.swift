@@ -197,7 +197,7 @@ final class ToManyMembers {
         for member in members where !wanted.contains(ObjectReference(member)) { log.append(.remove(member)) }
         for object in unique where !contains(object) { log.append(.add(object)) }
         let stayed = members.filter { wanted.contains(ObjectReference($0)) }
-        if isOrdered, !zip(stayed, unique).allSatisfy({ $0 === $1 }) { isReordered = true }
+        if isOrdered, !zip(stayed, unique.filter { contains($0) }).allSatisfy({ $0 === $1 }) { isReordered = true }
         list = MemberList(unique)
     }
 

@@ -13,7 +13,7 @@ import Testing
         func files() -> [String] {
             (FileManager.default.subpaths(atPath: scratch.folder.path) ?? []).sorted().filter { path in
                 var isFolder: ObjCBool = false
-                FileManager.default.fileExists(atPath: scratch.path(path), isDirectory: &isFolder)
+                _ = FileManager.default.fileExists(atPath: scratch.path(path), isDirectory: &isFolder)
                 return !isFolder.boolValue
             }
         }

@@ -283,7 +283,7 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
             context.reset()
             let files = stack.folder.appendingPathComponent(".Library_SUPPORT")
             try FileManager.default.removeItem(at: files)
-            stack.coordinator.sqlStores.forEach { $0.cache.removeAll() }
+            stack.coordinator.attachedStores.forEach { $0.cache.removeAll() }
             do {
                 let book = try #require(try context.existingObject(with: id) as? Book)
                 #expect(book.cover == nil)
