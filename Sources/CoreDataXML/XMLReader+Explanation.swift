@@ -190,6 +190,9 @@ struct Mistake {
             return failure("the character U+00\(byte < 16 ? "0" : "")\(digits) is not allowed in XML")
         }
         guard byte >= 0x80 else { return nil }
+        if bytes[offset...].starts(with: [0xEF, 0xBF]), offset + 2 < bytes.count, bytes[offset + 2] >= 0xBE {
+            return failure("the character U+FFF\(bytes[offset + 2] == 0xBE ? "E" : "F") is not allowed in XML")
+        }
         guard String(validating: bytes[offset...].prefix(4).prefix(Self.length(byte)), as: UTF8.self) == nil else {
             return nil
         }
@@ -201,10 +204,11 @@ struct Mistake {
     /// `--` inside a comment.
     private var commentMistake: XMLFailure? {
         guard offset >= 2, starts("--", at: offset - 2) || starts("--", at: offset) else { return nil }
-        let before = bytes[..<(offset - 1)]
-        guard let start = before.indices.reversed().first(where: { starts("<!--", at: $0) }) else { return nil }
-        return bytes[(start + 4)..<(offset - 1)].contains(UInt8(ascii: ">"))
-            ? nil : failure("'--' may not be inside a comment")
+        guard let start = bytes[..<(offset - 1)].indices.reversed().first(where: { starts("<!--", at: $0) })
+        else { return nil }
+        // The dashes may be those of a comment that begins inside another one.
+        let content = bytes[(start + 4)..<max(start + 4, offset - 1)]
+        return content.contains(UInt8(ascii: ">")) ? nil : failure("'--' may not be inside a comment")
     }
 
     private func inTag(_ tag: TagScan) -> XMLFailure? {
