@@ -8,8 +8,8 @@ CONFIGURATION ?= debug
 # Where `make run` leaves the store that it builds.
 RUN_FOLDER ?= .build/grocery-dude
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests) \
-	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift)
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests Fuzzing/Sources) \
+	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Fuzzing/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
@@ -22,7 +22,7 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: run test sanitize test-apps build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test sanitize fuzz test-apps build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -37,6 +37,10 @@ test: dependencies
 ## Runs every test under the address sanitizer, then under the thread sanitizer; SANITIZERS=thread for one of them.
 sanitize: dependencies
 	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" Scripts/sanitize.sh $$kind $(SWIFT_FLAGS) || exit 1; done
+
+## Gives every reader of files broken ones, FUZZ_SECONDS=60 each; FUZZ_READERS="model-xml store" for some. See Fuzzing/.
+fuzz: dependencies
+	SWIFT="$(SWIFT)" Scripts/fuzz.sh
 
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies

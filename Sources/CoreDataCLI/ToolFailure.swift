@@ -1,3 +1,4 @@
+import CoreData
 import CoreDataModel
 import Foundation
 
@@ -28,7 +29,13 @@ enum ErrorText {
         let error = error as NSError
         let details = error.userInfo["NSDetailedErrors"] as? [any Error] ?? []
         guard details.isEmpty else { return details.map(describe).joined(separator: "\n") }
-        let message = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
+        var message = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
+        // What a validation says names the property by the words of the model, for the users of an app.
+        if let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,
+            let key = error.userInfo[NSValidationKeyErrorKey] as? String
+        {
+            message = "\(object.entity.name ?? "").\(key): \(message)"
+        }
         return error.domain == NSCocoaErrorDomain ? "\(message) (error \(error.code))" : message
     }
 }

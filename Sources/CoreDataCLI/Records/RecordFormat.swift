@@ -1,8 +1,7 @@
-import ArgumentParser
 import Foundation
 
 /// The formats in which records are read and written.
-enum RecordFormat: String, CaseIterable, ExpressibleByArgument {
+enum RecordFormat: String, CaseIterable {
     case xml, json, ndjson, csv
 
     /// By the end of the file's name; `nil` where that tells nothing.

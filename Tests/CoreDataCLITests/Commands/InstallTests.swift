@@ -27,7 +27,7 @@ import Testing
         #expect(files() == ["usr/bin/coredata"] + completions)
         for path in completions {
             let text = try scratch.read(path)
-            for word in ["verify", "decompile", "--infer"] { #expect(text.contains(word), "\(path): \(word)") }
+            for word in ["verify", "decompile", "infer"] { #expect(text.contains(word), "\(path): \(word)") }
         }
         let tool = scratch.folder.appendingPathComponent("usr/bin/coredata")
         #expect(try CommandRun.run(tool, ["--version"]).output == CommandRun.coredata("--version").output)

@@ -56,7 +56,7 @@ import Testing
         let folder = scratch.path(".store_SUPPORT/_EXTERNAL_DATA")
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
         try FileManager.default.removeItem(atPath: folder + "/" + name)
-        let warning = "warning: 'cover' of Album 1 could not be read: the external data file '\(folder)/\(name)'"
+        let warning = "warning: 'cover' of Album 1 could not be read: The external data file '\(folder)/\(name)'"
         for arguments in [
             ["export", store, "--entity", "Album", "--format", "ndjson"],
             ["query", store, "Album", "--sort", "title", "--format", "ndjson"],

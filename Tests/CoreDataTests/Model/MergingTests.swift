@@ -44,8 +44,8 @@ import Testing
         }
         #expect(error.code.rawValue == 134060)
         let text = error.localizedDescription
-        #expect(text.contains("two different entities named 'Unit'\nhint: they differ in: name;"))
-        #expect(text.contains("two different entities named 'Item_Photo'\nhint: they differ in parent, constraints"))
+        #expect(text.contains("two different entities named 'Unit'; they differ in: name;"))
+        #expect(text.contains("two different entities named 'Item_Photo'; they differ in parent, constraints"))
         #expect(try NSManagedObjectModel.merging([GroceryModel.make(), model(["Unit"])]).entities.count == 6)
     }
 
