@@ -16,6 +16,11 @@ struct BinaryPropertyListReader {
     /// Every object is read once, however often it is referred to.
     private var values: [PropertyListValue?] = []
     private var isBeingRead: [Bool] = []
+    /// How many values each object is with everything in it, counted as often as it is referred to.
+    private var sizes: [Int] = []
+
+    /// The size of the object that is being read, as far as it is known.
+    private var size = 1
 
     static func read(_ data: Data) throws(ModelFailure) -> PropertyListValue {
         var reader = BinaryPropertyListReader(bytes: Array(data))
@@ -44,6 +49,7 @@ struct BinaryPropertyListReader {
         }
         values = Array(repeating: nil, count: count)
         isBeingRead = Array(repeating: false, count: count)
+        sizes = Array(repeating: 1, count: count)
         return top
     }
 
@@ -53,7 +59,11 @@ struct BinaryPropertyListReader {
         if isBeingRead[index] { throw failure("object \(index) contains itself") }
         if depth > 256 { throw failure("objects are nested too deep") }
         isBeingRead[index] = true
+        let outer = size
+        size = 1
         let value = try parse(at: offsets[index], depth: depth)
+        sizes[index] = size
+        size = outer
         isBeingRead[index] = false
         values[index] = value
         return value
@@ -123,6 +133,9 @@ struct BinaryPropertyListReader {
         for position in 0..<count {
             let index = try integer(at: start + position * referenceSize, size: referenceSize)
             result.append(try value(index, depth: depth + 1))
+            // Collections that are in many others may stand for more values than there is memory for.
+            size += sizes[index]
+            if size > bytes.count + (1 << 20) { throw failure("it stands for \(size) values and more") }
         }
         return result
     }

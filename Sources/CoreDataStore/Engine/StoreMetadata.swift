@@ -9,6 +9,10 @@ package struct StoreMetadata: Hashable, Sendable {
 
     /// The dictionary, empty where the data is no property list.
     package var dictionary: [String: Any] {
+        // Foundation would also make what stands for more values than there is memory for.
+        if propertyList.starts(with: "bplist".utf8), (try? PropertyListValue(propertyList: propertyList)) == nil {
+            return [:]
+        }
         let object = try? PropertyListSerialization.propertyList(from: propertyList, options: [], format: nil)
         return object as? [String: Any] ?? [:]
     }

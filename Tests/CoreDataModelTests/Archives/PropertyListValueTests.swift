@@ -78,6 +78,55 @@ import Testing
         }
     }
 
+    /// Forty lists, each with the next one twice: as many values as no memory holds.
+    @Test func listsThatStandForTooManyValuesAreRefused() {
+        let lists = (1...40).map { [0xA2, UInt8($0), UInt8($0)] }
+        #expect(throws: ModelFailure.self) { try PropertyListValue(propertyList: binary(lists + [[0x10, 1]])) }
+        #expect(throws: Never.self) {
+            try PropertyListValue(propertyList: binary([[0xA2, 1, 1], [0xA2, 2, 2], [0x10, 1]]))
+        }
+    }
+
+    @Test func deepListsAreRefused() {
+        let deep = String(repeating: "<array>", count: 100_000)
+        #expect(throws: ModelFailure.self) { try PropertyListValue(propertyList: Data("<plist>\(deep)".utf8)) }
+        let lists = (1...200).map { [0xA1, UInt8($0)] }
+        #expect(throws: Never.self) { try PropertyListValue(propertyList: binary(lists + [[0x10, 1]])) }
+    }
+
+    /// Left out, a value would make another list of it.
+    @Test(arguments: [
+        ("<plist>\n<dict><key>a</key></dict></plist>", "2:1: the key 'a' has no value"),
+        ("<plist><dict><string>a</string></dict></plist>", "1:14: <string> has no key"),
+        ("<plist><integer>x</integer></plist>", "1:8: 'x' is no integer"),
+        ("<plist><real>1,5</real></plist>", "1:8: '1,5' is no real"),
+        ("<plist><date>2013-04-05</date></plist>", "1:8: '2013-04-05' is no date"),
+        ("<plist><data>A</data></plist>", "1:8: 'A' is no data"),
+        ("<plist><array><x/></array></plist>", "1:15: <x> is not known in property lists"),
+        ("<plist><true/><false/></plist>", "1:15: <plist> has more than one value"),
+        ("<plist/>", "1:1: the property list is empty"),
+        ("<model/>", "1:1: the root element is <model>, not <plist>"),
+    ])
+    func mistakesInXMLAreToldWithTheirPlace(text: String, expected: String) {
+        #expect { try PropertyListValue(propertyList: Data(text.utf8)) } throws: { error in
+            guard let problem = (error as? ModelFailure)?.diagnostics.first, let place = problem.location else {
+                return false
+            }
+            return "\(place.line):\(place.column): \(problem.message)" == expected
+        }
+    }
+
+    @Test(arguments: [
+        ("<integer>0xFF</integer>", PropertyListValue.integer(255)), ("<integer>-0x10</integer>", .integer(-16)),
+        ("<integer>+5</integer>", .integer(5)), ("<integer>18446744073709551615</integer>", .integer(-1)),
+        ("<real>1e3</real>", .real(1000)), ("<real>-infinity</real>", .real(-.infinity)),
+        ("<date>2001-01-01T00:00:01Z</date>", .date(1)), ("<data>\n AQ\n ID</data>", .data(Data([1, 2, 3]))),
+        ("<string> x &amp; <![CDATA[<y>]]></string>", .string(" x & <y>")),
+    ])
+    func valuesOfXMLAreRead(text: String, value: PropertyListValue) throws {
+        #expect(try PropertyListValue(propertyList: Data("<plist>\(text)</plist>".utf8)) == value)
+    }
+
     @Test func rubbishIsReported() {
         for text in ["", "bplist00", "bplist00" + String(repeating: "\0", count: 32), "{ a = b; }", "<plist/>"] {
             #expect(throws: ModelFailure.self) { try PropertyListValue(propertyList: Data(text.utf8)) }
