@@ -259,7 +259,7 @@ struct Desk {
         #expect(note.value(forKey: "title") as? String == "Soup")
         note.setValue(2, forKey: "mood")
         #expect(note.mood == .cross)
-        #expect(note.changedValues().keys.sorted() == ["mood", "title"])
+        #expect(note.changedValues().keys.sorted() == ["created", "mood", "title"])
     }
 
     @Test func aSubclassOverridesAProperty() throws {
