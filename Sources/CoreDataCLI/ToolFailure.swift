@@ -1,4 +1,3 @@
-import CoreData
 import CoreDataModel
 import Foundation
 
@@ -29,13 +28,7 @@ enum ErrorText {
         let error = error as NSError
         let details = error.userInfo["NSDetailedErrors"] as? [any Error] ?? []
         guard details.isEmpty else { return details.map(describe).joined(separator: "\n") }
-        var message = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
-        // What a validation says names the property by the words of the model, for the users of an app.
-        if let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,
-            let key = error.userInfo[NSValidationKeyErrorKey] as? String
-        {
-            message = "\(object.entity.name ?? "").\(key): \(message)"
-        }
+        let message = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
         return error.domain == NSCocoaErrorDomain ? "\(message) (error \(error.code))" : message
     }
 }

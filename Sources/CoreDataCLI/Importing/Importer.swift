@@ -119,7 +119,7 @@ final class Importer {
                     try object.validateForUpdate()
                 }
                 return nil
-            } catch { return Rejection(entry: entry, message: ErrorText.describe(error)) }
+            } catch { return Rejection(entry: entry, message: message(error, of: object)) }
         }
     }
 
@@ -134,8 +134,19 @@ final class Importer {
             var affected = info[NSAffectedObjectsErrorKey] as? [NSManagedObject] ?? []
             if let object = info[NSValidationObjectErrorKey] as? NSManagedObject { affected.append(object) }
             return owners.filter { owner in affected.contains { $0 === owner.object } }
-                .map { Rejection(entry: $0.entry, message: ErrorText.describe(error)) }
+                .map { Rejection(entry: $0.entry, message: message(error, of: $0.object)) }
         }
+    }
+
+    /// What the error says, with entity and property: a validation names them by the words of the model, for users of an app.
+    private static func message(_ error: any Error, of object: NSManagedObject) -> String {
+        let info = (error as NSError).userInfo
+        if let details = info[NSDetailedErrorsKey] as? [any Error], !details.isEmpty {
+            return details.map { message($0, of: object) }.joined(separator: "\n")
+        }
+        let text = ErrorText.describe(error)
+        guard let key = info[NSValidationKeyErrorKey] as? String else { return text }
+        return "\(object.entity.name ?? "").\(key): \(text)"
     }
 }
 
