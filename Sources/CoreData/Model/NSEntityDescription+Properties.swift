@@ -2,7 +2,9 @@ import CoreDataModel
 import Foundation
 
 /// An entity's properties by name, inherited ones included.
-struct PropertyLookups {
+struct PropertyLookups: @unchecked Sendable {
+    // Safe because the ones that are kept are of a frozen model, whose descriptions any thread may read.
+
     var properties: [NSPropertyDescription]
     var propertiesByName: [String: NSPropertyDescription] = [:]
     var attributesByName: [String: NSAttributeDescription] = [:]

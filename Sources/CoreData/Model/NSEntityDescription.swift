@@ -1,5 +1,6 @@
 import CoreDataModel
 import Foundation
+import Synchronization
 
 /// A description of an entity: a kind of object, the class that represents it, its properties.
 ///
@@ -19,8 +20,18 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     package final internal(set) var compiledEntity: CompiledEntity?
     /// Every property by slot, inherited ones included; empty before the model is frozen.
     package final internal(set) var propertyDescriptions: [NSPropertyDescription] = []
-    /// The properties by name, made when the model is frozen.
-    final var lookups: PropertyLookups?
+    /// Guards what ``lookups`` has made.
+    private let keptLookups = Mutex<PropertyLookups?>(nil)
+    /// The properties by name, made when somebody asks for them; `nil` before the model is frozen.
+    final var lookups: PropertyLookups? {
+        guard isFrozen else { return nil }
+        return keptLookups.withLock { kept in
+            if let kept { return kept }
+            let made = PropertyLookups(allProperties)
+            kept = made
+            return made
+        }
+    }
     final var isFrozen = false
     /// Apple's hash of an entity read from a compiled model, where the rule for computing it is not known.
     final var knownVersionHash: Data?

@@ -61,7 +61,6 @@ extension NSManagedObjectModel {
             entity.compiledEntity = compiledEntity
             // Parents come first, so that inherited properties have their slots already.
             entity.propertyDescriptions = entity.allProperties.sorted { $0.slot < $1.slot }
-            entity.lookups = PropertyLookups(entity.allProperties)
             entity.isFrozen = true
         }
         entityDescriptions = ordered

@@ -8,15 +8,24 @@ extension Compilation {
             slots[index].enumerated().map { compiled($1, slot: $0) }
         }
         let subtrees = subtreesByOrdinal()
+        let oneWay = oneWayToMany(properties)
+        var hasher = VersionHasher(composites: composites)
         var hashes: [Data] = []
+        // By document index and slot.
+        var propertyHashes = [[VersionHasher.Digest]](repeating: [], count: entities.count)
         var result: [CompiledEntity] = []
         for (ordinal, index) in order.enumerated() {
             let entity = entities[index]
             let parent = parents[index].map { ordinals[$0] }
-            let hash = VersionHash.entity(
-                entity,
-                properties: slots[index].map { ($0.element, entities[$0.declarer].name) },
-                superentityHash: parent.map { hashes[$0] }, composites: composites)
+            // What is inherited has the hash that it has there.
+            var ownHashes = parents[index].map { propertyHashes[$0] } ?? []
+            for slot in slots[index].dropFirst(ownHashes.count) {
+                ownHashes.append(hasher.property(slot.element, declaredIn: entities[slot.declarer].name))
+            }
+            propertyHashes[index] = ownHashes
+            let hash = hasher.entity(
+                entity, properties: zip(slots[index], ownHashes).lazy.map { ($0.element, $1) },
+                superentityHash: parent.map { hashes[$0] })
             hashes.append(hash)
             result.append(
                 CompiledEntity(
@@ -28,7 +37,7 @@ extension Compilation {
                     uniquenessConstraints: entity.uniquenessConstraints.filter { isStored($0, in: index) }
                         .map { names in names.compactMap { slotByName[index][$0] } },
                     fetchIndexes: fetchIndexes(of: index), versionHash: hash,
-                    rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees)))
+                    rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees, oneWay)))
         }
         let configurations = Dictionary(
             document.configurations.map { configuration in
@@ -120,9 +129,11 @@ extension Compilation {
 }
 
 extension Compilation {
+    private typealias OneWayToMany = (owner: Int, property: CompiledProperty, relationship: CompiledRelationship)
+
     /// The columns of an entity's rows; see ``RowLayout`` for what they are and in which order.
     private func rowLayout(
-        of ordinal: Int, properties: [[CompiledProperty]], subtrees: [[Int]]
+        of ordinal: Int, properties: [[CompiledProperty]], subtrees: [[Int]], _ oneWay: [OneWayToMany]
     ) -> RowLayout {
         var columns: [RowLayout.Column] = []
         for property in properties[ordinal] where !property.isTransient {
@@ -143,7 +154,7 @@ extension Compilation {
                 }
             }
         }
-        for (owner, property, relationship) in oneWayToMany(properties)
+        for (owner, property, relationship) in oneWay
         where subtrees[relationship.destination].contains(ordinal) {
             columns.append(.init(role: .ownerKey(entity: owner, slot: property.slot), kind: .integer))
             if relationship.isOrdered {
@@ -154,10 +165,8 @@ extension Compilation {
     }
 
     /// Every stored to-many without inverse, by the ordinal of the entity that declares it, then by slot.
-    private func oneWayToMany(
-        _ properties: [[CompiledProperty]]
-    ) -> [(owner: Int, property: CompiledProperty, relationship: CompiledRelationship)] {
-        var result: [(Int, CompiledProperty, CompiledRelationship)] = []
+    private func oneWayToMany(_ properties: [[CompiledProperty]]) -> [OneWayToMany] {
+        var result: [OneWayToMany] = []
         for (ordinal, properties) in properties.enumerated() {
             for property in properties where property.declaringEntity == ordinal && !property.isTransient {
                 guard let relationship = property.relationship, relationship.isToMany,

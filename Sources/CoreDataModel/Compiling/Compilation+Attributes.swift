@@ -4,7 +4,7 @@ extension Compilation {
     /// Checks types, defaults and derivations of every attribute where it is declared.
     mutating func checkAttributes() {
         for index in order {
-            for slot in slots[index] where slot.declarer == index {
+            for slot in slots[index] where slot.declarer == index && Self.mayBeWrong(slot.element) {
                 guard case .attribute(let attribute) = slot.element.kind else { continue }
                 let place = location(slot.element, in: index)
                 let name = "attribute '\(path(slot.element, in: index))'"
@@ -16,6 +16,17 @@ extension Compilation {
                     checkElements(attribute.elements, of: name, at: place)
                 }
             }
+        }
+    }
+
+    /// Whether there is anything to check: most attributes have a type of one value, no default and no derivation.
+    private static func mayBeWrong(_ property: PropertyElement) -> Bool {
+        guard case .attribute(let attribute) = property.kind else { return false }
+        switch attribute.type {
+        case .undefined, .objectID, .composite: return true
+        default:
+            return !attribute.defaultValue.isNull || attribute.defaultValueText != nil
+                || attribute.derivationExpression != nil
         }
     }
 

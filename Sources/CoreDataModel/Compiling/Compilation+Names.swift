@@ -32,27 +32,35 @@ extension Compilation {
     }
 
     private mutating func checkPropertyNames(of index: Int) {
-        let entity = entities[index]
-        var seen: Set<String> = []
-        for property in entity.properties {
-            let place = location(property, in: index)
-            if property.name.isEmpty {
-                report("a property of entity '\(entity.name)' has no name", at: place)
-                continue
-            }
-            checkIdentifier(property.name, what: "property name", of: entity.name, at: place)
-            if ReservedNames.contains(property.name) {
-                report(
-                    "property '\(path(property, in: index))' has the name of a method of NSManagedObject", at: place,
-                    hint:
-                        "rename it, for example to '\(ReservedNames.alternative(to: property.name, in: entity.name))'",
-                    rule: .reservedName, subject: path(property, in: index))
-            }
-            if !seen.insert(property.name).inserted {
-                report(
-                    "entity '\(entity.name)' has two properties named '\(property.name)'", at: place,
-                    rule: .duplicateName, subject: path(property, in: index))
-            }
+        let properties = entities[index].properties
+        var seen = Set<String>(minimumCapacity: properties.count)
+        // By position: an element is taken in hand only where there is something to tell of it.
+        for position in properties.indices {
+            let name = properties[position].name
+            let isNew = seen.insert(name).inserted
+            if !name.isEmpty, isNew, Self.isIdentifier(name), !ReservedNames.contains(name) { continue }
+            reportName(of: properties[position], in: index, isNew: isNew)
+        }
+    }
+
+    private mutating func reportName(of property: PropertyElement, in index: Int, isNew: Bool) {
+        let entity = entities[index].name
+        let place = location(property, in: index)
+        if property.name.isEmpty {
+            report("a property of entity '\(entity)' has no name", at: place)
+            return
+        }
+        checkIdentifier(property.name, what: "property name", of: entity, at: place)
+        if ReservedNames.contains(property.name) {
+            report(
+                "property '\(path(property, in: index))' has the name of a method of NSManagedObject", at: place,
+                hint: "rename it, for example to '\(ReservedNames.alternative(to: property.name, in: entity))'",
+                rule: .reservedName, subject: path(property, in: index))
+        }
+        if !isNew {
+            report(
+                "entity '\(entity)' has two properties named '\(property.name)'", at: place,
+                rule: .duplicateName, subject: path(property, in: index))
         }
     }
 
@@ -67,9 +75,20 @@ extension Compilation {
     }
 
     static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.utf8.first else { return false }
+        // Nearly every name is of ASCII, for which no table of Unicode is asked.
+        if name.utf8.allSatisfy({ $0 < 0x80 }) {
+            return !isDigit(first) && name.utf8.allSatisfy { isLetter($0) || isDigit($0) }
+        }
         guard let first = name.first, first.isLetter || first == "_" else { return false }
         return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
     }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
 /// Names that a property cannot have, because NSObject or NSManagedObject has a method of that name without
@@ -87,9 +106,9 @@ package enum ReservedNames {
         "classForCoder", "classForKeyedArchiver",
     ]
 
-    package static func contains(_ name: String) -> Bool {
-        managedObject.contains(name) || object.contains(name)
-    }
+    private static let all = managedObject.union(object)
+
+    package static func contains(_ name: String) -> Bool { all.contains(name) }
 
     /// A name to suggest instead: `description` of Book → `bookDescription`.
     static func alternative(to name: String, in entity: String) -> String {

@@ -7,19 +7,21 @@ extension Compilation {
         slots = Array(repeating: [], count: entities.count)
         slotByName = Array(repeating: [:], count: entities.count)
         for index in order {
-            var own = entities[index].properties.filter { !$0.name.isEmpty }
-            own.sort { NameOrder.byCodeUnits($0.name, $1.name) }
+            let own = entities[index].properties
+            var positions = own.indices.filter { !own[$0].name.isEmpty }
+            positions.sort { NameOrder.byCodeUnits(own[$0].name, own[$1].name) }
             let inherited = parents[index].map { slots[$0] } ?? []
             var names = parents[index].map { slotByName[$0] } ?? [:]
             var all = inherited
-            for property in own {
-                if let slot = names[property.name] {
+            names.reserveCapacity(inherited.count + positions.count)
+            for position in positions {
+                if let slot = names[own[position].name] {
                     // Two of one name in one entity were reported with the names.
-                    if all[slot].declarer != index { reportRedeclaration(property, of: all[slot], in: index) }
+                    if all[slot].declarer != index { reportRedeclaration(own[position], of: all[slot], in: index) }
                     continue
                 }
-                names[property.name] = all.count
-                all.append(Slot(element: property, declarer: index))
+                names[own[position].name] = all.count
+                all.append(Slot(element: own[position], declarer: index))
             }
             slots[index] = all
             slotByName[index] = names

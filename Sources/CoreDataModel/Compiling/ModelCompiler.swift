@@ -43,10 +43,16 @@ extension ModelDocument {
 
 /// The state that the passes share. Entities are named by their index in the document until ordinals are known.
 struct Compilation {
-    /// A property where it is inherited: the element and the document index of the entity that declares it.
-    struct Slot {
-        var element: PropertyElement
-        var declarer: Int
+    /// A property with the document index of the entity that declares it: one object for all entities that have it, since
+    /// an element is much to copy.
+    final class Slot {
+        let element: PropertyElement
+        let declarer: Int
+
+        init(element: PropertyElement, declarer: Int) {
+            self.element = element
+            self.declarer = declarer
+        }
     }
 
     let document: ModelDocument

@@ -19,7 +19,8 @@ package enum VersionHash {
     package static func property(
         _ property: PropertyElement, declaredIn entityName: String, composites: [String: CompositeElement] = [:]
     ) -> Data {
-        hash(property, declaredIn: entityName, composites: composites, depth: 0)
+        var hasher = VersionHasher(composites: composites)
+        return hasher.property(property, declaredIn: entityName).data
     }
 
     /// The hash of an entity.
@@ -30,65 +31,9 @@ package enum VersionHash {
         _ entity: EntityElement, properties: [(property: PropertyElement, declaredIn: String)],
         superentityHash: Data?, composites: [String: CompositeElement] = [:]
     ) -> Data {
-        let hasComposite = properties.contains { $0.property.isComposite }
-        if hasComposite, let known = entity.knownVersionHash { return known }
-        var input = Data(entity.name.utf8)
-        input.append(entity.isAbstract ? 1 : 0)
-        if let superentityHash { input.append(superentityHash) }
-        for (element, declarer) in properties.sorted(by: {
-            NameOrder.byCodeUnits($0.property.name, $1.property.name)
-        }) where !element.isTransient && !element.isFetched {
-            input.append(property(element, declaredIn: declarer, composites: composites))
-        }
-        input.append(contentsOf: (entity.versionHashModifier ?? "").utf8)
-        let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
-        for constraint in constraints.sorted(by: NameOrder.byCodeUnits) {
-            input.append(contentsOf: constraint.utf8)
-        }
-        return sha256(input)
-    }
-
-    private static func hash(
-        _ property: PropertyElement, declaredIn entityName: String, composites: [String: CompositeElement], depth: Int
-    ) -> Data {
-        switch property.kind {
-        case .attribute(let attribute):
-            if let expression = attribute.derivationExpression {
-                return sha256(Data((DerivationText.hashed(expression) + (attribute.derivationFilter ?? "")).utf8))
-            }
-            var input = common(property, isReadOnly: false)
-            input.append(littleEndian: attribute.type.rawValue)
-            if attribute.allowsExternalBinaryDataStorage { input.append(1) }
-            if attribute.preservesValueInHistoryOnDeletion { input.append(1) }
-            // Composites that contain each other are an error of the model; the depth only ends the walk.
-            if attribute.type == .composite, depth < 16 {
-                let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
-                for element in elements.sorted(by: { NameOrder.byCodeUnits($0.name, $1.name) }) {
-                    input.append(hash(element, declaredIn: entityName, composites: composites, depth: depth + 1))
-                }
-            }
-            return sha256(input)
-        case .relationship(let relationship):
-            var input = common(property, isReadOnly: false)
-            input.append(contentsOf: (relationship.destinationName ?? "").utf8)
-            let isOwnInverse =
-                relationship.inverseName == property.name && relationship.destinationName == entityName
-            if let inverse = relationship.inverseName, !isOwnInverse { input.append(contentsOf: inverse.utf8) }
-            input.append(littleEndian: Int32(clamping: relationship.maxCount))
-            input.append(littleEndian: Int32(clamping: relationship.minCount))
-            if relationship.isOrdered { input.append(littleEndian: UInt16(1)) }
-            return sha256(input)
-        case .fetched:
-            return common(property, isReadOnly: true)
-        }
-    }
-
-    private static func common(_ property: PropertyElement, isReadOnly: Bool) -> Data {
-        var input = Data(property.name.utf8)
-        let flags: UInt16 = (property.isOptional ? 1 : 0) | (property.isTransient ? 2 : 0) | (isReadOnly ? 4 : 0)
-        input.append(littleEndian: flags)
-        input.append(contentsOf: (property.versionHashModifier ?? "").utf8)
-        return sha256(input)
+        var hasher = VersionHasher(composites: composites)
+        let hashed = properties.map { ($0.property, hasher.property($0.property, declaredIn: $0.declaredIn)) }
+        return hasher.entity(entity, properties: hashed, superentityHash: superentityHash)
     }
 
     /// The version checksum of entities with these names and hashes.
@@ -98,20 +43,12 @@ package enum VersionHash {
         return sha256(input).base64EncodedString()
     }
 
-    static func sha256(_ input: Data) -> Data {
-        digest(of: input, count: Int(SHA256_DIGEST_LENGTH)) { _ = SHA256($0, $1, $2) }
-    }
+    static func sha256(_ input: Data) -> Data { VersionHasher.sha256(Array(input)).data }
 
     static func sha512(_ input: Data) -> Data {
-        digest(of: input, count: Int(SHA512_DIGEST_LENGTH)) { _ = SHA512($0, $1, $2) }
-    }
-
-    private static func digest(
-        of input: Data, count: Int, by function: (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?) -> Void
-    ) -> Data {
-        var digest = [UInt8](repeating: 0, count: count)
+        var digest = [UInt8](repeating: 0, count: Int(SHA512_DIGEST_LENGTH))
         input.withUnsafeBytes { bytes in
-            function(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &digest)
+            _ = SHA512(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &digest)
         }
         return Data(digest)
     }
@@ -133,18 +70,5 @@ extension CompiledModel {
             input.append(entity.versionHash)
         }
         return VersionHash.sha512(input).base64EncodedString()
-    }
-}
-
-extension PropertyElement {
-    var isComposite: Bool {
-        if case .attribute(let attribute) = kind { return attribute.type == .composite }
-        return false
-    }
-}
-
-extension Data {
-    fileprivate mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 }

@@ -2,7 +2,19 @@
 package enum NameOrder {
     /// By UTF-16 code units, as hashes, slots and archives sort names: `Zebra` before `apple`.
     package static func byCodeUnits(_ a: String, _ b: String) -> Bool {
-        a.utf16.lexicographicallyPrecedes(b.utf16)
+        precedes(a, b) ?? a.utf16.lexicographicallyPrecedes(b.utf16)
+    }
+
+    /// The same by the bytes of UTF-8, which have that order too but for characters above U+DFFF; `nil` where it takes those.
+    private static func precedes(_ a: String, _ b: String) -> Bool? {
+        a.utf8.withContiguousStorageIfAvailable { a in
+            b.utf8.withContiguousStorageIfAvailable { b in
+                for index in 0..<min(a.count, b.count) where a[index] != b[index] {
+                    return max(a[index], b[index]) < 0xEE ? a[index] < b[index] : nil
+                }
+                return a.count < b.count
+            } ?? nil
+        } ?? nil
     }
 
     /// Without regard to case, as entities are numbered: `apple` before `Zebra`.

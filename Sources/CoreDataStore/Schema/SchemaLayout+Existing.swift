@@ -18,7 +18,10 @@ extension SchemaLayout {
     }
 
     /// The layout that the model has by itself, where the file has every table and column of it, as nearly every file
-    /// does: to prepare a statement that names them costs a tenth of reading the catalog.
+    /// does.
+    ///
+    /// A table that was created as we create it says so by the text that the file keeps of it. To prepare a statement that
+    /// names the columns of any other costs a tenth of reading the catalog.
     private static func usual(
         model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], _ connection: any SQLConnection
     ) -> SchemaLayout? {
@@ -26,18 +29,14 @@ extension SchemaLayout {
         let (numbers, unnumbered) = numbers(of: closed, in: model, rows: rows)
         guard unnumbered.isEmpty else { return nil }
         let expected = SchemaLayout(model: model, entities: closed, numbers: numbers)
-        let parts =
-            expected.tables.map { ($0.name, SchemaTable.fixedColumns + $0.columns.map(\.name)) }
-            + expected.joinTables.map { table in
-                let join = table.join
-                let orders = [join.orderColumn, join.inverseOrderColumn].compactMap { $0 }
-                return (table.name, [join.ownerColumn, join.destinationColumn] + orders)
-            }
         do {
-            for (table, columns) in parts {
+            let texts = try StoreCatalog.textsOfTables(connection)
+            for statement in expected.tableStatements() {
+                guard case .table(let table) = statement else { continue }
+                if let text = texts[table.name], try SchemaRenderer.text(statement) == text { continue }
                 // With their table's name, so that no missing column is taken for a text.
                 var probe = SelectStatement(
-                    columns.map { .init(.column("t0", $0)) }, from: .init(table, as: "t0"))
+                    table.columns.map { .init(.column("t0", $0.name)) }, from: .init(table.name, as: "t0"))
                 probe.condition = .integer(0)
                 try connection.execute(probe.text.sql)
             }

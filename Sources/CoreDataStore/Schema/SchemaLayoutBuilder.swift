@@ -66,19 +66,27 @@ struct SchemaLayoutBuilder {
         var groups = [[SchemaColumn]](repeating: [], count: 8)
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
-                .filter { $0.declaringEntity == ordinal && !$0.isTransient }
-                .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
-            let types = properties.map { $0.attribute?.type }
-            let places = types.map { $0?.columnGroup }
-            for group in 0...7 {
-                for index in properties.indices where places[index] == group {
-                    guard let type = types[index] else { continue }
+            // The slots of an entity's own properties are in the order of their names.
+            var attributes = [[(slot: Int, type: AttributeType)]](repeating: [], count: groups.count)
+            var relationships: [Int] = []
+            for slot in properties.indices
+            where properties[slot].declaringEntity == ordinal && !properties[slot].isTransient {
+                if let type = properties[slot].attribute?.type {
+                    attributes[type.columnGroup].append((slot, type))
+                } else {
+                    relationships.append(slot)
+                }
+            }
+            for group in groups.indices {
+                for (slot, type) in attributes[group] {
                     groups[group].append(
                         column(
-                            "Z" + properties[index].name.uppercased(), type.columnType,
-                            .attribute(slot: properties[index].slot), declaredBy: ordinal))
+                            "Z" + properties[slot].name.uppercased(), type.columnType, .attribute(slot: slot),
+                            declaredBy: ordinal))
                 }
-                if group == 0 { groups[0] += foreignKeys(of: properties, entity: ordinal) }
+                if group == 0 {
+                    groups[0] += foreignKeys(of: relationships.map { properties[$0] }, entity: ordinal)
+                }
             }
         }
         for visit in traces { groups[0] += columns(of: visit, beside: groups[0]) }

@@ -1,0 +1,132 @@
+import CCrypto
+import CoreDataPrimitives
+import Foundation
+
+/// Computes ``VersionHash``es, many in a row: every start of an app computes those of all of its model's properties.
+struct VersionHasher {
+    /// The bytes of a hash.
+    typealias Digest = SIMD32<UInt8>
+
+    let composites: [String: CompositeElement]
+    /// What is hashed next; kept for its memory.
+    private var input: [UInt8] = []
+
+    init(composites: [String: CompositeElement]) { self.composites = composites }
+
+    /// The hash of a property as declared in the entity named `entityName`.
+    mutating func property(_ property: PropertyElement, declaredIn entityName: String) -> Digest {
+        hash(property, declaredIn: entityName, depth: 0)
+    }
+
+    /// The hash of an entity; its properties in any order, inherited ones included.
+    mutating func entity(
+        _ entity: EntityElement, properties: some Sequence<(element: PropertyElement, digest: Digest)>,
+        superentityHash: Data?
+    ) -> Data {
+        var hasComposite = false
+        var stored: [(name: String, digest: Digest)] = []
+        for (element, digest) in properties {
+            hasComposite = hasComposite || element.isComposite
+            if !element.isTransient, !element.isFetched { stored.append((element.name, digest)) }
+        }
+        if hasComposite, let known = entity.knownVersionHash { return known }
+        stored.sort { NameOrder.byCodeUnits($0.name, $1.name) }
+        begin(entity.name)
+        input.append(entity.isAbstract ? 1 : 0)
+        if let superentityHash { input.append(contentsOf: superentityHash) }
+        for (_, digest) in stored { append(digest) }
+        if let modifier = entity.versionHashModifier { input.append(contentsOf: modifier.utf8) }
+        let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
+        for constraint in constraints.sorted(by: NameOrder.byCodeUnits) { input.append(contentsOf: constraint.utf8) }
+        return Self.sha256(input).data
+    }
+
+    private mutating func hash(_ property: PropertyElement, declaredIn entityName: String, depth: Int) -> Digest {
+        switch property.kind {
+        case .attribute(let attribute):
+            if let expression = attribute.derivationExpression {
+                begin(DerivationText.hashed(expression) + (attribute.derivationFilter ?? ""))
+                return Self.sha256(input)
+            }
+            let elements = elements(of: attribute, declaredIn: entityName, depth: depth)
+            beginWithCommon(property)
+            append(littleEndian: attribute.type.rawValue)
+            if attribute.allowsExternalBinaryDataStorage { input.append(1) }
+            if attribute.preservesValueInHistoryOnDeletion { input.append(1) }
+            for element in elements { append(element) }
+        case .relationship(let relationship):
+            beginWithCommon(property)
+            input.append(contentsOf: (relationship.destinationName ?? "").utf8)
+            let isOwnInverse =
+                relationship.inverseName == property.name && relationship.destinationName == entityName
+            if let inverse = relationship.inverseName, !isOwnInverse { input.append(contentsOf: inverse.utf8) }
+            append(littleEndian: Int32(clamping: relationship.maxCount))
+            append(littleEndian: Int32(clamping: relationship.minCount))
+            if relationship.isOrdered { append(littleEndian: UInt16(1)) }
+        case .fetched:
+            return common(property)
+        }
+        return Self.sha256(input)
+    }
+
+    /// Those of a composite attribute. Composites that contain each other are an error of the model; the depth only
+    /// ends the walk.
+    private mutating func elements(
+        of attribute: AttributeElement, declaredIn entityName: String, depth: Int
+    ) -> [Digest] {
+        guard attribute.type == .composite, depth < 16 else { return [] }
+        let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
+        return elements.sorted { NameOrder.byCodeUnits($0.name, $1.name) }
+            .map { hash($0, declaredIn: entityName, depth: depth + 1) }
+    }
+
+    /// What the hashes of all properties begin with.
+    private mutating func common(_ property: PropertyElement) -> Digest {
+        begin(property.name)
+        let flags: UInt16 =
+            (property.isOptional ? 1 : 0) | (property.isTransient ? 2 : 0) | (property.isFetched ? 4 : 0)
+        append(littleEndian: flags)
+        if let modifier = property.versionHashModifier { input.append(contentsOf: modifier.utf8) }
+        return Self.sha256(input)
+    }
+
+    // MARK: Bytes
+
+    private mutating func begin(_ text: String) {
+        input.removeAll(keepingCapacity: true)
+        input.append(contentsOf: text.utf8)
+    }
+
+    private mutating func beginWithCommon(_ property: PropertyElement) {
+        let common = common(property)
+        input.removeAll(keepingCapacity: true)
+        append(common)
+    }
+
+    private mutating func append(_ digest: Digest) {
+        withUnsafeBytes(of: digest) { input.append(contentsOf: $0) }
+    }
+
+    private mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {
+        withUnsafeBytes(of: number.littleEndian) { input.append(contentsOf: $0) }
+    }
+
+    static func sha256(_ input: [UInt8]) -> Digest {
+        var digest = Digest()
+        withUnsafeMutableBytes(of: &digest) { bytes in
+            _ = SHA256(input, input.count, bytes.bindMemory(to: UInt8.self).baseAddress)
+        }
+        return digest
+    }
+}
+
+extension VersionHasher.Digest {
+    var data: Data { withUnsafeBytes(of: self) { Data($0) } }
+}
+
+extension PropertyElement {
+    var isComposite: Bool {
+        if case .attribute(let attribute) = kind { return attribute.type == .composite }
+        return false
+    }
+}
