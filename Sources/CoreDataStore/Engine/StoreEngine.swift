@@ -42,6 +42,8 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
+    /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
+    let keyCounters = Mutex<[Int: Int64]>([:])
 
     package init(
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,

@@ -14,6 +14,7 @@ extension StoreEngine {
     func takeKeys(root: Int, count: Int, _ connection: any SQLConnection) throws -> ClosedRange<Int64> {
         precondition(count > 0, "allocate at least one key")
         let table = try saveTables.table(of: root)
+        if let keys = try takeKeys(afterKnown: root, table, count: count, connection) { return keys }
         let query = try connection.statement(table.keyQuery)
         defer { query.reset() }
         try query.bind(table.number, at: 0)
@@ -36,6 +37,25 @@ extension StoreEngine {
         try update.bind(end, at: 0)
         try update.bind(table.number, at: 1)
         try update.run()
+        keyCounters.withLock { $0[root] = end }
+        return (last + 1)...end
+    }
+
+    /// The same in one statement, where the file's counter is still as this engine left it; `nil` where somebody else has
+    /// moved it, or a transaction that did was rolled back.
+    private func takeKeys(
+        afterKnown root: Int, _ table: SaveTables.Table, count: Int, _ connection: any SQLConnection
+    ) throws -> ClosedRange<Int64>? {
+        guard let last = keyCounters.withLock({ $0[root] }) else { return nil }
+        let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
+        if isTooMuch { return nil }
+        let update = try connection.statement(SaveTables.keyAdvance)
+        defer { update.reset() }
+        try update.bind(end, at: 0)
+        try update.bind(table.number, at: 1)
+        try update.bind(last, at: 2)
+        guard try update.run() == 1 else { return nil }
+        keyCounters.withLock { $0[root] = end }
         return (last + 1)...end
     }
 

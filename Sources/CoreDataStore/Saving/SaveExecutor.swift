@@ -13,17 +13,14 @@ struct SaveExecutor {
 
     /// - Throws: ``RowIsOutdated`` at the first such row; what to tell about it is found out after the rollback.
     func run(_ plan: SavePlan) throws {
-        for step in plan.steps {
-            switch step {
-            case .check(let checks): try check(checks)
-            case .removeLinks(let links), .insertLinks(let links): try write(links)
-            case .delete(let deletions): try delete(deletions)
-            case .park(let parking): try park(parking)
-            case .update(let updates): try update(updates)
-            case .insert(let insertions): try insert(insertions)
-            case .metadata(let metadata): try write(metadata)
-            }
-        }
+        for step in plan.checks { try check(step) }
+        for step in plan.removedLinks { try write(step) }
+        for step in plan.deletions { try delete(step) }
+        for step in plan.parkings { try park(step) }
+        for step in plan.updates { try update(step) }
+        for step in plan.insertions { try insert(step) }
+        for step in plan.insertedLinks { try write(step) }
+        if let metadata = plan.metadata { try write(metadata) }
     }
 
     private func check(_ step: SavePlan.Checks) throws {
@@ -47,7 +44,7 @@ struct SaveExecutor {
             return true
         }
         guard first < step.rows.count else { return }
-        let statement = try connection.statement(step.sql)
+        let statement = try connection.statement(step.table.insertion)
         defer { statement.reset() }
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
@@ -68,8 +65,9 @@ struct SaveExecutor {
     // MARK: Updates
 
     private func update(_ step: SavePlan.Updates) throws {
-        if !step.externalColumns.isEmpty {
-            try noteFiles(step.table, step.externalColumns, step.rows.map(\.old.primaryKey))
+        let form = step.form
+        if !form.externalColumns.isEmpty {
+            try noteFiles(form.table, form.externalColumns, step.rows.map(\.old.primaryKey))
         }
         let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
             try bind(step, index, to: statement, at: place)
@@ -84,21 +82,24 @@ struct SaveExecutor {
             }
         }
         guard first < step.rows.count else { return }
-        let statement = try connection.statement(step.sql)
+        let statement = try connection.statement(form.sql)
         defer { statement.reset() }
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
-            try statement.bind(Int64(step.rows[index].old.version), at: step.columns.count + 2)
+            try statement.bind(Int64(step.rows[index].old.version), at: form.columns.count + 2)
             guard try statement.run() > 0 else { throw RowIsOutdated() }
         }
     }
 
     /// New version, columns, key.
     private func bind(_ step: SavePlan.Updates, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
+        let form = step.form
         try statement.bind(Int64(step.rows[index].new.version), at: first)
-        try bind(
-            step.rows[index].new, step.columns, step.externalColumns, step.table, to: statement, at: first + 1)
-        try statement.bind(step.rows[index].old.primaryKey, at: first + 1 + step.columns.count)
+        if !form.columns.isEmpty {
+            try bind(
+                step.rows[index].new, form.columns, form.externalColumns, form.table, to: statement, at: first + 1)
+        }
+        try statement.bind(step.rows[index].old.primaryKey, at: first + 1 + form.columns.count)
     }
 
     // MARK: Insertions and updates
@@ -161,7 +162,7 @@ struct SaveExecutor {
     /// Deletes rows whose keys are scattered.
     private func delete(_ step: SavePlan.Deletions, _ rows: Range<Int>) throws {
         guard !rows.isEmpty else { return }
-        let single = try connection.statement(step.sql)
+        let single = try connection.statement(step.table.deletion)
         defer { single.reset() }
         let several = step.several.flatMap { $0.rows <= rows.count ? $0 : nil }
         let statement = try several.map { try connection.statement($0.sql) }

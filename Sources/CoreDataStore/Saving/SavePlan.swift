@@ -4,18 +4,6 @@ import CoreDataPrimitives
 ///
 /// See ``SavePlanner`` for the order and ``SaveExecutor`` for what becomes of it.
 struct SavePlan: Sendable {
-    /// Indirect, so that to pass one on counts one reference and not those of all that is in it.
-    indirect enum Step: Sendable {
-        case check(Checks)
-        case removeLinks(Links)
-        case delete(Deletions)
-        case park(Parking)
-        case update(Updates)
-        case insert(Insertions)
-        case insertLinks(Links)
-        case metadata(StoreMetadata)
-    }
-
     /// A statement that writes several rows at once; what is left of them is written one by one.
     struct Several: Sendable {
         var sql: String
@@ -59,8 +47,6 @@ struct SavePlan: Sendable {
         var consecutive: Consecutive?
         /// For the rows that are not consecutive. Bound: the keys, the version that all of them have.
         var several: Several?
-        /// Bound: key, version.
-        var sql: String
         /// Whether rows are still there. Bound: first key, last key.
         var rangeCheck: String
     }
@@ -75,23 +61,25 @@ struct SavePlan: Sendable {
     struct Updates: Sendable {
         /// Bound for each row: version, columns, key. The old version is the one before.
         var several: Several?
-        /// Bound: version, columns, key, old version.
-        var sql: String
-        var table: SaveTables.Table
-        /// The row's columns that are written, and those of them in external storage.
-        var columns: [Int]
-        var externalColumns: [Int]
+        var form: UpdateForm
         var rows: [ChangeSet.Update]
     }
 
     struct Insertions: Sendable {
         /// Bound for each row: as for one.
         var several: Several?
-        /// Bound: key, entity number, version, columns.
-        var sql: String
+        /// Its statement has bound: key, entity number, version, columns.
         var table: SaveTables.Table
         var rows: [ChangeSet.Insertion]
     }
 
-    var steps: [Step] = []
+    // In the order in which they are run.
+    var checks: [Checks] = []
+    var removedLinks: [Links] = []
+    var deletions: [Deletions] = []
+    var parkings: [Parking] = []
+    var updates: [Updates] = []
+    var insertions: [Insertions] = []
+    var insertedLinks: [Links] = []
+    var metadata: StoreMetadata?
 }

@@ -18,16 +18,18 @@ struct SavePlanner {
 
     /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
     func plan(_ changes: ChangeSet) throws -> SavePlan {
-        var steps: [SavePlan.Step] = []
-        for checks in try checks(changes.checks) { steps.append(.check(checks)) }
-        for links in try links(changes.links, .remove) { steps.append(.removeLinks(links)) }
-        for deletions in try deletions(changes.deletions) { steps.append(.delete(deletions)) }
-        for parking in try parkings(changes.updates) { steps.append(.park(parking)) }
-        for updates in try updates(changes.updates) { steps.append(.update(updates)) }
-        for insertions in try insertions(changes.insertions) { steps.append(.insert(insertions)) }
-        for links in try links(changes.links, .insert) { steps.append(.insertLinks(links)) }
-        if let metadata = changes.metadata { steps.append(.metadata(metadata)) }
-        return SavePlan(steps: steps)
+        var plan = SavePlan()
+        plan.checks = try checks(changes.checks)
+        plan.deletions = try deletions(changes.deletions)
+        plan.parkings = try parkings(changes.updates)
+        plan.updates = try updates(changes.updates)
+        plan.insertions = try insertions(changes.insertions)
+        if !changes.links.isEmpty {
+            plan.removedLinks = try links(changes.links, .remove)
+            plan.insertedLinks = try links(changes.links, .insert)
+        }
+        plan.metadata = changes.metadata
+        return plan
     }
 
     // MARK: Rows
@@ -64,7 +66,7 @@ struct SavePlanner {
             table: table, rows: rows,
             consecutive: ranges.isEmpty ? nil : .init(sql: tables.rangeDeletion(from: table), ranges: ranges),
             several: several(of: rows.count, values: 1) { tables.deletion(from: table, rows: $0) },
-            sql: table.deletion, rangeCheck: tables.rangeCheck(of: table))
+            rangeCheck: tables.rangeCheck(of: table))
     }
 
     /// So many rows are worth a statement of their own.
@@ -83,7 +85,7 @@ struct SavePlanner {
         SavePlan.Insertions(
             several: several(of: rows.count, values: 3 + table.columns.count) {
                 tables.insertion(into: table, rows: $0)
-            }, sql: table.insertion, table: table, rows: rows)
+            }, table: table, rows: rows)
     }
 
     /// The statement for several rows of `values` values each, where there are as many.
@@ -92,25 +94,32 @@ struct SavePlanner {
         return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows, values: values) : nil
     }
 
-    private struct UpdateShape: Hashable {
-        var entity: Int
-        var columns: IndexMask
-    }
-
     private func updates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
         if let step = try uniformUpdates(updates) { return [step] }
-        var table: SaveTables.Table?
+        if updates.count <= Self.fewRows { return try fewUpdates(updates) }
         return try grouped(
-            updates,
-            by: { update in
-                if table?.entity != update.new.entity { table = try tables.table(of: update.new.entity) }
-                return UpdateShape(
-                    entity: update.new.entity,
-                    columns: table.map { Self.changedColumns(update, $0) } ?? IndexMask())
-            },
-            { shape, rows in
-                step(shape, try tables.table(of: shape.entity), rows)
-            })
+            updates, by: { try form(of: $0) }, { step($0, $1) })
+    }
+
+    /// As many rows are in groups soonest by looking through the groups.
+    private static let fewRows = 8
+
+    private func fewUpdates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
+        var steps: [SavePlan.Updates] = []
+        for index in updates.indices {
+            let form = try form(of: updates[index])
+            if let place = steps.firstIndex(where: { $0.form === form }) {
+                steps[place].rows.append(updates[index])
+            } else {
+                steps.append(SavePlan.Updates(several: nil, form: form, rows: [updates[index]]))
+            }
+        }
+        return steps
+    }
+
+    private func form(of update: ChangeSet.Update) throws -> UpdateForm {
+        let table = try tables.table(of: update.new.entity)
+        return tables.form(of: table, Self.changedColumns(update, table))
     }
 
     /// The one step, where all rows are of one entity and have the same changed columns, as after most loops: found
@@ -124,27 +133,22 @@ struct SavePlanner {
                 return nil
             }
         }
-        return step(UpdateShape(entity: entity, columns: columns), table, updates)
+        return step(tables.form(of: table, columns), updates)
     }
 
-    private func step(
-        _ shape: UpdateShape, _ table: SaveTables.Table, _ rows: [ChangeSet.Update]
-    ) -> SavePlan.Updates {
-        let columns = Array(shape.columns)
-        let externalColumns = table.externalColumns.filter(shape.columns.contains)
+    private func step(_ form: UpdateForm, _ rows: [ChangeSet.Update]) -> SavePlan.Updates {
+        let table = form.table
         // Rows with unique values make SQLite note how to undo the statement. Files of external data are written when a
         // row is bound, which must not happen twice.
         let isPlain =
-            table.constraints.isEmpty && externalColumns.isEmpty
+            table.constraints.isEmpty && form.externalColumns.isEmpty
             && rows.indices.allSatisfy { rows[$0].new.version == rows[$0].old.version &+ 1 }
         return SavePlan.Updates(
             several: !isPlain
                 ? nil
-                : several(of: rows.count, values: 2 + columns.count) {
-                    tables.update(of: table, shape.columns, rows: $0)
-                },
-            sql: tables.update(of: table, shape.columns), table: table, columns: columns,
-            externalColumns: externalColumns, rows: rows)
+                : several(of: rows.count, values: 2 + form.columns.count) {
+                    tables.update(of: table, form.mask, rows: $0)
+                }, form: form, rows: rows)
     }
 
     private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> IndexMask {

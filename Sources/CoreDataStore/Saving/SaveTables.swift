@@ -26,6 +26,7 @@ final class SaveTables: Sendable {
         let deletion: String
         /// Selects the highest key in use; bound: the root's entity number.
         let keyQuery: String
+        let updateForms = UpdateForms()
 
         init(_ entity: CompiledEntity, _ stored: StoreLayout.Entity, _ constraints: [Constraint]) {
             self.entity = entity.ordinal
@@ -101,6 +102,11 @@ final class SaveTables: Sendable {
     }
 
     // MARK: Statements
+
+    /// What updating these columns takes.
+    func form(of table: Table, _ columns: IndexMask) -> UpdateForm {
+        table.updateForms.form(columns) { UpdateForm(table, columns, sql: update(of: table, columns)) }
+    }
 
     /// How many rows one statement writes where there are that many: what a statement costs besides its rows is a
     /// quarter of an insert and a third of an update, and more rows gain no more.
@@ -216,6 +222,15 @@ final class SaveTables: Sendable {
     static let keyUpdate = UpdateStatement(
         BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .parameter)],
         where: .comparison(.equal, .column(nil, "Z_ENT"), .parameter)
+    ).text.sql
+
+    /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?`
+    static let keyAdvance = UpdateStatement(
+        BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .parameter)],
+        where: .and([
+            .comparison(.equal, .column(nil, "Z_ENT"), .parameter),
+            .comparison(.equal, .column(nil, "Z_MAX"), .parameter),
+        ])
     ).text.sql
 
     /// Those of the entity and its ancestors; the index of each serves the whole table.

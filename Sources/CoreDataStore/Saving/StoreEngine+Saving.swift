@@ -46,6 +46,9 @@ extension StoreEngine {
             return outcome
         } catch {
             writer.cancel()
+            keyCounters.withLock { counters in
+                for root in keys.keys { counters[root] = nil }
+            }
             throw try explained(error, attempted)
         }
     }
