@@ -46,6 +46,7 @@ extension NSManagedObjectContext {
         guard !object.flags.contains(.deleted) else { return }
         object.flags.insert(.deleted)
         object.flags.remove(.updated)
+        registry.mayHaveDangling = true
         unpropagated.append(object)
         if !object.flags.contains(.inserted) {
             if !object.flags.contains(.listedDeleted) {

@@ -260,6 +260,8 @@ extension NSManagedObjectContext {
         let property = slot < 0 ? nil : object.runtime.entity.propertiesByName[object.runtime.slots[slot].name]
         let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
         object.becomeInaccessible()
+        registry.mayHaveDangling = true
+        losses += 1
         guard isDeleted, !object.flags.contains(.deleted) else { return }
         object.flags.remove(.updated)
         object.flags.insert(.deleted)

@@ -146,6 +146,7 @@ extension NSManagedObjectContext {
         updatedList = []
         deletedList = []
         checkedList = []
+        registry.mayHaveDangling = false
         unpropagated = []
     }
 
@@ -272,6 +273,7 @@ extension NSManagedObjectContext {
         }
         processPendingChanges()
         detach(deleted)
+        if !deleted.isEmpty { registry.mayHaveDangling = true }
         guard !ids.isEmpty else { return }
         var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
         for (key, value) in ids { userInfo[key] = value }

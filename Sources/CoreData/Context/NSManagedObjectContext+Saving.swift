@@ -88,6 +88,7 @@ extension NSManagedObjectContext {
 
     private func validate(_ lists: [[NSManagedObject]]) throws {
         var errors: [any Error] = []
+        let losses = losses
         for objects in lists {
             objects.forEachHeld { object in
                 guard object.hasChanges, !object.flags.contains(.inaccessible) else { return }
@@ -103,6 +104,12 @@ extension NSManagedObjectContext {
             }
         }
         try checkReads()
+        if errors.isEmpty, self.losses != losses {
+            // Validation itself found rows gone, perhaps those that objects lead to which had been validated before.
+            for object in lists.joined() where object.hasChanges && !object.isDeleted {
+                object.validateDestinations(&errors)
+            }
+        }
         if let error = CoreDataErrors.combined(errors) { throw error }
     }
 
@@ -171,10 +178,12 @@ extension NSManagedObjectContext {
                 guard !object.runtime.slots[slot].property.isTransient else { continue }
                 switch relation {
                 case .unread, .toOne(nil): break
-                case .toOne(let target?): try SavePreparation.checkStore(target, of: object, slot)
+                case .toOne(let target?):
+                    guard object.isChanged(slot) else { break }
+                    try SavePreparation.checkDestination(target, of: object, slot)
                 case .toMany(let members):
                     for member in members.added where !member.object.isDeleted {
-                        try SavePreparation.checkStore(member.object, of: object, slot)
+                        try SavePreparation.checkDestination(member.object, of: object, slot)
                     }
                 }
             }
@@ -222,6 +231,7 @@ extension NSManagedObjectContext {
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
         saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
         checkedList = []
+        registry.mayHaveDangling = false
         insertedList = stillListed(insertedList, .inserted, .listedInserted)
         updatedList = stillListed(updatedList, .updated, .listedUpdated)
         deletedList = stillListed(deletedList, .deleted, .listedDeleted)

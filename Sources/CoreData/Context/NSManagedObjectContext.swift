@@ -97,6 +97,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var event = ChangeEvent()
     @exclusivity(unchecked) final var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) final var isProcessing = false
+    /// How often a row was found to be gone.
+    final var losses = 0
     /// What could not be read where no error could be thrown, until a save has told it or the changes are taken back.
     final var readFailure: (any Error)?
     /// Who is told of values that cannot be read, in place of the log.

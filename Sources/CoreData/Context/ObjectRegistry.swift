@@ -23,6 +23,9 @@ final class ObjectRegistry: @unchecked Sendable {
     var coordinator: NSPersistentStoreCoordinator? {
         didSet { state.withLock { $0.homes = [:] } }
     }
+    /// Whether a relationship that changed may lead to an object that is deleted, gone or in no context: then validation
+    /// looks. Here and not in the context, so that objects ask without counting a reference; it belongs to the context's queue.
+    @exclusivity(unchecked) var mayHaveDangling = false
     private let state = Mutex(State())
 
     private struct State {

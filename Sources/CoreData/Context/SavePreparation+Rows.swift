@@ -86,7 +86,7 @@ extension SavePreparation {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             try target._withUnsafeGuaranteedRef { target in
-                try Self.checkStore(target, of: object, slot)
+                try Self.checkDestination(target, of: object, slot)
                 if target.hasTemporaryKey {
                     throw CoreDataErrors.danglingTarget(object, relationship: object.runtime.slots[slot].name, target)
                 }
@@ -133,7 +133,11 @@ extension SavePreparation {
         if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
-    static func checkStore(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
+    /// Throws for a destination that has no row to lead to, whatever a class's own validation said of it, or one elsewhere.
+    static func checkDestination(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
+        if !target.isReferable(from: object.home) {
+            throw ValidationErrors.dangling(object.runtime.slots[slot].name, of: object, to: [target])
+        }
         if target.storeIndex != object.storeIndex {
             throw CoreDataErrors.crossStore(object, relationship: object.runtime.slots[slot].name, target)
         }

@@ -106,6 +106,8 @@ final class SavePreparation {
         changes.updates.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
             guard let old = object.rowView else {
+                // What is gone can be lost by another: a row led to it that is deleted or led elsewhere now.
+                if object.hasOnlyLost { return }
                 throw SaveFailure.conflicts([
                     SaveFailure.Conflict(
                         key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey),

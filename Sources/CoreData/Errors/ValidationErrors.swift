@@ -35,15 +35,34 @@ enum ValidationErrors {
         return make(code, key, object, value)
     }
 
+    /// A relationship that leads to what cannot be saved.
+    static func dangling(_ key: String, of object: NSManagedObject, to targets: [NSManagedObject]) -> CocoaError {
+        let isToMany = object.runtime.slot(forKey: key).map { object.runtime.slots[$0].isToMany } ?? false
+        let reason = targets.first.map { "a \($0.runtime.name) that \(whyInvalid($0, for: object))" } ?? "no object"
+        return make(
+            NSManagedObjectValidationError, key, object, isToMany ? NSSet(array: targets) : targets.first,
+            text: "Dangling reference to an invalid object: \(placeholder) leads to \(reason).",
+            [NSAffectedObjectsErrorKey: [object] + targets])
+    }
+
+    private static func whyInvalid(_ target: NSManagedObject, for object: NSManagedObject) -> String {
+        if target.home.registryAddress == object.home.registryAddress {
+            return target.isDeleted && !target.flags.contains(.inaccessible) ? "is deleted" : "is in no store any more"
+        }
+        if target.flags.contains(.new), !target.flags.contains(.inaccessible) {
+            return "is in no context; insert it with insert(_:), or set another one"
+        }
+        return "has left the context, because it was deleted or the context was reset; set another one"
+    }
+
     private static func make(
         _ code: Int, _ key: String, _ object: NSManagedObject, _ value: Any?, predicate: NSPredicate? = nil,
-        text: String = ""
+        text: String = "", _ more: [String: Any] = [:]
     ) -> CocoaError {
-        var userInfo: [String: Any] = [
-            NSValidationObjectErrorKey: object,
-            NSValidationKeyErrorKey: key,
-            NSValidationValueErrorKey: value ?? NSNull(),
-        ]
+        var userInfo = more
+        userInfo[NSValidationObjectErrorKey] = object
+        userInfo[NSValidationKeyErrorKey] = key
+        userInfo[NSValidationValueErrorKey] = value ?? NSNull()
         if let predicate { userInfo[NSValidationPredicateErrorKey] = predicate }
         return CoreDataErrors.make(code, sentence(text.isEmpty ? template(code) : text, key, object), userInfo)
     }

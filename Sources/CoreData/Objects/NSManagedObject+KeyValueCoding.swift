@@ -106,6 +106,8 @@ extension NSManagedObject {
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
         guard let relationship = info.relationship else { return nil }
         if !relationship.isToMany { return toOne(slot) }
+        // What is put into it is not looked at.
+        home.registry?.mayHaveDangling = true
         let members = RelationshipMembers(of: self, slot: slot, isPrimitive: true)
         return relationship.isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)
     }
@@ -116,6 +118,7 @@ extension NSManagedObject {
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let slot = runtime.slot(forKey: key) else { return setValue(value, forUndefinedKey: key) }
         let info = runtime.slots[slot]
+        if info.relationship != nil { home.registry?.mayHaveDangling = true }
         if info.attribute != nil {
             setPrimitiveAttribute(value, slot)
         } else if info.relationship != nil, !info.isToMany {

@@ -215,9 +215,12 @@ extension NSManagedObject {
     /// Stops the program where the object cannot be the relationship's.
     private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
         // What is right by far most often is seen without counting a reference.
+        let isWhole = flags.union(object.flags).isDisjoint(with: [.deleted, .inaccessible])
         if object.home.registryAddress == home.registryAddress, object.home.ordinal == home.facts[slot].destination {
+            if !isWhole { noteDangling(object) }
             return
         }
+        if !isWhole || object.home.registryAddress != home.registryAddress { noteDangling(object) }
         guard let relationship = runtime.slots[slot].relationship else { return }
         if object.registry !== registry, let registry, let other = object.registry {
             preconditionFailure(

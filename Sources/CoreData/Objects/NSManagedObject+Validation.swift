@@ -67,7 +67,8 @@ extension NSManagedObject {
     /// The checks of the model, then those of an overridden `validateValue(_:forKey:)`; all problems in one error.
     final func validate(_ operation: ValidatedOperation) throws {
         let overrides = ClassOverrides.overridesValidateValue(type(of: self))
-        if !overrides, home.runtime.validation.isEmpty, !flags.contains(.wideInteger) { return }
+        let looksAtDestinations = operation != .delete && mayDangle
+        if !overrides, home.runtime.validation.isEmpty, !flags.contains(.wideInteger), !looksAtDestinations { return }
         var errors: [any Error] = []
         if operation == .delete {
             validateDenying(&errors)
@@ -80,6 +81,7 @@ extension NSManagedObject {
             validateRules(&errors)
             validateCounts(&errors)
         }
+        if looksAtDestinations { validateDestinations(&errors) }
         if let error = CoreDataErrors.combined(errors) { throw error }
     }
 
@@ -87,6 +89,8 @@ extension NSManagedObject {
         guard !runtime.validation.mandatory.isEmpty else { return }
         // An updated object that was only touched by another's relationship may still be a fault.
         fireIfNeeded(key: nil)
+        // One whose row is gone is not saved.
+        if flags.contains(.inaccessible) { return }
         for slot in runtime.validation.mandatory where isNil(slot) {
             errors.append(
                 ValidationErrors.missing(runtime.slots[slot].name, of: self))
@@ -102,7 +106,8 @@ extension NSManagedObject {
         }
         if let row, info.column >= 0, !relations.isRead(info.relation) { return row.isNull(info.column) }
         guard let target = toOne(slot) else { return true }
-        return target.isDeleted
+        // One that was set to what is deleted is told as that.
+        return target.isDeleted && !isChanged(slot)
     }
 
     /// Numbers that their attributes are too narrow for.
@@ -189,6 +194,7 @@ extension NSManagedObject {
 
     private final func validateByKey(_ errors: inout [any Error]) {
         fireIfNeeded(key: nil)
+        if flags.contains(.inaccessible) { return }
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
             // What cannot be read is not nil.
             if info.isToMany || isUnreadable(index) { continue }

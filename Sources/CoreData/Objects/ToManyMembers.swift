@@ -79,6 +79,15 @@ final class ToManyMembers {
         return removedSet
     }
 
+    /// What is a member, none in the store, and does not pass.
+    func added(except passes: (NSManagedObject) -> Bool) -> [NSManagedObject] {
+        let isDoubtful =
+            addedSet.contains { !passes($0.object) }
+            || log.contains { if case .add(let object) = $0 { !passes(object) } else { false } }
+        // Only then what was added is told from what was removed again.
+        return isDoubtful ? added.lazy.map(\.object).filter { !passes($0) } : []
+    }
+
     var hasChanges: Bool {
         sortOut(unlessUniform: true)
         return !log.isEmpty || !addedSet.isEmpty || !removedSet.isEmpty || isReordered

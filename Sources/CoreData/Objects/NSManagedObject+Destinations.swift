@@ -1,0 +1,77 @@
+import CoreDataModel
+import Foundation
+
+// Destinations that have no row to lead to: deleted objects, those whose rows are gone, those in no context.
+extension NSManagedObject {
+    /// Whether a relationship of an object of that home can be saved that leads here.
+    @inline(__always)
+    final func isReferable(from home: ObjectHome) -> Bool {
+        self.home.registryAddress == home.registryAddress && flags.isDisjoint(with: [.deleted, .inaccessible])
+    }
+
+    /// Takes note that this object and the other are related now, one of which cannot be saved as it is.
+    @inline(never)
+    final func noteDangling(_ object: NSManagedObject) {
+        home.registry?.mayHaveDangling = true
+        object.home.registry?.mayHaveDangling = true
+    }
+
+    /// Whether one of its relationships that changed may lead to what cannot be saved.
+    final var mayDangle: Bool {
+        guard !relations.isEmpty, let registry = home.uncountedRegistry else { return false }
+        return home.hasOneWayToOne || registry._withUnsafeGuaranteedRef { $0.mayHaveDangling }
+    }
+
+    /// Whether another object's change took this one out of relationships, and nothing else was done to it.
+    final var hasOnlyLost: Bool {
+        if let values, !values.live.isEmpty { return false }
+        return relations.allSatisfy { relation in
+            switch relation {
+            case .unread: true
+            case .toOne(let target): target == nil
+            case .toMany(let members): members.added.isEmpty && !members.isReordered
+            }
+        }
+    }
+
+    /// The relationships that were changed so that they lead to what cannot be saved; what the store has is as it is.
+    final func validateDestinations(_ errors: inout [any Error]) {
+        let home = home
+        for relation in relations.indices {
+            if let members = relations.uncountedMembers(relation) {
+                let dangling = members._withUnsafeGuaranteedRef { $0.added { $0.isReferable(from: home) } }
+                if !dangling.isEmpty { note(dangling, runtime.relationSlots[relation], &errors) }
+            } else if let target = relations.uncountedToOne(relation) {
+                let slot = runtime.relationSlots[relation]
+                let isOneWay = home.facts[slot].inverse < 0
+                if !isOneWay, target._withUnsafeGuaranteedRef({ $0.isReferable(from: home) }) { continue }
+                validateToOne(target.takeUnretainedValue(), slot, isOneWay: isOneWay, &errors)
+            }
+        }
+    }
+
+    private final func validateToOne(
+        _ target: NSManagedObject, _ slot: Int, isOneWay: Bool, _ errors: inout [any Error]
+    ) {
+        guard isChanged(slot) else { return }
+        if isOneWay { target.findOutWhetherGone() }
+        if !target.isReferable(from: home) { note([target], slot, &errors) }
+    }
+
+    private final func note(_ dangling: [NSManagedObject], _ slot: Int, _ errors: inout [any Error]) {
+        let info = runtime.slots[slot]
+        if !info.property.isTransient { errors.append(ValidationErrors.dangling(info.name, of: self, to: dangling)) }
+    }
+
+    /// Asks for the row where nobody else will: a one-way relationship changes nothing of its destination, so that no save
+    /// would find that another context deleted it.
+    private final func findOutWhetherGone() {
+        guard isStored, !isDeleted, !flags.contains(.inaccessible), let context = managedObjectContext,
+            let store = home.store, store.isAttached
+        else { return }
+        do {
+            // While the object has a row, memory has one too, unless a save deleted it.
+            if try store.source.row(primaryKey, root: home.root, staleness: -1) == nil { context.lose(self, slot: -1) }
+        } catch { context.noteReadFailure(error, "\(objectID)") }
+    }
+}
