@@ -1,8 +1,5 @@
 import CoreDataModel
-import CoreDataPredicate
 import CoreDataPrimitives
-import Foundation
-import Logging
 import Synchronization
 
 /// What reading and writing an object needs to know of its entity, laid out for speed.
@@ -11,47 +8,6 @@ import Synchronization
 /// runtime, so that a model nobody uses any more goes away.
 final class EntityRuntime: @unchecked Sendable {
     // Safe because all is set once, but `classCache`, which is atomic.
-
-    /// A property, with what its accessors need. A class, so that to look at one copies none of it.
-    final class Slot: Sendable {
-        let name: String
-        let property: CompiledProperty
-        /// The column in the entity's row; -1 where nothing is stored.
-        let column: Int
-        /// The position among the entity's relationships; -1 for attributes.
-        let relation: Int
-        let type: AttributeType
-        let attribute: CompiledAttribute?
-        let relationship: CompiledRelationship?
-        let isToMany: Bool
-        /// Whether the inverse is there and to-many.
-        let isInverseToMany: Bool
-        /// The ordinals of the destination entity and all below it.
-        let destinationSubtree: [Int]
-        let destinationName: String
-        let destinationRoot: Int
-        /// The column with the entity number of a to-one's destination; -1 where there is none.
-        let entityColumn: Int
-
-        init(_ property: CompiledProperty, relation: Int, layout: RowLayout, in model: CompiledModel) {
-            self.property = property
-            self.relation = relation
-            name = property.name
-            column = layout.columnOfSlot[property.slot]
-            let attribute = property.attribute
-            let relationship = property.relationship
-            self.attribute = attribute
-            type = attribute?.type ?? .undefined
-            self.relationship = relationship
-            isToMany = relationship?.isToMany ?? false
-            let destination = relationship.map { model.entities[$0.destination] }
-            isInverseToMany = relationship.flatMap { model.inverse(of: $0) }?.relationship?.isToMany ?? false
-            destinationSubtree = destination?.subtree ?? []
-            destinationName = destination?.name ?? ""
-            destinationRoot = destination?.root ?? -1
-            entityColumn = layout.entityColumnOfSlot[property.slot]
-        }
-    }
 
     let compiled: CompiledEntity
     /// The description of the entity; alive as long as `model`, which holds it.
@@ -162,102 +118,5 @@ final class EntityRuntime: @unchecked Sendable {
 
     private func remember(_ type: NSManagedObject.Type) {
         classCache.store(unsafeBitCast(type, to: UInt.self), ordering: .releasing)
-    }
-}
-
-/// A relationship whose delete rule does something.
-struct DeleteStep: Sendable {
-    let slot: Int
-    let isToMany: Bool
-    /// Whether the destinations are deleted too; else they lose the object.
-    let cascades: Bool
-    let inverse: Int
-
-    init?(_ index: Int, _ slot: EntityRuntime.Slot) {
-        guard let relationship = slot.relationship else { return nil }
-        switch relationship.deleteRule {
-        case .noAction, .deny: return nil
-        case .nullify where relationship.inverseSlot == nil: return nil
-        case .nullify, .cascade: break
-        }
-        self.slot = index
-        isToMany = slot.isToMany
-        cascades = relationship.deleteRule == .cascade
-        inverse = relationship.inverseSlot ?? -1
-    }
-}
-
-/// What the hot paths ask of a property, without a reference to count; see ``EntityRuntime/Slot``.
-struct SlotFacts {
-    /// The column in the entity's row, -1 where nothing is stored.
-    let column: Int32
-    /// The position among the entity's relationships, -1 for attributes.
-    let relation: Int32
-    /// The slot of the inverse in the destination, -1 without one.
-    let inverse: Int32
-    /// The ordinal of the destination entity, -1 for attributes; and of its root.
-    let destination: Int32
-    let destinationRoot: Int32
-    /// The column with the entity number of a to-one's destination, -1 where there is none.
-    let entityColumn: Int32
-    let isToMany: Bool
-    /// Whether the inverse is there and to-many.
-    let isInverseToMany: Bool
-    let isTransformable: Bool
-
-    init(_ slot: EntityRuntime.Slot) {
-        column = Int32(truncatingIfNeeded: slot.column)
-        relation = Int32(truncatingIfNeeded: slot.relation)
-        inverse = Int32(truncatingIfNeeded: slot.relationship?.inverseSlot ?? -1)
-        destination = Int32(truncatingIfNeeded: slot.relationship?.destination ?? -1)
-        destinationRoot = Int32(truncatingIfNeeded: slot.destinationRoot)
-        entityColumn = Int32(truncatingIfNeeded: slot.entityColumn)
-        isToMany = slot.isToMany
-        isInverseToMany = slot.isInverseToMany
-        isTransformable = slot.attribute?.type == .transformable
-    }
-}
-
-/// The runtimes of a model's entities, by ordinal.
-final class ModelRuntime: Sendable {
-    let model: CompiledModel
-    let entities: [EntityRuntime]
-    /// Who claims which class, as far as that has been asked.
-    private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
-
-    init(_ model: NSManagedObjectModel) throws {
-        let compiled = try model.freeze()
-        self.model = compiled
-        entities = compiled.entities.map { entity in
-            EntityRuntime(
-                compiled: entity, in: compiled,
-                entity: model.entityDescriptions[entity.ordinal], model: model)
-        }
-    }
-
-    func entity(named name: String) -> EntityRuntime? {
-        model.ordinalByName[name].map { entities[$0] }
-    }
-
-    /// The runtime of one of the model's descriptions, `nil` for another model's.
-    func runtime(of entity: NSEntityDescription) -> EntityRuntime? {
-        guard entities.indices.contains(entity.ordinal), entities[entity.ordinal].entity === entity else { return nil }
-        return entities[entity.ordinal]
-    }
-
-    /// The entities that name the class.
-    func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
-        claims.withLock { claims in
-            if let known = claims[ObjectIdentifier(type)] { return known }
-            let names = ManagedObjectClasses.names(of: type)
-            var claiming = entities.filter { runtime in
-                guard let name = runtime.compiled.className else { return false }
-                return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
-            }
-            // A model may name the module that the class has elsewhere.
-            if claiming.isEmpty, type != NSManagedObject.self { claiming = entities.filter { $0.objectClass == type } }
-            claims[ObjectIdentifier(type)] = claiming
-            return claiming
-        }
     }
 }

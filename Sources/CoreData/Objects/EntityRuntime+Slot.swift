@@ -1,0 +1,45 @@
+import CoreDataModel
+import CoreDataPrimitives
+
+extension EntityRuntime {
+    /// A property, with what its accessors need. A class, so that to look at one copies none of it.
+    final class Slot: Sendable {
+        let name: String
+        let property: CompiledProperty
+        /// The column in the entity's row; -1 where nothing is stored.
+        let column: Int
+        /// The position among the entity's relationships; -1 for attributes.
+        let relation: Int
+        let type: AttributeType
+        let attribute: CompiledAttribute?
+        let relationship: CompiledRelationship?
+        let isToMany: Bool
+        /// Whether the inverse is there and to-many.
+        let isInverseToMany: Bool
+        /// The ordinals of the destination entity and all below it.
+        let destinationSubtree: [Int]
+        let destinationName: String
+        let destinationRoot: Int
+        /// The column with the entity number of a to-one's destination; -1 where there is none.
+        let entityColumn: Int
+
+        init(_ property: CompiledProperty, relation: Int, layout: RowLayout, in model: CompiledModel) {
+            self.property = property
+            self.relation = relation
+            name = property.name
+            column = layout.columnOfSlot[property.slot]
+            let attribute = property.attribute
+            let relationship = property.relationship
+            self.attribute = attribute
+            type = attribute?.type ?? .undefined
+            self.relationship = relationship
+            isToMany = relationship?.isToMany ?? false
+            let destination = relationship.map { model.entities[$0.destination] }
+            isInverseToMany = relationship.flatMap { model.inverse(of: $0) }?.relationship?.isToMany ?? false
+            destinationSubtree = destination?.subtree ?? []
+            destinationName = destination?.name ?? ""
+            destinationRoot = destination?.root ?? -1
+            entityColumn = layout.entityColumnOfSlot[property.slot]
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CoreDataModel
+import Foundation
+import Synchronization
+
+/// The runtimes of a model's entities, by ordinal.
+final class ModelRuntime: Sendable {
+    let model: CompiledModel
+    let entities: [EntityRuntime]
+    /// Who claims which class, as far as that has been asked.
+    private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
+
+    init(_ model: NSManagedObjectModel) throws {
+        let compiled = try model.freeze()
+        self.model = compiled
+        entities = compiled.entities.map { entity in
+            EntityRuntime(
+                compiled: entity, in: compiled,
+                entity: model.entityDescriptions[entity.ordinal], model: model)
+        }
+    }
+
+    func entity(named name: String) -> EntityRuntime? {
+        model.ordinalByName[name].map { entities[$0] }
+    }
+
+    /// The runtime of one of the model's descriptions, `nil` for another model's.
+    func runtime(of entity: NSEntityDescription) -> EntityRuntime? {
+        guard entities.indices.contains(entity.ordinal), entities[entity.ordinal].entity === entity else { return nil }
+        return entities[entity.ordinal]
+    }
+
+    /// The entities that name the class.
+    func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
+        claims.withLock { claims in
+            if let known = claims[ObjectIdentifier(type)] { return known }
+            let names = ManagedObjectClasses.names(of: type)
+            var claiming = entities.filter { runtime in
+                guard let name = runtime.compiled.className else { return false }
+                return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
+            }
+            // A model may name the module that the class has elsewhere.
+            if claiming.isEmpty, type != NSManagedObject.self { claiming = entities.filter { $0.objectClass == type } }
+            claims[ObjectIdentifier(type)] = claiming
+            return claiming
+        }
+    }
+}
