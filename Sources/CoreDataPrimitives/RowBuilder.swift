@@ -137,7 +137,7 @@ package final class RowBuilder {
         return RowSnapshot(slab: owner, header: header)
     }
 
-    /// As above: a word that stands for the row and holds it; see ``RowSnapshot/retainedWord()``.
+    /// The row as a word that stands for it and holds it; see ``RowSnapshot/retainedWord()``.
     package func finishWord(primaryKey: Int64, version: Int32, entity: Int) -> UInt {
         let (owner, header) = make(primaryKey, version, entity, holders: 1)
         _ = Unmanaged.passRetained(owner)

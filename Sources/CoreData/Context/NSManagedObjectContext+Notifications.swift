@@ -50,10 +50,15 @@ extension NSNotification.Name {
 }
 
 extension NSManagedObjectContext {
+    /// Posted before a save; the context may still be changed.
     public static var willSaveObjectsNotification: NSNotification.Name { .NSManagedObjectContextWillSave }
+    /// Posted after a save, with the objects that were inserted, updated and deleted.
     public static var didSaveObjectsNotification: NSNotification.Name { .NSManagedObjectContextDidSave }
+    /// Posted when changes have been processed, with the objects that changed.
     public static var didChangeObjectsNotification: NSNotification.Name { .NSManagedObjectContextObjectsDidChange }
+    /// Posted after a save, with the IDs of what changed: it may be handed to other queues.
     public static var didSaveObjectIDsNotification: NSNotification.Name { .NSManagedObjectContextDidSaveObjectIDs }
+    /// Posted after a save of another context was merged, with the IDs of what changed.
     public static var didMergeChangesObjectIDsNotification: NSNotification.Name {
         .NSManagedObjectContextDidMergeChangesObjectIDs
     }

@@ -130,11 +130,15 @@ open class NSMergeConflict: NSObject {
 open class NSConstraintConflict: NSObject {
     /// The names of the constraint's properties.
     public let constraint: [String]
+    /// The values that are taken, by the names of the constraint's properties.
     public let constraintValues: [String: Any]
     /// The object of the row that has the values already; `nil` when objects of the context conflict.
     public let databaseObject: NSManagedObject?
+    /// The values of the row that has them already; `nil` where new objects are in conflict with one another.
     public let databaseSnapshot: [String: Any]?
+    /// The objects that would have the values too.
     public let conflictingObjects: [NSManagedObject]
+    /// The values of each of these objects as it was read.
     public let conflictingSnapshots: [[AnyHashable: Any]]
 
     public init(

@@ -251,7 +251,7 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// As above, for many objects under one lock.
+    /// Takes many objects out under one lock, those that are registered under their keys.
     func unregister(_ objects: [NSManagedObject]) {
         state.withLock { state in
             let temporary = state.temporary

@@ -13,7 +13,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// The container's name, which is also its store's file name.
     public let name: String
+    /// The model of the container's stores.
     public let managedObjectModel: NSManagedObjectModel
+    /// What holds the container's stores.
     public let persistentStoreCoordinator: NSPersistentStoreCoordinator
     /// The context of the main queue.
     public let viewContext: NSManagedObjectContext

@@ -17,10 +17,12 @@ import Synchronization
 /// Reading fires a fault; writing marks the object as changed and keeps the inverse in step. A scalar that is nil
 /// reads as 0. A few nanoseconds beside the value itself: one comparison finds the place.
 public final class PropertyKey<Value>: Sendable {
+    /// The property's name in the model.
     public let name: String
     /// The entity's identifier in the upper half, the slot in the lower: of the entity met last.
     private let cache = Atomic<UInt64>(0)
 
+    /// The key of the property of that name.
     public init(_ name: String) { self.name = name }
 
     /// Where objects of that object's entity keep the property.

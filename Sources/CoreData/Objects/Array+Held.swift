@@ -5,7 +5,7 @@ extension Array where Element: AnyObject {
     @inline(__always)
     func forEachHeld(_ body: (Element) throws -> Void) rethrows { try forEachHeld(in: 0..., body) }
 
-    /// As above, for those elements only.
+    /// Calls `body` with each of those elements, and counts no references.
     @inline(__always)
     func forEachHeld(in range: some RangeExpression<Int>, _ body: (Element) throws -> Void) rethrows {
         let range = range.relative(to: indices)

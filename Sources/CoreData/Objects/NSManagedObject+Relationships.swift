@@ -10,7 +10,7 @@ extension NSManagedObject {
     /// The destination, as an object that may be a fault.
     final func toOne(_ slot: Int) -> NSManagedObject? { uncountedToOne(slot)?.takeUnretainedValue() }
 
-    /// As above, without counting a reference: for as long as the relationship is not set.
+    /// The destination, without counting a reference: for as long as the relationship is not set.
     final func uncountedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
         let relation = Int(home.facts[slot].relation)
         if !relations.isRead(relation) {
@@ -77,7 +77,7 @@ extension NSManagedObject {
     /// The relationship's members, read or not.
     final func members(_ slot: Int) -> ToManyMembers { uncountedMembers(slot).takeUnretainedValue() }
 
-    /// As above, without counting a reference: the relationship holds them.
+    /// The relationship's members, without counting a reference: the relationship holds them.
     private final func uncountedMembers(_ slot: Int) -> Unmanaged<ToManyMembers> {
         let relation = Int(home.facts[slot].relation)
         if let members = relations.uncountedMembers(relation) { return members }

@@ -77,7 +77,7 @@ struct RelationTable: RandomAccessCollection {
         takeToOne(index, object.map(Self.retained) ?? 0, of: count)
     }
 
-    /// As above, with the address of an object that was retained for this, or 0.
+    /// Sets a to-one to the address of an object that was retained for this, or 0.
     @inline(__always)
     mutating func takeToOne(_ index: Int, _ address: UInt, of count: Int) {
         if word == 0 || isSingle && singleIndex == index, let new = Self.single(index, address) {

@@ -54,12 +54,15 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
     public var logSize: Int?
     /// Bytes of all values that have files of their own, and how many they are.
     public var externalDataSize: Int?
+    /// How many files of external data lie beside the store; `nil` where it has no folder for them.
     public var externalDataCount: Int?
     /// The entities in the order of their numbers.
     public var entities: [Entity]
     /// Whether changes were recorded at some time.
     public var hasHistory: Bool
+    /// How many transactions the store's history has; `nil` without a history.
     public var transactionCount: Int?
+    /// How many changes the store's history has; `nil` without a history.
     public var changeCount: Int?
     /// Whether the store keeps a copy of its model, so that it can be opened without.
     public var hasCachedModel: Bool

@@ -22,11 +22,15 @@ public struct PersistentStoreVerification: Codable, Hashable, Sendable {
 
     /// One thing that was found.
     public struct Finding: Codable, Hashable, Sendable, CustomStringConvertible {
+        /// Whether data are wrong, or it is worth knowing.
         public var severity: Severity
+        /// The entity that the finding is about, where it is about one.
         public var entity: String?
+        /// The property that the finding is about, where it is about one.
         public var property: String?
         /// The primary key of the row at fault.
         public var row: Int64?
+        /// What was found, in a sentence.
         public var message: String
         /// What to do about it.
         public var hint: String?

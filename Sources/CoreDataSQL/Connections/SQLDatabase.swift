@@ -133,7 +133,7 @@ package protocol SQLStatement: AnyObject {
     func value(_ column: Int) -> SQLValue
     /// The integer, 0 for NULL.
     func integer(_ column: Int) -> Int64
-    /// As above, of three columns from `first` on: what each row begins with.
+    /// The integers, 0 for NULL, of three columns from `first` on: what each row begins with.
     func threeIntegers(from first: Int) -> (Int64, Int64, Int64)
     func isNull(_ column: Int) -> Bool
 

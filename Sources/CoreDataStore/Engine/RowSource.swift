@@ -51,9 +51,9 @@ package protocol RowSource: AnyObject, Sendable {
     /// A word that holds the row, 0 where there is none: from memory if it is there and not older than `staleness` seconds
     /// (negative: any age).
     func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt
-    /// As above, a word for each key.
+    /// A word for each key, 0 where there is no row, as ``rowWord(_:root:staleness:)`` finds it.
     func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt]
-    /// As above, from memory only.
+    /// A word that holds the row if it is in memory and not older than `staleness` seconds, else 0.
     func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt
     /// The rows of a to-many relationship's members for each of the owners, in the owners' order; ordered members in their
     /// order, others by primary key.

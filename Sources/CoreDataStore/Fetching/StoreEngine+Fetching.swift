@@ -21,7 +21,7 @@ extension StoreEngine {
         return all
     }
 
-    /// As above, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
+    /// The rows that the plan selects, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
     /// processor's cache. What it leaves in the list is given up.
     package func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         let (statement, shape) = try planner.rows(plan)
@@ -132,7 +132,7 @@ extension StoreEngine {
         return word == 0 ? nil : RowSnapshot(taking: word)
     }
 
-    /// As above: a word that holds the row, 0 where there is none.
+    /// A word that holds the row with that key in the table of a root entity, 0 where there is none.
     package func rowWord(_ primaryKey: Int64, root: Int) throws -> UInt {
         try database.readStatement { try reader(ofRoot: root, $0).word(primaryKey) }
     }

@@ -22,7 +22,7 @@ extension MemoryEngine {
         try Self.window(objects(plan, in: graph), plan).map(\.row)
     }
 
-    /// As above, without its limit and offset, as what predicates look into.
+    /// What the plan selects, without its limit and offset, as what predicates look into.
     private func objects(_ plan: FetchPlan, in graph: MemoryGraph) throws -> [MemoryObject] {
         var objects = graph.rows(of: plan.entity, includesSubentities: plan.includesSubentities)
             .map { MemoryObject($0, in: graph) }

@@ -57,7 +57,7 @@ package final class RowCache: @unchecked Sendable {
         return word == 0 ? nil : RowSnapshot(taking: word)
     }
 
-    /// As above: a word, which the caller holds; 0 if it is not here.
+    /// A word of the row, which the caller holds; 0 if it is not here.
     package func heldWord(root: Int, primaryKey: Int64) -> UInt {
         withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey) }
     }
@@ -102,13 +102,13 @@ package final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// As above, for one row: the caller gives up the word and holds the one that is returned.
+    /// Adopts one row: the caller gives up the word and holds the one that is returned.
     package func adopt(word: UInt, readSince moment: Moment, at time: @autoclosure () -> Double) -> UInt {
         let now = now(time)
         return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, readSince: moment, at: now) }
     }
 
-    /// As above, for a few rows.
+    /// Adopts a few rows, and puts in their place those that are kept.
     package func adopt(_ rows: inout [RowSnapshot], readSince moment: Moment, at time: @autoclosure () -> Double) {
         let list = RowList()
         for row in rows { list.append(row) }

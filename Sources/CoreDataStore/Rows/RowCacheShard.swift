@@ -58,7 +58,7 @@ final class RowCacheShard: @unchecked Sendable {
         state.withLock { _ in held(word(root, primaryKey)) }
     }
 
-    /// As above, if the row is known to have been read after that time.
+    /// A word of the row, which the caller holds, if the row is known to have been read after that time; else 0.
     func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
         state.withLock { state in
             guard !state.times.isEmpty else { return 0 }
@@ -94,7 +94,7 @@ final class RowCacheShard: @unchecked Sendable {
         }
     }
 
-    /// As above, for one row: the caller gives up the word and holds the one that is returned.
+    /// Adopts one row: the caller gives up the word and holds the one that is returned.
     func adopt(word: UInt, readSince moment: RowCache.Moment, at now: Double) -> UInt {
         state.withLock { state in adopt(word, isCurrent(moment), now, &state) }
     }

@@ -51,7 +51,7 @@ final class RowDecoder {
     /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table.
     func row(_ statement: any SQLStatement) throws -> RowSnapshot { RowSnapshot(taking: try word(statement)) }
 
-    /// As above: a word that holds the row.
+    /// A word that holds the statement's current row.
     func word(_ statement: any SQLStatement) throws -> UInt {
         let (primaryKey, number, version) = statement.threeIntegers(from: first)
         if current == nil || currentNumber != number {

@@ -32,51 +32,63 @@ public struct NoDefault: Sendable {
 }
 
 extension ModelAttributeKind where Stored == Int16 {
+    /// A whole number from -32,768 to 32,767.
     public static var integer16: Self { Self(.integer16) { .integer(Int64($0)) } }
 }
 
 extension ModelAttributeKind where Stored == Int32 {
+    /// A whole number of 32 bits.
     public static var integer32: Self { Self(.integer32) { .integer(Int64($0)) } }
 }
 
 extension ModelAttributeKind where Stored == Int64 {
+    /// A whole number of 64 bits.
     public static var integer64: Self { Self(.integer64) { .integer($0) } }
 }
 
 extension ModelAttributeKind where Stored == Bool {
+    /// True or false.
     public static var boolean: Self { Self(.boolean) { .integer($0 ? 1 : 0) } }
 }
 
 extension ModelAttributeKind where Stored == Double {
+    /// A number of 64 bits with a fraction.
     public static var double: Self { Self(.double) { .double($0) } }
 }
 
 extension ModelAttributeKind where Stored == Float {
     // By way of its text, so that 0.1 is the 0.1 that a model file says.
+    /// A number of 32 bits with a fraction.
     public static var float: Self { Self(.float) { .double(Double("\($0)") ?? Double($0)) } }
 }
 
 extension ModelAttributeKind where Stored == Decimal {
+    /// A decimal number of up to 38 digits.
     public static var decimal: Self { Self(.decimal) { .decimal($0) } }
 }
 
 extension ModelAttributeKind where Stored == String {
+    /// A text.
     public static var string: Self { Self(.string) { .string($0) } }
 }
 
 extension ModelAttributeKind where Stored == Date {
+    /// A moment, to the precision of a `Double` of seconds.
     public static var date: Self { Self(.date) { .date($0.timeIntervalSinceReferenceDate) } }
 }
 
 extension ModelAttributeKind where Stored == Data {
+    /// Bytes.
     public static var binaryData: Self { Self(.binaryData) { .data($0) } }
 }
 
 extension ModelAttributeKind where Stored == UUID {
+    /// A UUID.
     public static var uuid: Self { Self(.uuid) { .uuid($0) } }
 }
 
 extension ModelAttributeKind where Stored == URL {
+    /// A URL.
     public static var uri: Self { Self(.uri) { .uri($0.absoluteString) } }
 }
 

@@ -13,10 +13,12 @@ public struct ModelFetchRequest: Sendable {
     public struct Sort: Sendable {
         let element: FetchRequestElement.Sort
 
+        /// Smallest first; `selector` names how texts compare, such as `localizedStandardCompare:`.
         public static func ascending(_ key: String, selector: String? = nil) -> Sort {
             Sort(element: .init(key: key, isAscending: true, selector: selector))
         }
 
+        /// Largest first; `selector` names how texts compare, such as `localizedStandardCompare:`.
         public static func descending(_ key: String, selector: String? = nil) -> Sort {
             Sort(element: .init(key: key, isAscending: false, selector: selector))
         }

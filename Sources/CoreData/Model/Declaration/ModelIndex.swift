@@ -15,8 +15,10 @@ public struct ModelIndex: Sendable {
 
         public init(stringLiteral property: String) { element = .init(propertyName: property) }
 
+        /// A property of the index, smallest first.
         public static func ascending(_ property: String) -> Element { Element(stringLiteral: property) }
 
+        /// A property of the index, largest first.
         public static func descending(_ property: String) -> Element {
             var result = Element(stringLiteral: property)
             result.element.isAscending = false
@@ -60,6 +62,7 @@ public struct ModelIndex: Sendable {
 public struct ModelConstraint: Sendable {
     let properties: [String]
 
+    /// No two objects have the same values of these properties.
     public init(_ properties: String...) { self.properties = properties }
 }
 
@@ -101,6 +104,7 @@ public enum CompositeBuilder {
 public struct ModelConfiguration: Sendable {
     let element: ConfigurationElement
 
+    /// A configuration of that name with these entities.
     public init(_ name: String, entities: String..., fileID: String = #fileID, line: Int = #line) {
         var element = ConfigurationElement(name: name)
         element.entityNames = entities
