@@ -7,8 +7,10 @@ import Foundation
 extension NSManagedObjectContext {
     /// Reads an object's values again, with or without its unsaved changes.
     ///
-    /// - Parameter flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the
-    ///   values that are read.
+    /// - Parameters:
+    ///   - object: an object of the context.
+    ///   - flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the values that are
+    ///     read.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
         guard object.registry === registry, !object.flags.contains(.inaccessible) else { return }

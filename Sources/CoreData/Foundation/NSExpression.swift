@@ -6,7 +6,7 @@ import Foundation
 /// It is the same class as `Foundation.NSExpression`, so a source that imports both modules sees no ambiguity.
 public typealias NSExpression = ExpressionNaming.Name
 
-/// Where ``NSExpression`` gets its meaning from: the type is inferred from a function's signature, and so the name
+/// Where `NSExpression` gets its meaning from: the type is inferred from a function's signature, and so the name
 /// that carries the notice is written in one place only.
 public enum ExpressionNaming: ExpressionNamed {
     @available(*, deprecated, message: "Only its signature is of use")

@@ -33,7 +33,7 @@ extension PredicateMaking where Self: NSExpression {
     /// A property of the evaluated object, or of what it refers to: `"author.name"`, `"books.@count"`.
     public init(forKeyPath keyPath: String) { self.init(node: ExpressionNode(keyPath: keyPath)) }
 
-    /// The property that a Swift key path leads to, by its name in the model. See ``KeyPathNames``.
+    /// The property that a Swift key path leads to, by its name in the model. See `KeyPathNames`.
     public init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = KeyPathNames.name(for: keyPath) else {
             preconditionFailure("The key path \(keyPath) has no name: use NSExpression(forKeyPath: \"…\")")

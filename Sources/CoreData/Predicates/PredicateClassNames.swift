@@ -1,10 +1,10 @@
 import Foundation
 
 /// The class of comparisons, under the name that it has everywhere, without Foundation's notice that it cannot be
-/// used on this platform: with this module it can. See ``NSExpression``.
+/// used on this platform: with this module it can. See `NSExpression`.
 public typealias NSComparisonPredicate = ComparisonNaming.Name
 
-/// Where ``NSComparisonPredicate`` and the types inside it and ``NSExpression`` get their meaning from: they are
+/// Where `NSComparisonPredicate` and the types inside it and `NSExpression` get their meaning from: they are
 /// inferred from functions' signatures, and so the names that carry the notice are written in one place only.
 public enum ComparisonNaming: ComparisonNamed {
     @available(*, deprecated, message: "Only its signature is of use")

@@ -10,7 +10,7 @@ private func infer(_: NSExpression) {}
 
 /// The class of every `NSExpression` there is: Foundation's own has no initialiser that can be called.
 ///
-/// Instances are allocated without one, see ``make(_:)``. That is sound because of three invariants, which a test
+/// Instances are allocated without one, see `make(_:)`. That is sound because of three invariants, which a test
 /// checks: the superclasses have no stored property, the only one here is valid when all its bytes are zero, and it
 /// needs no destruction but the one in `deinit`.
 public class StoredExpression: NSExpression {

@@ -47,7 +47,10 @@ public struct PersistentStoreVerification: Codable, Hashable, Sendable {
 extension NSPersistentStoreCoordinator {
     /// Checks the store at that URL against a model; reads every table and changes nothing.
     ///
-    /// - Parameter model: the store's model; `nil` for the one that the store keeps a copy of.
+    /// - Parameters:
+    ///   - url: the store's file.
+    ///   - model: the store's model; `nil` for the one that the store keeps a copy of.
+    ///   - configuration: the part of the model that the store has; `nil` for all of it.
     /// - Throws: an error when the file is no store, or has no model and none is given. What is wrong inside a store
     ///   is a finding.
     public class func verifyPersistentStore(

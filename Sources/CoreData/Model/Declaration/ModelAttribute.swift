@@ -17,6 +17,8 @@ public struct ModelAttribute<Stored>: ModelProperty {
     ///   - name: the attribute's name, unique in its entity and the entity's parents.
     ///   - kind: the type of its values.
     ///   - value: what a new object has for it; nothing unless you say so.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
     public init(
         _ name: String, _ kind: ModelAttributeKind<Stored>, default value: Stored? = nil, fileID: String = #fileID,
         line: Int = #line
@@ -41,7 +43,13 @@ public struct ModelAttribute<Stored>: ModelProperty {
 
     /// An attribute that the store computes: `books.@count`, `author.name`, `canonical:(title)`, `now()`.
     ///
-    /// - Parameter filter: a predicate over the objects that are counted or added up.
+    /// - Parameters:
+    ///   - name: the attribute's name, unique in its entity and the entity's parents.
+    ///   - kind: the type of its values.
+    ///   - expression: what its value is.
+    ///   - filter: a predicate over the objects that are counted or added up.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
     public init(
         _ name: String, _ kind: ModelAttributeKind<Stored>, derivedFrom expression: String, where filter: String? = nil,
         fileID: String = #fileID, line: Int = #line

@@ -17,6 +17,9 @@ public struct ModelEntity: Sendable {
     ///   - class: the class of its objects, `NSManagedObject` unless you say otherwise.
     ///   - parent: the name of the entity that it inherits from, and shares a table with.
     ///   - isAbstract: whether it has no objects of its own, only its subentities have.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
+    ///   - parts: the entity's properties, indexes and constraints.
     public init(
         _ name: String, class: NSManagedObject.Type = NSManagedObject.self, parent: String? = nil,
         isAbstract: Bool = false, fileID: String = #fileID, line: Int = #line,

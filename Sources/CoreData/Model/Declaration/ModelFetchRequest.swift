@@ -26,19 +26,37 @@ public struct ModelFetchRequest: Sendable {
 
     /// Switches of a request that are not as usual.
     public struct Options: OptionSet, Sendable {
+        /// The bits of the options.
         public let rawValue: Int
+        /// Options of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// Objects of the entity itself only.
         public static let withoutSubentities = Options(rawValue: 1)
+        /// Objects are faults whose rows are not read yet.
         public static let withoutPropertyValues = Options(rawValue: 2)
+        /// What the store has, whatever the context has changed.
         public static let withoutPendingChanges = Options(rawValue: 4)
+        /// Objects have their values at once.
         public static let withoutFaults = Options(rawValue: 8)
+        /// Of equal results one.
         public static let distinctResults = Options(rawValue: 16)
     }
 
+    /// A request for objects of an entity.
+    ///
     /// - Parameters:
     ///   - name: the name by which the model gives the request out; a fetched property needs none.
+    ///   - entity: the name of the entity that is fetched.
     ///   - predicate: in the predicate language, with `$variables`.
+    ///   - sort: by which properties the results are ordered.
+    ///   - limit: the most results; 0 for all.
+    ///   - offset: how many results are left out before the first.
+    ///   - batchSize: how many rows are read at a time; 0 for all at once.
+    ///   - resultType: what the results are.
+    ///   - options: what else differs from a plain request.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
     public init(
         _ name: String = "", entity: String, predicate: String? = nil, sort: [Sort] = [], limit: Int = 0,
         offset: Int = 0, batchSize: Int = 0, resultType: NSFetchRequestResultType = .managedObjectResultType,

@@ -43,7 +43,14 @@ public struct ModelIndex: Sendable {
         }
     }
 
-    /// - Parameter predicate: which objects are in the index; all where there is none.
+    /// An index over properties or expressions.
+    ///
+    /// - Parameters:
+    ///   - name: the index's name, unique in its entity.
+    ///   - elements: what is indexed, in order.
+    ///   - predicate: which objects are in the index; all where there is none.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
     public init(
         _ name: String, on elements: Element..., where predicate: String? = nil, fileID: String = #fileID,
         line: Int = #line

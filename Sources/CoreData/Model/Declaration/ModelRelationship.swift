@@ -59,6 +59,9 @@ public struct ModelRelationship: ModelProperty {
     ///   - destination: the name of the entity that it leads to.
     ///   - inverse: the name of the relationship that leads back; every relationship should have one.
     ///   - cardinality: to-one unless you say otherwise.
+    ///   - deleteRule: what becomes of the destinations when the object is deleted.
+    ///   - fileID: the file of the declaration, for messages; leave it out.
+    ///   - line: the line of the declaration; leave it out.
     public init(
         _ name: String, to destination: String, inverse: String? = nil, _ cardinality: Cardinality = .toOne,
         deleteRule: DeleteRule = .nullify, fileID: String = #fileID, line: Int = #line

@@ -30,6 +30,7 @@ extension NSManagedObjectModel {
     ///   - versionIdentifiers: your own marks of the version; they do not decide compatibility.
     ///   - indexesAreCompiled: whether an attribute that alone makes up an ascending index gets a second index of its
     ///     own name in a store, as it has when Xcode compiles the model; for models converted from Xcode's.
+    ///   - parts: the model's entities, composites, configurations and fetch requests.
     /// - Throws: a `CocoaError` with code 134060 that lists every mistake, a destination that does not exist, two
     ///   properties of one name, with entity, property and line of the declaration.
     ///
