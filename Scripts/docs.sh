@@ -14,7 +14,7 @@ swift build --scratch-path .build/documentation --target CoreData \
     -Xswiftc -emit-symbol-graph -Xswiftc -emit-symbol-graph-dir -Xswiftc "$PWD/$graphs/all"
 cp "$graphs"/all/CoreData.symbols.json "$graphs"/all/CoreData@*.symbols.json "$graphs/public/" 2>/dev/null || true
 
-"$docc" convert ${CATALOG:-$( [ -d Sources/CoreData/CoreData.docc ] && echo Sources/CoreData/CoreData.docc )} \
+"$docc" convert --warnings-as-errors ${CATALOG:-$( [ -d Sources/CoreData/CoreData.docc ] && echo Sources/CoreData/CoreData.docc )} \
     --additional-symbol-graph-dir "$graphs/public" \
     --fallback-display-name CoreData --fallback-bundle-identifier OpenCoreData.CoreData \
     --output-path "$output"
