@@ -107,9 +107,18 @@ let package = Package(
         .testTarget(name: "CoreDataSQLTests", dependencies: ["CoreDataSQL", "TestSupport"]),
         .testTarget(
             name: "CoreDataSQLiteTests", dependencies: ["CoreDataSQLite", "TestSupport"]),
+        // Models, and what else is about stores.
+        .target(
+            name: "StoreTestSupport",
+            dependencies: ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataStore"],
+            path: "Tests/StoreTestSupport"),
         .testTarget(
             name: "CoreDataStoreTests",
-            dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport"]),
+            dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport", "StoreTestSupport"]),
+        // What every store must do, and which stores there are.
+        .testTarget(
+            name: "SpecificationTests",
+            dependencies: ["CoreData", "CoreDataStore", "CoreDataSQLite", "TestSupport", "StoreTestSupport"]),
         .testTarget(
             name: "CoreDataTests",
             dependencies: ["CoreData", "TestSupport", .product(name: "Logging", package: "swift-log")]),

@@ -122,17 +122,26 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         if storeType == NSSQLiteStoreType, storeURL == nil {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type SQLite needs a URL.")
         }
+        return try attach(at: storeURL) { index in
+            try AttachedStore.open(
+                type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
+                coordinator: self)
+        }
+    }
+
+    /// Adds the store that `open` makes with its number among the coordinator's.
+    final func attach(at url: URL?, _ open: (Int32) throws -> AttachedStore) throws -> NSPersistentStore {
+        changing.lock()
+        defer { changing.unlock() }
         let index = state.withLock { state in
             defer { state.nextIndex += 1 }
             return state.nextIndex
         }
         let store: AttachedStore
         do {
-            store = try AttachedStore.open(
-                type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
-                coordinator: self)
+            store = try open(index)
         } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: storeURL)
+            throw CoreDataErrors.store(failure, url: url)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
         state.withLock { $0.stores.append(store) }
         NotificationCenter.default.post(

@@ -12,7 +12,7 @@ import Synchronization
 /// Readers see the rows as the last save left them and do not wait for one that runs. A save copies the tables that it
 /// changes where somebody still reads them.
 ///
-/// Predicates mean what they mean in SQL, since the evaluator is what the SQL engine is tested against.
+/// Derived attributes are set as a save is done. Predicates mean what they mean in SQL, since the evaluator is what the SQL engine is tested against.
 package final class MemoryEngine: RowSource {
     let model: CompiledModel
     package let identifier: String
@@ -20,6 +20,7 @@ package final class MemoryEngine: RowSource {
     /// Empty: the graph itself has every row.
     package let rowCache: RowCache
     private let entities: Set<Int>
+    private let derivations: MemoryDerivations
 
     private struct State: Sendable {
         var graph: MemoryGraph
@@ -35,12 +36,15 @@ package final class MemoryEngine: RowSource {
     /// An empty source.
     ///
     /// - Parameter entities: ordinals of the entities that it has; all for `nil`.
+    /// - Throws: ``StoreFailure`` for a model with a derived attribute that cannot be computed.
     package init(
         model: CompiledModel, entities: [Int]? = nil, identifier: String = UUID().uuidString,
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), isReadOnly: Bool = false
-    ) {
+    ) throws {
         self.model = model
-        self.entities = Set(entities ?? Array(model.entities.indices))
+        let entities = Set(entities ?? Array(model.entities.indices))
+        self.entities = entities
+        derivations = try MemoryDerivations(model: model, entities: entities)
         self.identifier = identifier
         self.isReadOnly = isReadOnly
         rowCache = RowCache(roots: model.entities.map(\.root))
@@ -51,8 +55,9 @@ package final class MemoryEngine: RowSource {
     package func root(ofEntity entity: Int) -> Int { model.entities[entity].root }
     package func number(ofEntity entity: Int) -> Int64 { includes(entity: entity) ? Int64(entity) + 1 : 0 }
     package func entity(numbered number: Int64) -> Int? {
-        let entity = Int(truncatingIfNeeded: number) - 1
-        return model.entities.indices.contains(entity) && includes(entity: entity) ? entity : nil
+        guard number > 0, number <= model.entities.count else { return nil }
+        let entity = Int(number) - 1
+        return includes(entity: entity) ? entity : nil
     }
 
     /// The rows as they are now.
@@ -76,8 +81,17 @@ package final class MemoryEngine: RowSource {
     package func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        let compiled = model.entities[entity]
+        guard compiled.properties.indices.contains(slot), compiled.properties[slot].relationship?.isToMany == true
+        else {
+            let name = compiled.properties.indices.contains(slot) ? compiled.properties[slot].name : "\(slot)"
+            throw PredicateFailure(
+                .unsupported, Diagnostic(.error, "'\(name)' of entity '\(compiled.name)' is no to-many relationship"))
+        }
         let graph = graph
-        return owners.map { ($0, graph.members(of: $0, entity: entity, slot: slot)) }
+        var seen: Set<Int64> = []
+        return owners.filter { seen.insert($0).inserted }
+            .map { ($0, graph.members(of: $0, entity: entity, slot: slot)) }
     }
 
     // MARK: Values
@@ -91,13 +105,19 @@ package final class MemoryEngine: RowSource {
 
     package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
         try checkWritable()
-        return state.withLock { Self.takeKeys(root, count, &$0) }
+        return try state.withLock { try takeKeys(root, count, &$0) }
     }
 
-    private static func takeKeys(_ root: Int, _ count: Int, _ state: inout State) -> ClosedRange<Int64> {
-        let first = (state.lastKeys[root] ?? 0) + 1
-        state.lastKeys[root] = first + Int64(count) - 1
-        return first...(first + Int64(count) - 1)
+    private func takeKeys(_ root: Int, _ count: Int, _ state: inout State) throws -> ClosedRange<Int64> {
+        let last = max(state.lastKeys[root] ?? 0, state.graph.highestKey(root: root))
+        let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
+        guard !isTooMuch else {
+            throw StoreFailure(
+                .incompleteSchema, "The primary keys of entity '\(model.entities[root].name)' are used up.",
+                entity: model.entities[root].name)
+        }
+        state.lastKeys[root] = end
+        return (last + 1)...end
     }
 
     @discardableResult
@@ -109,20 +129,22 @@ package final class MemoryEngine: RowSource {
         defer { writing.unlock() }
         let before = state.withLock { $0.lastKeys }
         do {
-            let ranges = state.withLock { state in
+            let ranges = try state.withLock { state in
                 var ranges: [Int: ClosedRange<Int64>] = [:]
-                for (root, count) in keys where count > 0 { ranges[root] = Self.takeKeys(root, count, &state) }
+                for (root, count) in keys where count > 0 { ranges[root] = try takeKeys(root, count, &state) }
                 return ranges
             }
             let changes = try build(ranges)
             var graph = graph
-            if let failure = MemorySave(graph: graph).failure(of: changes) { throw failure }
-            graph.apply(changes)
+            let save = MemorySave(graph: graph)
+            if let failure = save.failure(of: changes) { throw failure }
+            try save.checkKeys(changes)
+            let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
             state.withLock { state in
                 state.graph = graph
                 if let metadata = changes.metadata { state.metadata = metadata }
             }
-            return SaveOutcome(keys: ranges, derivedRows: [])
+            return SaveOutcome(keys: ranges, derivedRows: derivedRows)
         } catch {
             state.withLock { $0.lastKeys = before }
             throw error
@@ -141,11 +163,30 @@ package final class MemoryEngine: RowSource {
 }
 
 extension MemoryGraph {
-    fileprivate mutating func apply(_ changes: ChangeSet) {
+    /// The rows whose derived attributes were set.
+    fileprivate mutating func apply(
+        _ changes: ChangeSet, _ derivations: MemoryDerivations, now: Double
+    ) -> [RowKey] {
+        var done: [MemoryDerivations.Change] = []
+        done.reserveCapacity(changes.deletions.count + changes.updates.count + changes.insertions.count)
         for link in changes.links where link.kind == .remove { apply(link) }
-        for deletion in changes.deletions { remove(deletion.key) }
-        for update in changes.updates { put(update.new) }
-        for insertion in changes.insertions { put(insertion.row) }
+        for deletion in changes.deletions {
+            let old = row(deletion.key.primaryKey, root: model.entities[deletion.key.entity].root)
+            remove(deletion.key)
+            done.append(.init(old: old, new: nil))
+        }
+        for update in changes.updates {
+            let old = row(update.new.primaryKey, root: model.entities[update.new.entity].root)
+            let new = derivations.keepingDerived(update.new, of: self)
+            put(new)
+            done.append(.init(old: old, new: new))
+        }
+        for insertion in changes.insertions {
+            let new = derivations.keepingDerived(insertion.row, of: self)
+            put(new)
+            done.append(.init(old: nil, new: new))
+        }
         for link in changes.links where link.kind == .insert { apply(link) }
+        return derivations.update(&self, after: done, links: changes.links, now: now)
     }
 }

@@ -22,6 +22,14 @@ struct MemoryGraph {
 
     func row(_ key: Int64, root: Int) -> RowSnapshot? { tables[root]?.rows[key] }
 
+    /// The highest key that a row of the hierarchy has ever had.
+    func highestKey(root: Int) -> Int64 { tables[root]?.highestKey ?? 0 }
+
+    /// The rows of the hierarchy whose column of that role has the key, in no order.
+    func rows(referringTo key: Int64, by role: RowLayout.Role, root: Int) -> [RowSnapshot] {
+        tables[root]?.rows(referringTo: key, by: role) ?? []
+    }
+
     /// The rows of an entity, and those below it where that is asked for, by key.
     func rows(of entity: Int, includesSubentities: Bool) -> [RowSnapshot] {
         let compiled = model.entities[entity]
@@ -47,6 +55,18 @@ struct MemoryGraph {
                 return (column.flatMap { row.isNull($0) ? nil : row.integer($0) } ?? .min, row)
             }
             return keyed.sorted { ($0.order, $0.row.primaryKey) < ($1.order, $1.row.primaryKey) }.map(\.row)
+        }
+    }
+
+    /// How many rows a to-many has, or pairs, which count though the row at the other end is gone.
+    func memberCount(of owner: Int64, entity: Int, slot: Int) -> Int {
+        let property = model.entities[entity].properties[slot]
+        guard let relationship = property.relationship else { return 0 }
+        switch Storage(property, relationship, model) {
+        case .pairs(let side, let isFlipped):
+            return pairs[side]?.others(of: owner, fromDestination: isFlipped).count ?? 0
+        case .column(let role, _):
+            return rows(referringTo: owner, by: role, root: model.entities[relationship.destination].root).count
         }
     }
 

@@ -3,31 +3,43 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// A row as predicates look into it.
+/// A row as predicates look into it; where a to-one leads to none, the place of one that has no values.
 final class MemoryObject: PredicateObject {
-    let row: RowSnapshot
+    let key: RowKey
+    private let row: RowSnapshot?
     private let graph: MemoryGraph
-    private var entity: CompiledEntity { graph.model.entities[row.entity] }
+    private var entity: CompiledEntity { graph.model.entities[key.entity] }
 
     init(_ row: RowSnapshot, in graph: MemoryGraph) {
+        key = row.key
         self.row = row
         self.graph = graph
     }
 
+    private init(missing key: RowKey, in graph: MemoryGraph) {
+        self.key = key
+        row = nil
+        self.graph = graph
+    }
+
     func predicateOperand(forKey key: String) throws -> Operand {
-        guard let property = entity.property(named: key) else { return try operand(ofUnknown: key) }
+        guard let property = entity.property(named: key), !property.isTransient else {
+            return try operand(ofUnknown: key)
+        }
         let column = entity.rowLayout.columnOfSlot[property.slot]
         switch property.kind {
-        case .attribute(let attribute): return .value(row.value(column, attribute.type))
+        case .attribute(let attribute): return .value(row?.value(column, attribute.type) ?? .null)
         case .relationship(let relationship) where relationship.isToMany:
-            let members = graph.members(of: row.primaryKey, entity: row.entity, slot: property.slot)
+            let members = graph.members(of: self.key.primaryKey, entity: self.key.entity, slot: property.slot)
             return .collection(
                 members.map { .object(MemoryObject($0, in: graph)) }, isOrdered: relationship.isOrdered)
         case .relationship(let relationship):
-            guard column >= 0, !row.isNull(column) else { return .null }
-            let found = graph.row(row.integer(column), root: graph.model.entities[relationship.destination].root)
-            return found.map { .object(MemoryObject($0, in: graph)) } ?? .null
-        case .fetched: return .null
+            guard let row, column >= 0, !row.isNull(column) else { return .null }
+            let key = row.integer(column)
+            let found = graph.row(key, root: graph.model.entities[relationship.destination].root)
+            let missing = RowKey(entity: relationship.destination, primaryKey: key)
+            return .object(found.map { MemoryObject($0, in: graph) } ?? MemoryObject(missing: missing, in: graph))
+        case .fetched: return try operand(ofUnknown: key)
         }
     }
 
@@ -36,22 +48,19 @@ final class MemoryObject: PredicateObject {
         case "self", "SELF", "objectID": return .object(self)
         case "entity": return .object(MemoryEntity(entity.name))
         default:
-            // A key that only other rows of the hierarchy have: a request for them all may name it.
-            let hierarchy = graph.model.entities.filter { $0.root == entity.root }
-            if hierarchy.contains(where: { $0.slotByName[key] != nil }) { return .null }
             throw PredicateFailure(
-                .evaluation, Diagnostic(.error, "keypath \(key) not found in entity \(entity.name)"))
+                .unsupported, Diagnostic(.error, "keypath \(key) not found in entity \(entity.name)"))
         }
     }
 
     func isSamePredicateObject(as other: any PredicateObject) -> Bool {
         guard let other = other as? MemoryObject else { return false }
-        return other.row.primaryKey == row.primaryKey && other.entity.root == entity.root
+        return other.key.primaryKey == key.primaryKey && other.entity.root == entity.root
     }
 
-    var predicateHash: Int { row.primaryKey.hashValue }
-    var predicateDescription: String { "<\(entity.name) \(row.primaryKey)>" }
-    func predicateRowKey(inStore identifier: String) -> RowKey? { row.key }
+    var predicateHash: Int { key.primaryKey.hashValue }
+    var predicateDescription: String { "<\(entity.name) \(key.primaryKey)>" }
+    func predicateRowKey(inStore identifier: String) -> RowKey? { key }
 }
 
 /// What `entity` is in a predicate on rows.
@@ -69,7 +78,7 @@ private final class MemoryEntity: PredicateObject {
 
 extension RowSnapshot {
     /// A column's value as the attribute's type makes it.
-    func value(_ column: Int, _ type: AttributeType) -> Value {
+    package func value(_ column: Int, _ type: AttributeType) -> Value {
         guard column >= 0, !isNull(column) else { return .null }
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .objectID: return .integer(integer(column))

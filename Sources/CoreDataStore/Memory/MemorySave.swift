@@ -13,6 +13,24 @@ struct MemorySave {
         return violations.isEmpty ? nil : .constraints(violations)
     }
 
+    /// - Throws: for a new row whose key another row of its hierarchy has.
+    func checkKeys(_ changes: ChangeSet) throws {
+        func rootKey(_ key: RowKey) -> RowKey {
+            RowKey(entity: graph.model.entities[key.entity].root, primaryKey: key.primaryKey)
+        }
+        let gone = Set(changes.deletions.map { rootKey($0.key) })
+        var keys: Set<RowKey> = []
+        for insertion in changes.insertions {
+            let key = rootKey(insertion.row.key)
+            let root = key.entity
+            let isThere = !gone.contains(key) && graph.row(key.primaryKey, root: root) != nil
+            guard isThere || !keys.insert(key).inserted else { continue }
+            throw SQLFailure(
+                kind: .constraint, code: 0,
+                message: "a row of entity '\(graph.model.entities[root].name)' has the primary key \(key.primaryKey)")
+        }
+    }
+
     // MARK: Outdated rows
 
     private func conflicts(_ changes: ChangeSet) -> [SaveFailure.Conflict] {

@@ -4,6 +4,8 @@ import CoreDataPrimitives
 /// The rows of one root entity, and which of them refer to whom.
 struct MemoryTable {
     private(set) var rows: [Int64: RowSnapshot] = [:]
+    /// The highest key that a row has ever had.
+    private(set) var highestKey: Int64 = 0
     /// For each column that has keys of other rows: who has which key there.
     private var referrers: [RowLayout.Role: [Int64: Set<Int64>]] = [:]
 
@@ -11,6 +13,7 @@ struct MemoryTable {
     mutating func put(_ row: RowSnapshot, _ layout: RowLayout) {
         remove(row.primaryKey, layout)
         rows[row.primaryKey] = row
+        highestKey = max(highestKey, row.primaryKey)
         Self.forEachReference(of: row, layout) { role, key in
             referrers[role, default: [:]][key, default: []].insert(row.primaryKey)
         }

@@ -1,9 +1,7 @@
 import CoreDataModel
 import CoreDataSQL
-import Foundation
 
-/// Reads a derivation's text: `now()`, `name`, `unit.name`, `pages.@count`, `pages.@sum.number`,
-/// `sum:(pages.number)`, `canonical:(unit.name)`.
+/// Finds the tables and columns that a derived attribute's expression names; see ``Derivation``.
 struct DerivationParser {
     let schema: SchemaLayout
     let entity: CompiledEntity
@@ -12,22 +10,15 @@ struct DerivationParser {
 
     typealias Result = (source: DerivedAttribute.Source, function: String?, entity: Int)
 
-    private static let functions = [
-        "canonical": SQLFunctionName.canonical, "uppercase": SQLFunctionName.uppercase,
-        "lowercase": SQLFunctionName.lowercase,
-    ]
-    private static let aggregates = ["sum": "SUM", "min": "MIN", "max": "MAX", "avg": "AVG", "average": "AVG"]
-
     func parse() throws -> Result {
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        if trimmed == "now()" { return (.now, nil, entity.ordinal) }
-        guard let call = Self.call(trimmed) else { return try keyPath(trimmed, function: nil) }
-        if call.name == "count" { return try count(call.argument) }
-        if let function = Self.functions[call.name] { return try keyPath(call.argument, function: function) }
-        if let aggregate = Self.aggregates[call.name] {
-            return try self.aggregate(aggregate, components(call.argument))
+        let derivation: Derivation
+        do {
+            derivation = try Derivation.read(text, entity: entity, model: schema.model)
+        } catch let problem as Derivation.Problem {
+            throw failure(problem.reason)
         }
-        throw failure("there is no derivation with '\(call.name):'")
+        let (source, entity) = try source(derivation.source)
+        return (source, derivation.function?.sqlName, entity)
     }
 
     func failure(_ reason: String) -> StoreFailure {
@@ -37,74 +28,41 @@ struct DerivationParser {
             entity: entity.name, property: property.name)
     }
 
-    /// `name:(argument)`
-    private static func call(_ text: String) -> (name: String, argument: String)? {
-        guard let start = text.range(of: ":("), text.hasSuffix(")") else { return nil }
-        return (String(text[..<start.lowerBound]), String(text[start.upperBound...].dropLast()))
-    }
-
-    private func components(_ path: String) -> [String] {
-        path.trimmingCharacters(in: .whitespacesAndNewlines).split(separator: ".").map(String.init)
-    }
-
-    private func keyPath(_ path: String, function: String?) throws -> Result {
-        var parts = components(path)
-        if let position = parts.firstIndex(where: { $0.hasPrefix("@") }) {
-            guard function == nil else { throw failure("a function cannot take an aggregate") }
-            let name = String(parts.remove(at: position).dropFirst())
-            if name == "count" { return try count(parts.joined(separator: ".")) }
-            guard let aggregate = Self.aggregates[name] else { throw failure("there is no aggregate '@\(name)'") }
-            return try self.aggregate(aggregate, parts)
-        }
-        switch parts.count {
-        case 1:
-            let column = try attributeColumn(parts[0], of: entity)
-            return (.own(column: column), function, entity.ordinal)
-        case 2:
-            guard let first = entity.property(named: parts[0]), let relationship = first.relationship,
-                !relationship.isToMany,
-                let key = schema.columnName(entity: entity.ordinal, role: .destinationKey(slot: first.slot))
-            else { throw failure("'\(parts[0])' is no stored to-one relationship") }
-            let destination = schema.model.entities[relationship.destination]
-            let column = try attributeColumn(parts[1], of: destination)
+    private func source(_ source: Derivation.Source) throws -> (DerivedAttribute.Source, entity: Int) {
+        switch source {
+        case .now: return (.now, entity.ordinal)
+        case .own(let attribute): return (.own(column: try column(attribute, of: entity)), entity.ordinal)
+        case .destination(let first, let attribute):
+            let destination = try destination(of: first)
+            guard let key = schema.columnName(entity: entity.ordinal, role: .destinationKey(slot: first.slot)) else {
+                throw failure("'\(first.name)' is no stored to-one relationship")
+            }
+            let column = try column(attribute, of: destination)
             return (
-                .destination(table: try table(of: destination), column: column, key: key), function,
+                .destination(table: try table(of: destination), column: column, key: key), destination.ordinal
+            )
+        case .count(let property):
+            let destination = try destination(of: property)
+            let owner = StoreLayout.Relationship(entity: property.declaringEntity, slot: property.slot)
+            if let join = schema.layout.joinTables[owner] {
+                return (.linkCount(table: join.name, owner: join.ownerColumn), destination.ordinal)
+            }
+            let key = try backKey(property, destination)
+            return (.count(table: try table(of: destination), key: key), destination.ordinal)
+        case .aggregate(let aggregate, let property, let attribute):
+            let destination = try destination(of: property)
+            let column = try column(attribute, of: destination)
+            let key = try backKey(property, destination)
+            return (
+                .aggregate(aggregate.sqlName, table: try table(of: destination), column: column, key: key),
                 destination.ordinal
             )
-        default: throw failure("a key path can lead through one to-one relationship")
         }
     }
 
-    private func count(_ path: String) throws -> Result {
-        let parts = components(path)
-        guard parts.count == 1 else { throw failure("only a relationship of the entity itself can be counted") }
-        let (property, destination) = try toMany(parts[0])
-        let owner = StoreLayout.Relationship(entity: property.declaringEntity, slot: property.slot)
-        if let join = schema.layout.joinTables[owner] {
-            return (.linkCount(table: join.name, owner: join.ownerColumn), nil, destination.ordinal)
-        }
-        let key = try backKey(property, destination)
-        return (.count(table: try table(of: destination), key: key), nil, destination.ordinal)
-    }
-
-    private func aggregate(_ name: String, _ parts: [String]) throws -> Result {
-        guard parts.count == 2 else {
-            throw failure("an aggregate needs a to-many relationship and an attribute of its destination")
-        }
-        let (property, destination) = try toMany(parts[0])
-        let column = try attributeColumn(parts[1], of: destination)
-        let key = try backKey(property, destination)
-        return (
-            .aggregate(name, table: try table(of: destination), column: column, key: key), nil,
-            destination.ordinal
-        )
-    }
-
-    private func toMany(_ name: String) throws -> (CompiledProperty, CompiledEntity) {
-        guard let property = entity.property(named: name), let relationship = property.relationship,
-            relationship.isToMany, !property.isTransient
-        else { throw failure("'\(name)' is no stored to-many relationship") }
-        return (property, schema.model.entities[relationship.destination])
+    private func destination(of property: CompiledProperty) throws -> CompiledEntity {
+        guard let relationship = property.relationship else { throw failure("'\(property.name)' is no relationship") }
+        return schema.model.entities[relationship.destination]
     }
 
     /// The column in the destination's table that holds the key of the relationship's owner.
@@ -119,10 +77,10 @@ struct DerivationParser {
         return column
     }
 
-    private func attributeColumn(_ name: String, of owner: CompiledEntity) throws -> String {
-        guard let attribute = owner.property(named: name), attribute.attribute != nil,
-            let column = schema.columnName(entity: owner.ordinal, role: .attribute(slot: attribute.slot))
-        else { throw failure("entity '\(owner.name)' has no stored attribute '\(name)'") }
+    private func column(_ attribute: CompiledProperty, of owner: CompiledEntity) throws -> String {
+        guard let column = schema.columnName(entity: owner.ordinal, role: .attribute(slot: attribute.slot)) else {
+            throw failure("entity '\(owner.name)' has no stored attribute '\(attribute.name)'")
+        }
         return column
     }
 
@@ -132,4 +90,18 @@ struct DerivationParser {
         }
         return table
     }
+}
+
+extension Derivation.Function {
+    fileprivate var sqlName: String {
+        switch self {
+        case .canonical: SQLFunctionName.canonical
+        case .uppercase: SQLFunctionName.uppercase
+        case .lowercase: SQLFunctionName.lowercase
+        }
+    }
+}
+
+extension Derivation.Aggregate {
+    fileprivate var sqlName: String { rawValue.uppercased() }
 }

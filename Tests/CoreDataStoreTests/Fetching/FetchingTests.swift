@@ -69,44 +69,6 @@ import Testing
         #expect(rows[2].withBytes(position("Book", "cover")) { Array($0) } == [7, 8])  // store-format §8
     }
 
-    @Test func aSubentityAloneIsRestricted() throws {
-        #expect(try engine.keys(plan("Comic")) == [RowKey(entity: Bookshop.ordinal("Comic"), primaryKey: 2)])
-        var books = try plan("Book")
-        books.includesSubentities = false
-        #expect(try engine.keys(books).map(\.primaryKey) == [1, 3])
-    }
-
-    @Test func countHonoursLimitAndOffset() throws {  // M7
-        var books = try plan("Book")
-        #expect(try engine.count(books) == 3)
-        books.limit = 2
-        #expect(try engine.count(books) == 2)
-        books.offset = 2
-        #expect(try engine.count(books) == 1)
-        books.limit = 0
-        books.offset = 5
-        #expect(try engine.count(books) == 0)
-    }
-
-    @Test func limitAndOffsetApplyToRows() throws {
-        var books = try plan("Book", sort: ["pages"])
-        books.offset = 1
-        #expect(try engine.keys(books).map(\.primaryKey) == [2, 1])
-        books.limit = 1
-        #expect(try engine.rows(books).map(\.primaryKey) == [2])
-    }
-
-    @Test func sortsFollowToOnesAndSelectors() throws {  // M15
-        #expect(try engine.keys(plan("Book", sort: ["author.name", "title"])).map(\.primaryKey) == [3, 1, 2])
-        var tags = try plan("Tag")
-        tags.sorts = [FetchPlan.Sort(keyPath: ["name"], isAscending: true, comparison: .localized)]
-        #expect(try engine.keys(tags).map(\.primaryKey) == [2, 1])
-        tags.sorts[0].comparison = .literal
-        #expect(try engine.keys(tags).map(\.primaryKey) == [1, 2])
-        #expect(throws: PredicateFailure.self) { try engine.keys(plan("Book", sort: ["tags"])) }
-        #expect(throws: PredicateFailure.self) { try engine.keys(plan("Book", sort: ["note"])) }
-    }
-
     @Test func rowsByKeyLeaveOutWhatIsNotThere() throws {  // B12
         let root = Bookshop.ordinal("Book")
         #expect(try engine.row(2, root: root)?.text(position("Comic", "title")) == "Mumin")
@@ -173,67 +135,6 @@ import Testing
             }
             for try await keys in group { #expect(keys == [1, 2, 3]) }
         }
-    }
-
-    // MARK: Dictionaries
-
-    func column(_ name: String, _ format: String) throws -> FetchColumn {
-        FetchColumn(name: name, expression: try PredicateParser.parseExpression(format: format))
-    }
-
-    @Test func tuplesAreTyped() throws {  // M5
-        let formats = [
-            "title", "price", "published", "link", "code", "isOut", "author", "author.name", "SELF", "pages * 2",
-        ]
-        let columns = try formats.map { try column($0, $0) }
-        let tuples = try engine.tuples(
-            plan("Book", "title == 'Pippi'"), columns: columns, distinct: false, groupBy: [], having: nil)
-        let row = try #require(tuples.first)
-        #expect(row[0] == .string("Pippi"))
-        #expect(row[1] == .decimal(Decimal(string: "9.5") ?? 0))
-        #expect(row[2] == .date(60))
-        #expect(row[3] == .uri("http://p"))
-        #expect(row[4] == .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))))
-        #expect(row[5] == .integer(1))
-        #expect(row[6] == key("Author", 1))
-        #expect(row[7] == .string("Astrid"))
-        #expect(row[8] == key("Book", 1))
-        #expect(row[9] == .integer(200))
-    }
-
-    func key(_ entity: String, _ primaryKey: Int64) -> Value {
-        let key = RowKey(entity: Bookshop.ordinal(entity), primaryKey: primaryKey)
-        return .opaque(OpaqueValue(key) { $0.object as? RowKey == key })
-    }
-
-    @Test func groupsAndAggregates() throws {  // M6
-        var books = try plan("Book")
-        books.sorts = [FetchPlan.Sort(keyPath: ["total"], isAscending: false)]
-        let columns = [
-            try column("author", "author.name"), try column("total", "sum:(pages)"), try column("n", "count:(SELF)"),
-        ]
-        let groups = [try PredicateParser.parseExpression(format: "author.name")]
-        let all = try engine.tuples(books, columns: columns, distinct: false, groupBy: groups, having: nil)
-        #expect(
-            all == [
-                [.string("Astrid"), .integer(100), .integer(2)], [.string("Tove"), .integer(30), .integer(1)],
-            ])
-        let having = try PredicateParser.parse(format: "$n > 1 AND max:(pages) < 1000")
-        let some = try engine.tuples(books, columns: columns, distinct: false, groupBy: groups, having: having)
-        #expect(some == [[.string("Astrid"), .integer(100), .integer(2)]])
-        #expect(throws: PredicateFailure.self) {
-            try engine.tuples(books, columns: columns, distinct: false, groupBy: [], having: having)
-        }
-        #expect(throws: PredicateFailure.self) {
-            try engine.tuples(
-                books, columns: columns + [column("title", "title")], distinct: false, groupBy: groups, having: nil)
-        }
-    }
-
-    @Test func distinctTuples() throws {
-        let tuples = try engine.tuples(
-            plan("Chapter"), columns: [column("b", "book.author.name")], distinct: true, groupBy: [], having: nil)
-        #expect(tuples == [[.string("Astrid")]])
     }
 
     // MARK: Explaining

@@ -16,7 +16,7 @@ struct SavedLibrary {
     let path: String?
 
     static func makeModel() throws -> CompiledModel {
-        try CoreDataStoreTests.model(
+        try StoreTestSupport.model(
             Entity("Author").string("name", "email").toMany("books", "Book", inverse: "author")
                 .attribute("bookCount", .integer64, derived: "books.@count").unique("email"),
             Entity("Book").string("title", "code", "shelf").integer("place").attribute("price", .double)

@@ -7,16 +7,16 @@ import Foundation
 ///     try model(
 ///         Entity("Book").string("title").toOne("author", "Author", inverse: "books"),
 ///         Entity("Author").toMany("books", "Book", inverse: "author"))
-struct Entity {
-    var element: EntityElement
+package struct Entity {
+    package var element: EntityElement
 
-    init(_ name: String, parent: String? = nil, isAbstract: Bool = false) {
+    package init(_ name: String, parent: String? = nil, isAbstract: Bool = false) {
         element = EntityElement(name: name)
         element.parentName = parent
         element.isAbstract = isAbstract
     }
 
-    func attribute(
+    package func attribute(
         _ name: String, _ type: AttributeType, optional: Bool = true, transient: Bool = false, indexed: Bool = false,
         derived: String? = nil, external: Bool = false
     ) -> Entity {
@@ -30,28 +30,29 @@ struct Entity {
         return adding(property)
     }
 
-    func string(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .string) } }
-    func integer(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .integer64) } }
-    func boolean(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .boolean) } }
+    package func string(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .string) } }
+    package func integer(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .integer64) } }
+    package func boolean(_ names: String...) -> Entity { names.reduce(self) { $0.attribute($1, .boolean) } }
 
-    func toOne(_ name: String, _ destination: String, inverse: String? = nil, transient: Bool = false) -> Entity {
+    package func toOne(_ name: String, _ destination: String, inverse: String? = nil, transient: Bool = false) -> Entity
+    {
         relationship(name, destination, inverse: inverse, maxCount: 1, ordered: false, transient: transient)
     }
 
-    func required(toOne name: String, _ destination: String, inverse: String? = nil) -> Entity {
+    package func required(toOne name: String, _ destination: String, inverse: String? = nil) -> Entity {
         var copy = toOne(name, destination, inverse: inverse)
         copy.element.properties[copy.element.properties.count - 1].isOptional = false
         return copy
     }
 
-    func toMany(
+    package func toMany(
         _ name: String, _ destination: String, inverse: String? = nil, ordered: Bool = false, maxCount: Int = 0,
         transient: Bool = false
     ) -> Entity {
         relationship(name, destination, inverse: inverse, maxCount: maxCount, ordered: ordered, transient: transient)
     }
 
-    func index(
+    package func index(
         _ name: String, _ properties: String..., where predicate: String? = nil, descending: Bool = false
     )
         -> Entity
@@ -68,7 +69,7 @@ struct Entity {
         return copy
     }
 
-    func unique(_ properties: String...) -> Entity {
+    package func unique(_ properties: String...) -> Entity {
         var copy = self
         copy.element.uniquenessConstraints.append(properties)
         return copy
@@ -96,7 +97,7 @@ struct Entity {
     }
 }
 
-func document(
+package func document(
     _ entities: [Entity], configurations: [String: [String]] = [:], compiled: Bool = false
 )
     -> ModelDocument
@@ -112,7 +113,7 @@ func document(
     return document
 }
 
-func model(
+package func model(
     _ entities: Entity..., configurations: [String: [String]] = [:], compiled: Bool = false
 ) throws -> CompiledModel {
     try ModelCompiler.compile(document(entities, configurations: configurations, compiled: compiled))

@@ -2,6 +2,7 @@ import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
+import StoreTestSupport
 
 extension PredicateGenerator {
     // MARK: Values

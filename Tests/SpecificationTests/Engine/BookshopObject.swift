@@ -1,9 +1,9 @@
 import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
+import CoreDataStore
 import Foundation
-
-@testable import CoreDataStore
+import StoreTestSupport
 
 /// All rows of a bookshop as objects that predicates look into.
 final class BookshopGraph {
@@ -12,23 +12,25 @@ final class BookshopGraph {
     /// The members of each to-many, by owner and slot.
     fileprivate var members: [RowKey: [Int: [BookshopObject]]] = [:]
 
-    init(_ engine: StoreEngine) throws {
-        let roots = engine.model.entities.filter { $0.parent == nil }
-        for root in roots {
-            for row in try engine.rows(FetchPlan(entity: root.ordinal)) {
+    init(_ source: any RowSource) throws {
+        let entities = Bookshop.model.entities
+        for root in entities where root.parent == nil {
+            var rows: [RowSnapshot] = []
+            try source.fetchRows(FetchPlan(entity: root.ordinal)) { rows += $0 }
+            for row in rows.sorted(by: { $0.primaryKey < $1.primaryKey }) {
                 let object = BookshopObject(row, self)
                 objects.append(object)
                 byKey[row.key] = object
             }
         }
-        for entity in engine.model.entities {
+        for entity in entities {
             let owners = objects.filter { $0.row.entity == entity.ordinal }
             for property in entity.properties where property.relationship?.isToMany ?? false {
-                let found = try engine.destinationKeys(
+                let found = try source.destinationRows(
                     entity: entity.ordinal, slot: property.slot, owners: owners.map(\.row.primaryKey))
-                for (owner, keys) in found {
+                for (owner, rows) in found {
                     let key = RowKey(entity: entity.ordinal, primaryKey: owner)
-                    members[key, default: [:]][property.slot] = keys.compactMap { byKey[$0] }
+                    members[key, default: [:]][property.slot] = rows.compactMap { byKey[$0.key] }
                 }
             }
         }

@@ -1,34 +1,42 @@
 import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
-import CoreDataSQL
+import CoreDataStore
 import Foundation
+import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import CoreDataStore
-
-/// The same predicate in memory and in SQL: generated predicates over generated rows must select the same ones
+/// The same predicate in memory and in the store: generated predicates over generated rows must select the same ones
 /// (predicates.md §8.3). The evaluator is the oracle.
 ///
-/// `COREDATA_SEEDS=80 swift test --filter PredicateDifferential` tries 80,000 predicates instead of 6,000.
-@Suite struct PredicateDifferentialTests {
+/// `COREDATA_SEEDS=80 swift test --filter PredicateSpecification` tries 80,000 predicates on every store.
+@Suite struct PredicateSpecification {
     static let predicatesPerSeed = 1000
 
-    @Test(arguments: Array(1...(ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init) ?? 6)))
-    func evaluatorAndStoreSelectTheSameRows(seed: UInt64) throws {
-        let trial = try Trial(seed: seed)
-        for _ in 0..<Self.predicatesPerSeed { try trial.check() }
-        // A generator whose predicates nobody can answer would prove nothing.
-        #expect(trial.comparedCount > Self.predicatesPerSeed * 17 / 20)
-        #expect(trial.selectiveCount > Self.predicatesPerSeed / 4)
+    static let trials: [(store: SpecifiedStore, seed: UInt64)] = {
+        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init)
+        return SpecifiedStore.all.flatMap { store in
+            (asked.map { 1...max(1, $0) } ?? store.predicateSeeds).map { (store, $0) }
+        }
+    }()
+
+    @Test(arguments: trials)
+    func evaluatorAndStoreSelectTheSameRows(_ store: SpecifiedStore, _ seed: UInt64) throws {
+        try store.check(Bookshop.model) { source in
+            let trial = try Trial(source, seed: seed)
+            for _ in 0..<Self.predicatesPerSeed { try trial.check() }
+            // A generator whose predicates nobody can answer would prove nothing.
+            #expect(trial.comparedCount > Self.predicatesPerSeed * 17 / 20)
+            #expect(trial.selectiveCount > Self.predicatesPerSeed / 4)
+        }
     }
 }
 
 /// One store and the predicates that are tried on it.
 private final class Trial {
     private let seed: UInt64
-    private let store: BookshopStore
+    private let source: SpecifiedSource
     private let graph: BookshopGraph
     private var generator: PredicateGenerator
     /// How many predicates both sides answered, and how many of those selected some rows and not all.
@@ -36,11 +44,12 @@ private final class Trial {
     private(set) var selectiveCount = 0
     private var failureCount = 0
 
-    init(seed: UInt64) throws {
+    init(_ source: SpecifiedSource, seed: UInt64) throws {
         self.seed = seed
+        self.source = source
         var numbers = SeededNumbers(seed: seed)
-        store = try BookshopStore { filler in filler.fill(&numbers) }
-        let graph = try BookshopGraph(store.engine)
+        try source.fillBookshop(&numbers)
+        let graph = try BookshopGraph(source.source)
         self.graph = graph
         generator = PredicateGenerator(numbers: numbers) { graph.objects(of: $0) }
     }
@@ -72,17 +81,16 @@ private final class Trial {
         }
         var plan = FetchPlan(entity: entity)
         plan.predicate = predicate.mapExpressions { $0.withKeys }
-        let planner = FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 1000)
-        let text: SQLText
+        let found: Set<Int64>
         do {
-            text = try planner.keys(plan).text
+            found = Set(try source.source.keys(plan).map(\.primaryKey))
         } catch let failure as PredicateFailure {
             if failure.diagnostic.message.hasPrefix("Unsupported") { return nil }
             // Types are checked for all rows at once: memory may never have met the operands.
             if failure.kind == .evaluation { return nil }
-            return "not translated: \(failure.diagnostic.rendered)"
+            return "not answered: \(failure.diagnostic.rendered)"
         }
-        let found = Set(try store.engine.query(text) { $0.integer(0) })
+        #expect(try source.source.count(plan) == found.count)
         if isCounted {
             comparedCount += 1
             if !found.isEmpty && found.count < objects.count { selectiveCount += 1 }
@@ -90,9 +98,8 @@ private final class Trial {
         guard found != expected else { return nil }
         let rows = objects.filter { found.contains($0.row.primaryKey) != expected.contains($0.row.primaryKey) }
         return """
-            only in memory: \(expected.subtracting(found).sorted()), only in SQL: \(found.subtracting(expected).sorted())
-            \(text.sql)
-            \(text.bindings)
+            only in memory: \(expected.subtracting(found).sorted()), only in the store: \(found.subtracting(expected).sorted())
+            \(source.opened.explain(plan))
             \(rows.map(\.details).joined(separator: "\n"))
             """
     }
@@ -152,65 +159,5 @@ extension BookshopObject {
             }
         }
         return "\(predicateDescription) \(values.joined(separator: " "))"
-    }
-}
-
-extension BookshopStore.Filler {
-    /// Rows of every entity, a third of their values NULL, related at random.
-    mutating func fill(_ numbers: inout SeededNumbers) {
-        func maybe(_ value: SQLValue, _ numbers: inout SeededNumbers) -> SQLValue {
-            numbers.chance(3) ? .null : value
-        }
-        func text(_ numbers: inout SeededNumbers) -> SQLValue {
-            maybe(.text(numbers.pick(PredicateGenerator.texts)), &numbers)
-        }
-        func integer(_ numbers: inout SeededNumbers) -> SQLValue {
-            maybe(.integer(Int64(numbers.below(8) - 2)), &numbers)
-        }
-        func real(_ numbers: inout SeededNumbers) -> SQLValue {
-            maybe(.real(Double(numbers.below(12) - 3) / 2), &numbers)
-        }
-        func key(_ limit: Int, _ numbers: inout SeededNumbers) -> SQLValue {
-            maybe(.integer(Int64(numbers.below(limit) + 1)), &numbers)
-        }
-        for index in 1...6 {
-            insert(
-                "Author", Int64(index),
-                [
-                    "name": text(&numbers), "born": maybe(.real(Double(numbers.below(6)) * 50), &numbers),
-                    "rating": real(&numbers),
-                ])
-        }
-        for index in 1...16 {
-            let isComic = index > 11
-            insert(
-                isComic ? "Comic" : "Book", Int64(index),
-                [
-                    "title": text(&numbers), "subtitle": text(&numbers), "pages": integer(&numbers),
-                    "stock": integer(&numbers), "price": maybe(.text("\(Decimal(numbers.below(12)) / 4)"), &numbers),
-                    "weight": real(&numbers), "isOut": maybe(.integer(Int64(numbers.below(2))), &numbers),
-                    "published": maybe(.real(Double(numbers.below(6)) * 50), &numbers), "link": text(&numbers),
-                    "code": maybe(.blob(Data(repeating: UInt8(numbers.below(3)), count: 16)), &numbers),
-                    "digest": maybe(.blob(Data([1])), &numbers), "mood": maybe(.blob(Data([2])), &numbers),
-                    "author": key(6, &numbers),
-                ])
-            for tag in 1...5 where numbers.chance(3) { link("Book", "tags", Int64(index), Int64(tag)) }
-            for shelf in 1...4 where numbers.chance(4) {
-                link("Shelf", "books", Int64(shelf), Int64(index), order: Int64(numbers.below(1000)))
-            }
-        }
-        for index in 1...12 {
-            insert(
-                "Chapter", Int64(index),
-                [
-                    "title": text(&numbers), "length": integer(&numbers), "book": key(16, &numbers),
-                    "order of book": .integer(Int64(index * 7919 % 100)),
-                ])
-        }
-        for index in 1...5 { insert("Tag", Int64(index), ["name": text(&numbers), "heft": integer(&numbers)]) }
-        for index in 1...4 {
-            insert("Shelf", Int64(index), ["label": text(&numbers)])
-            own("Shelf", "picks", Int64(index), Int64(numbers.below(5) + 1))
-        }
     }
 }

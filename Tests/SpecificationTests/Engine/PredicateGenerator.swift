@@ -1,15 +1,15 @@
 import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
-import CoreDataSQL
 import Foundation
+import StoreTestSupport
 import TestSupport
 
 /// Makes predicates of every kind that a store can answer, over the ``Bookshop``.
 struct PredicateGenerator {
     var numbers: SeededNumbers
     /// Constants for objects of an entity.
-    let objects: (Int) -> [BookshopObject]
+    let objects: (Int) -> [any PredicateObject]
 
     /// What key paths may start from: SELF and the variables of SUBQUERYs.
     struct Base {

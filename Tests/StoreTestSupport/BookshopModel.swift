@@ -1,14 +1,12 @@
 import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
-import CoreDataSQL
+import CoreDataStore
 import Foundation
 
-@testable import CoreDataStore
-
 /// Authors write books, some of them comics; books have tags, chapters in order, and places on shelves.
-enum Bookshop {
-    static let model: CompiledModel = {
+package enum Bookshop {
+    package static let model: CompiledModel = {
         do {
             return try ModelCompiler.compile(document)
         } catch {
@@ -16,29 +14,30 @@ enum Bookshop {
         }
     }()
 
-    static let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
-    static var layout: StoreLayout { schema.layout }
+    package static let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+    package static var layout: StoreLayout { schema.layout }
 
-    static func ordinal(_ name: String) -> Int {
+    package static func ordinal(_ name: String) -> Int {
         guard let ordinal = model.ordinalByName[name] else { preconditionFailure("no entity \(name)") }
         return ordinal
     }
 
-    static func slot(_ entity: String, _ property: String) -> Int {
+    package static func slot(_ entity: String, _ property: String) -> Int {
         guard let slot = model.entities[ordinal(entity)].slotByName[property] else {
             preconditionFailure("no property \(property)")
         }
         return slot
     }
 
-    static func plan(_ entity: String, _ format: String? = nil, _ arguments: [FormatArgument] = []) throws -> FetchPlan
-    {
+    package static func plan(
+        _ entity: String, _ format: String? = nil, _ arguments: [FormatArgument] = []
+    ) throws -> FetchPlan {
         var plan = FetchPlan(entity: ordinal(entity))
         if let format { plan.predicate = try PredicateParser.parse(format: format, arguments: arguments) }
         return plan
     }
 
-    private static var document: ModelDocument {
+    package static var document: ModelDocument {
         var document = ModelDocument()
         document.entities = [
             entity(

@@ -1,0 +1,160 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+extension MemoryEngine {
+    package func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ body: (FetchTuple) throws -> Void
+    ) throws {
+        let graph = graph
+        let keys = MemoryKeys(model: model, entity: plan.entity)
+        try keys.check(columns, groupBy: groupBy, having: having)
+        let objects = try objects(plan, in: graph)
+        let isGrouped = !groupBy.isEmpty || columns.contains { $0.expression.aggregates }
+        var tuples: [[Value]]
+        if isGrouped {
+            tuples = try groups(objects, plan, columns: columns, groupBy: groupBy, having: having)
+        } else {
+            try keys.check(plan.sorts)
+            let evaluators = columns.map { ExpressionEvaluator($0.expression.lookingUpKeys(in: graph)) }
+            tuples = try Self.sorted(objects, by: plan.sorts) { try Self.sortValue($0, of: $1) }.map { object in
+                try zip(columns, evaluators).map { try Self.value(of: $1.value(for: .object(object)), $0) }
+            }
+        }
+        if distinct {
+            var seen: Set<[Value]> = []
+            tuples = tuples.filter { seen.insert($0).inserted }
+        }
+        for tuple in Self.window(tuples, plan) { try body(FetchTuple(tuple)) }
+    }
+
+    // MARK: Groups
+
+    /// Rows that become one tuple, and its values by name as predicates see them.
+    fileprivate struct Group {
+        var objects: [MemoryObject]
+        var operands: [Operand] = []
+    }
+
+    private func groups(
+        _ objects: [MemoryObject], _ plan: FetchPlan, columns: [FetchColumn], groupBy: [ExpressionNode],
+        having: PredicateNode?
+    ) throws -> [[Value]] {
+        var groups = try Self.divided(objects, by: groupBy)
+        for index in groups.indices {
+            groups[index].operands = try columns.map { try groups[index].operand($0.expression) }
+        }
+        if let having {
+            groups = try groups.filter { group in
+                let frame = EvaluationFrame(
+                    variables: Dictionary(
+                        zip(columns.map(\.name), group.operands), uniquingKeysWith: { first, _ in first }))
+                let evaluator = PredicateEvaluator(having.mapExpressions { $0.aggregating(group.objects) })
+                return try evaluator.evaluate(group.first, in: frame)
+            }
+        }
+        // A sort may name a column.
+        groups = try Self.sorted(groups, by: plan.sorts) { sort, group in
+            if sort.keyPath.count == 1, let place = columns.firstIndex(where: { $0.name == sort.keyPath[0] }) {
+                return Self.sortable(group.operands[place])
+            }
+            return Self.sortable(try group.operand(.keyPath(operand: .evaluatedObject, sort.keyPath)))
+        }
+        return try groups.map { group in
+            try zip(columns, group.operands).map { try Self.value(of: $1, $0) }
+        }
+    }
+
+    /// The objects that have the same values, in the order in which their first ones come; all of them without expressions.
+    private static func divided(_ objects: [MemoryObject], by expressions: [ExpressionNode]) throws -> [Group] {
+        guard !expressions.isEmpty else { return [Group(objects: objects)] }
+        let evaluators = expressions.map { ExpressionEvaluator($0) }
+        var places: [[Value]: Int] = [:]
+        var groups: [Group] = []
+        for object in objects {
+            let values = try zip(expressions, evaluators).map { expression, evaluator in
+                try value(of: evaluator.value(for: .object(object)), FetchColumn(name: "", expression: expression))
+            }
+            if let place = places[values] {
+                groups[place].objects.append(object)
+            } else {
+                places[values] = groups.count
+                groups.append(Group(objects: [object]))
+            }
+        }
+        return groups
+    }
+
+    private static func value(of operand: Operand, _ column: FetchColumn) throws -> Value {
+        switch operand {
+        // An average is no integer, whatever it is of.
+        case .value(.integer(let value)) where column.expression.isAverage: return .double(Double(value))
+        case .value(let value): return value
+        case .object(let object as MemoryObject):
+            let key = object.key
+            return .opaque(OpaqueValue(key) { $0.object as? RowKey == key })
+        case .object, .collection, .dictionary:
+            throw PredicateFailure(
+                .unsupported,
+                Diagnostic(
+                    .error, "to-many key not allowed here: '\(column.name)'",
+                    hint: "count it: @count, or take an aggregate"))
+        }
+    }
+}
+
+extension MemoryEngine.Group {
+    /// What is not aggregated is the same for all of a group; no rows at all have aggregates only.
+    fileprivate var first: Operand { objects.first.map { .object($0) } ?? .null }
+
+    fileprivate func operand(_ expression: ExpressionNode) throws -> Operand {
+        try ExpressionEvaluator(expression.mapExpressions { $0.aggregating(objects) }).value(for: first)
+    }
+}
+
+extension ExpressionNode {
+    /// The functions that make one value of a group's rows.
+    private static let aggregateNames: Set<String> = [
+        "sum:", "count:", "min:", "max:", "average:", "median:", "mode:", "stddev:",
+    ]
+
+    /// Whether this very function, as a column, makes one value of many rows: a function of a path that is not to-many is meant.
+    private var isAggregate: Bool {
+        guard case .function(let name, let arguments) = self, arguments.count == 1, Self.aggregateNames.contains(name)
+        else { return false }
+        switch arguments[0] {
+        case .keyPath(.evaluatedObject, let keys): return !keys.contains { $0.hasPrefix("@") }
+        case .evaluatedObject: return true
+        case .function: return !arguments[0].aggregates
+        default: return false
+        }
+    }
+
+    fileprivate var isAverage: Bool {
+        if case .function("average:", _) = self { true } else { false }
+    }
+
+    /// Whether it computes something of all rows of a group.
+    var aggregates: Bool {
+        if isAggregate { return true }
+        guard case .function(_, let arguments) = self else { return false }
+        return arguments.contains(where: \.aggregates)
+    }
+
+    /// The function with the group's values in place of what it is of.
+    fileprivate func aggregating(_ group: [MemoryObject]) -> ExpressionNode {
+        guard isAggregate, case .function(let name, let arguments) = self else { return self }
+        let evaluator = ExpressionEvaluator(arguments[0])
+        let values = group.compactMap { object -> Constant? in
+            switch try? evaluator.value(for: .object(object)) {
+            case .value(.null), nil: nil
+            case .value(let value): .value(value)
+            case .object(let object): .object(object)
+            case .collection, .dictionary: nil
+            }
+        }
+        return .function(name, [.constant(.collection(values, isOrdered: true))])
+    }
+}

@@ -1,0 +1,18 @@
+import CoreDataSQLite
+import CoreDataStore
+
+extension SpecifiedStore {
+    /// An SQLite database in memory.
+    static let sqliteMemory = SpecifiedStore(
+        name: "SQLite in memory",
+        make: { model in
+            let engine = try StoreEngine.open(model: model, options: StoreOptions(path: nil)) {
+                try SQLiteDatabase(SQLiteOptions($0))
+            }
+            return OpenedStore(source: engine, remove: { engine.close() }, explain: engine.explanation)
+        },
+        exceptions: sqliteExceptions.merging([
+            "everythingIsThereAfterReopening": "a database in memory ends when it is closed",
+            "aStoreForReadingRefusesToSave": "a database in memory is made empty, so nothing could be read",
+        ]) { first, _ in first }, predicateSeeds: 1...3)
+}

@@ -1,0 +1,52 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Testing
+
+/// A kind of store of which the specification must hold: how to make one, and what it cannot do.
+///
+/// A file in this folder adds a kind, as ``sqliteFile``, ``sqliteMemory`` and ``memory``; ``all`` lists them.
+struct SpecifiedStore: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Makes an empty store for the model.
+    let make: @Sendable (CompiledModel) throws -> OpenedStore
+    /// The tests that the store fails, by their functions' names, each with the reason.
+    ///
+    /// One that succeeds after all fails the suite, as does a name that is no test's.
+    var exceptions: [String: String] = [:]
+    /// How often the generated predicates are tried: what is slow to ask is asked less.
+    var predicateSeeds: ClosedRange<UInt64> = 1...2
+
+    static let all: [SpecifiedStore] = [.sqliteFile, .sqliteMemory, .memory]
+
+    var testDescription: String { name }
+
+    /// Runs a test on an empty store of the model.
+    func check(
+        _ model: CompiledModel = Library.model, test: String = #function, _ body: (SpecifiedSource) throws -> Void
+    ) throws {
+        try expectingExceptions(of: test) {
+            let opened = try make(model)
+            defer { opened.remove() }
+            try body(SpecifiedSource(opened, model: model))
+        }
+    }
+
+    /// Runs a test that may be one of the ``exceptions``.
+    func expectingExceptions(of test: String, _ body: () throws -> Void) throws {
+        let name = String(test.prefix { $0 != "(" })
+        guard let reason = exceptions[name] else { return try body() }
+        withKnownIssue("\(self.name): \(reason)", isIntermittent: false) { try body() }
+    }
+}
+
+/// A store that was made for one test.
+struct OpenedStore: Sendable {
+    let source: any RowSource
+    /// Closes the store, and opens it again, for reading only if that is asked for; `nil` where it ends when it is closed.
+    var reopen: (@Sendable (_ isReadOnly: Bool) throws -> OpenedStore)?
+    /// Closes it and leaves nothing behind.
+    let remove: @Sendable () -> Void
+    /// What the store makes of a fetch, for messages.
+    var explain: @Sendable (FetchPlan) -> String = { _ in "" }
+}
