@@ -14,15 +14,16 @@ SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sou
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
 
-# Where `make install` puts things, below DESTDIR; COREDATA names a tool that is built already.
+# Where `make install` puts things, below DESTDIR; COREDATA and COREDATA_PORT name tools that are built already.
 PREFIX ?= /usr/local
 DESTDIR ?=
 COREDATA ?=
+COREDATA_PORT ?= $(if $(COREDATA),$(dir $(COREDATA))coredata-port)
 BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: run test sanitize fuzz test-apps build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -46,23 +47,34 @@ fuzz: dependencies
 test-apps: dependencies
 	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
 
+## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
+syntax-range: dependencies
+	SWIFT="$(SWIFT)" Scripts/syntax-range.sh
+
+## Measures a clean `make run`, and a clean build of an app that depends on the package; see docs/performance.md.
+build-cost: dependencies
+	SWIFT="$(SWIFT)" Scripts/build-cost.sh
+
 build: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS)
 
-## Installs coredata, built for release, with completions for bash, zsh and fish: PREFIX=$$HOME/.local make install.
+## Installs coredata and coredata-port, built for release, with completions for bash, zsh and fish: PREFIX=$$HOME/.local make install.
 install:
-	$(if $(COREDATA),,$(MAKE) dependencies && $(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata)
-	COREDATA="$(or $(COREDATA),$$($(SWIFT) build $(SWIFT_FLAGS) -c release --show-bin-path)/coredata)" && \
+	$(if $(COREDATA),,$(MAKE) dependencies && $(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata && \
+		$(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata-port)
+	FOLDER="$(if $(COREDATA),,$$($(SWIFT) build $(SWIFT_FLAGS) -c release --show-bin-path))" && \
+	COREDATA="$(or $(COREDATA),$$FOLDER/coredata)" && PORT="$(or $(COREDATA_PORT),$$FOLDER/coredata-port)" && \
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(BASH_COMPLETIONS)" "$(DESTDIR)$(ZSH_COMPLETIONS)" \
 		"$(DESTDIR)$(FISH_COMPLETIONS)" && \
 	install -m 755 "$$COREDATA" "$(DESTDIR)$(PREFIX)/bin/coredata" && \
+	install -m 755 "$$PORT" "$(DESTDIR)$(PREFIX)/bin/coredata-port" && \
 	"$$COREDATA" --generate-completion-script bash > "$(DESTDIR)$(BASH_COMPLETIONS)/coredata" && \
 	"$$COREDATA" --generate-completion-script zsh > "$(DESTDIR)$(ZSH_COMPLETIONS)/_coredata" && \
 	"$$COREDATA" --generate-completion-script fish > "$(DESTDIR)$(FISH_COMPLETIONS)/coredata.fish"
 
 ## Takes away what `make install` with the same PREFIX and DESTDIR put there.
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/coredata" "$(DESTDIR)$(BASH_COMPLETIONS)/coredata" \
+	rm -f "$(DESTDIR)$(PREFIX)/bin/coredata" "$(DESTDIR)$(PREFIX)/bin/coredata-port" "$(DESTDIR)$(BASH_COMPLETIONS)/coredata" \
 		"$(DESTDIR)$(ZSH_COMPLETIONS)/_coredata" "$(DESTDIR)$(FISH_COMPLETIONS)/coredata.fish"
 
 ## Checks the formatting; `make format` mends what can be mended.

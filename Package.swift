@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .executable(name: "coredata", targets: ["CoreDataCLI"]),
+        .executable(name: "coredata-port", targets: ["coredata-port"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
         .plugin(name: "NSManagedPlugin", targets: ["NSManagedPlugin"]),
         .plugin(name: "CoreDataPortPlugin", targets: ["CoreDataPortPlugin"]),
@@ -14,7 +15,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"604.0.0"),
     ],
     targets: [
         // L0
@@ -26,6 +27,7 @@ let package = Package(
         .target(name: "CObjectRuntime"),
         .target(name: "CoreDataPrimitives"),
         .target(name: "CoreDataXML", dependencies: ["CExpat"]),
+        .target(name: "CoreDataDeclarations", dependencies: ["CoreDataPrimitives"]),
 
         // L1
         .target(
@@ -43,6 +45,9 @@ let package = Package(
                 "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL",
             ]),
         .target(name: "CoreDataCodeGeneration", dependencies: ["CoreDataPrimitives", "CoreDataModel"]),
+        .target(
+            name: "CoreDataModelTools",
+            dependencies: ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataStore"]),
 
         // What reads and writes Swift source; the only users of swift-syntax.
         .target(
@@ -54,7 +59,7 @@ let package = Package(
         .target(
             name: "CoreDataPorting",
             dependencies: [
-                "CoreDataPrimitives", "CoreDataManagedProperties",
+                "CoreDataPrimitives", "CoreDataDeclarations", "CoreDataManagedProperties",
                 .product(name: "SwiftSyntax", package: "swift-syntax"),
                 .product(name: "SwiftParser", package: "swift-syntax"),
             ]),
@@ -72,8 +77,9 @@ let package = Package(
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataCodeGeneration",
-                "CoreDataPorting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CoreData", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations", "CoreDataModel",
+                "CoreDataModelTools", "CoreDataCodeGeneration",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
         // Build tools: each plugin runs its own tool, so that nobody builds more than what they use.
@@ -88,19 +94,23 @@ let package = Package(
 
         // Tests
         .target(
-            name: "TestSupport", dependencies: ["CoreDataPrimitives"], path: "Tests/TestSupport"),
+            name: "TestSupport", dependencies: ["CoreDataPrimitives", "CoreDataModel"], path: "Tests/TestSupport"),
         .testTarget(
             name: "CoreDataPrimitivesTests", dependencies: ["CoreDataPrimitives", "TestSupport"]),
         .testTarget(name: "CoreDataXMLTests", dependencies: ["CoreDataXML", "TestSupport"]),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CSQLite", "TestSupport"]),
         .testTarget(
+            name: "CoreDataModelToolsTests",
+            dependencies: ["CoreDataModelTools", "CoreDataModel", "CoreDataPrimitives", "TestSupport"]),
+        .testTarget(
             name: "CoreDataCodeGenerationTests", dependencies: ["CoreDataCodeGeneration", "TestSupport"]),
         .testTarget(name: "CoreDataManagedPropertiesTests", dependencies: ["CoreDataManagedProperties"]),
         .testTarget(
             name: "CoreDataPortingTests",
             dependencies: [
-                "CoreDataPorting", "CoreDataPrimitives", .product(name: "SwiftParser", package: "swift-syntax"),
+                "CoreDataPorting", "CoreDataDeclarations", "CoreDataPrimitives",
+                .product(name: "SwiftParser", package: "swift-syntax"),
             ]),
         .testTarget(
             name: "CoreDataPredicateTests", dependencies: ["CoreDataPredicate", "TestSupport"]),
@@ -127,7 +137,10 @@ let package = Package(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
         .testTarget(
             name: "CoreDataCLITests",
-            dependencies: ["CoreDataCLI", "CoreData", "CoreDataModel", "CoreDataPrimitives", "TestSupport"]),
+            dependencies: [
+                "CoreDataCLI", "CoreData", "CoreDataModel", "CoreDataModelTools", "CoreDataPrimitives", "TestSupport",
+                "coredata-modelc", "coredata-port",
+            ]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

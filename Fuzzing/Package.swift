@@ -29,20 +29,22 @@ let package = Package(
         reader(
             "CoreDataStore",
             dependencies: ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL"]),
-        reader("CoreDataCodeGeneration", dependencies: ["CoreDataPrimitives", "CoreDataModel"]),
+        reader(
+            "CoreDataModelTools",
+            dependencies: ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataStore"]),
         reader(
             "CoreDataCLI",
             sources: [
-                "Records", "Models/JSON", "Models/Declarations", "Models/ReadingProblems.swift", "ToolFailure.swift",
-                "Values/CellValue.swift", "Values/DateText.swift",
+                "Records", "Models/JSON", "Models/ReadingProblems.swift", "ToolFailure.swift", "Values/CellValue.swift",
+                "Values/DateText.swift",
             ],
-            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataCodeGeneration"]),
+            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel"]),
         .target(name: "LibFuzzer"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "LibFuzzer", "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL",
-                "CoreDataSQLite", "CoreDataStore", "CoreDataCLI",
+                "LibFuzzer", "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataModelTools",
+                "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite", "CoreDataStore", "CoreDataCLI",
             ],
             swiftSettings: [.unsafeFlags(sanitizers)],
             // Debian's linker fails at so many symbols of the sanitizer; the toolchain has one that does not.

@@ -52,7 +52,7 @@ import PackagePlugin
             .buildCommand(
                 displayName: "Porting \(pairs.count) sources for \(target.name)",
                 executable: try context.tool(named: "coredata-port").url,
-                arguments: pairs.flatMap { [$0.source.path, $0.copy.path] } + ["--beside"] + own.map(\.path),
+                arguments: ["copy"] + pairs.flatMap { [$0.source.path, $0.copy.path] } + ["--beside"] + own.map(\.path),
                 inputFiles: [file] + pairs.map(\.source) + own, outputFiles: pairs.map(\.copy))
         ]
     }

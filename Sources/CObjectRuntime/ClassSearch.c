@@ -29,6 +29,10 @@ typedef struct {
     int32_t parent;
     int32_t name;
     int32_t access_function;
+    /// Of types only.
+    int32_t fields;
+    /// Of classes only: a name, which begins with a reference to the superclass's description.
+    int32_t superclass;
 } context_description;
 
 enum { kind_mask = 0x1f, kind_module = 0, kind_class = 16, flag_generic = 0x80 };
@@ -92,6 +96,55 @@ static bool search_image(const void *sections, void *context) {
     return true;
 }
 
+/// What a class derives from; NULL where that is not written as a reference.
+static const context_description *superclass_of(const context_description *type) {
+    if (type->superclass == 0) { return NULL; }
+    const char *name = at_distance(&type->superclass, type->superclass);
+    int32_t distance;
+    memcpy(&distance, name + 1, sizeof distance);
+    const void *target = name + 1 + distance;
+    switch (*name) {
+    case 1: return target;
+    case 2: return *(const context_description *const *)target;
+    default: return NULL;
+    }
+}
+
+static bool derives_from(const context_description *type, const context_description *base) {
+    for (int depth = 0; depth < 64 && type != NULL && (type->flags & kind_mask) == kind_class; depth++) {
+        if (type == base) { return true; }
+        type = superclass_of(type);
+    }
+    return false;
+}
+
+typedef struct {
+    const context_description *base;
+    ocd_class_visitor visit;
+    void *context;
+} subclass_search;
+
+static bool search_image_for_subclasses(const void *sections, void *context) {
+    const image_sections *image = sections;
+    const subclass_search *wanted = context;
+    const int32_t *records = (const int32_t *)image->types.start;
+    size_t count = image->types.length / sizeof(int32_t);
+    for (size_t index = 0; index < count; index++) {
+        const context_description *type = description_of(&records[index]);
+        if (type == NULL || (type->flags & kind_mask) != kind_class || type->flags & flag_generic) { continue; }
+        if (type == wanted->base || !derives_from(type, wanted->base)) { continue; }
+        metadata_access access = (metadata_access)at_distance(&type->access_function, type->access_function);
+        const void *metadata = access(0).value;
+        if (metadata != NULL) { wanted->visit(metadata, module_of(type), wanted->context); }
+    }
+    return true;
+}
+
+void ocd_for_each_subclass(const void *base_description, ocd_class_visitor visit, void *context) {
+    subclass_search wanted = {base_description, visit, context};
+    swift_enumerateAllMetadataSections(search_image_for_subclasses, &wanted);
+}
+
 void ocd_for_each_class_named(const char *name, ocd_class_visitor visit, void *context) {
     search wanted = {name, visit, context};
     swift_enumerateAllMetadataSections(search_image, &wanted);
@@ -100,5 +153,7 @@ void ocd_for_each_class_named(const char *name, ocd_class_visitor visit, void *c
 #else
 
 void ocd_for_each_class_named(const char *name, ocd_class_visitor visit, void *context) {}
+
+void ocd_for_each_subclass(const void *base_description, ocd_class_visitor visit, void *context) {}
 
 #endif

@@ -42,23 +42,39 @@ enum ToolVersion {
 @main
 enum Main {
     static func main() {
+        Terminal.occupyDescriptors()
+        let code = run()
+        // What was printed may not have come through.
+        do { try Terminal.finishOutput() } catch {
+            Terminal.note(ErrorText.headed(error))
+            exit(2)
+        }
+        exit(code)
+    }
+
+    /// - Returns: what the tool exits with.
+    private static func run() -> Int32 {
         // Not an option of the tool's, which would be taken for that of commands that have a `--version` of their own.
-        if CommandLine.arguments.dropFirst().first == "--version" { return print(Tool.versionText) }
+        if CommandLine.arguments.dropFirst().first == "--version" {
+            print(Tool.versionText)
+            return 0
+        }
         do {
             var command = try Tool.parseAsRoot()
             try command.run()
+            return 0
         } catch let code as ExitCode {
-            exit(code.rawValue)
+            return code.rawValue
         } catch {
             let code = Tool.exitCode(for: error)
             if code.isSuccess {
                 // Help was asked for.
                 print(Tool.fullMessage(for: error))
-                exit(0)
+                return 0
             }
             let isUsage = code == .validationFailure
-            Terminal.note(isUsage ? Tool.fullMessage(for: error) : ErrorText.headed(error))
-            exit(2)
+            Terminal.note(isUsage ? ErrorText.usage(Tool.fullMessage(for: error)) : ErrorText.headed(error))
+            return 2
         }
     }
 }

@@ -20,6 +20,11 @@ enum ErrorText {
         return isHeaded ? text : "error: \(text)"
     }
 
+    /// What is wrong with the command line, headed as every other error.
+    static func usage(_ message: String) -> String {
+        message.hasPrefix("Error: ") ? "error: " + message.dropFirst("Error: ".count) : message
+    }
+
     /// The message of the error, and of every error inside it on a line of its own.
     static func describe(_ error: any Error) -> String {
         if let failure = error as? ToolFailure { return failure.message }

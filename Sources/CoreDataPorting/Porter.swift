@@ -41,6 +41,7 @@ package enum Porter {
                 )
             } else {
                 visitor.walk(tree)
+                visitor.declareMembers()
                 visitor.completeImports()
                 visitor.reportUses()
             }

@@ -14,6 +14,9 @@ do {
     guard let target = modules.first else { fail("error: the manifest \(arguments[1]) names no module") }
     let companion = Companion(target: target, dependencies: Array(modules.dropFirst()))
     if companion.diagnostics.hasErrors { fail(companion.diagnostics.rendered) }
+    if !companion.diagnostics.isEmpty {
+        FileHandle.standardError.write(Data((companion.diagnostics.rendered + "\n").utf8))
+    }
     try Data(companion.text.utf8).write(to: URL(fileURLWithPath: arguments[2]), options: .atomic)
 } catch {
     fail("error: \(error.localizedDescription)")

@@ -2,41 +2,39 @@ import CoreDataPorting
 import CoreDataPrimitives
 import Foundation
 
-// What the plug-in CoreDataPortPlugin runs: ports the sources of one target into copies.
+// The program of the package that reads Swift, so that none of the others needs swift-syntax.
 //
-//     coredata-port SOURCE COPY [SOURCE COPY …] [--beside SOURCE …]
+//     coredata-port copy SOURCE COPY [SOURCE COPY …] [--beside SOURCE …]      the plug-in CoreDataPortPlugin
+//     coredata-port port PATH [--output FOLDER | --in-place | --check]        coredata port
+//     coredata-port declarations FILE                                         coredata model …, of a model in Swift
 //
-// The sources after --beside are the target's own: they are not ported, but what types they declare is there.
-// What could not be ported is told as compilers tell it, at the source's own line.
+// Exits with 0 when all is well, 1 when --check finds something to change, 2 when it could not do its work.
 
-func fail(_ message: String) -> Never {
-    FileHandle.standardError.write(Data("error: \(message)\n".utf8))
-    exit(1)
-}
+let usage = """
+    usage: coredata-port copy SOURCE COPY … [--beside SOURCE …]
+           coredata-port port PATH [--output FOLDER | --in-place | --check]
+           coredata-port declarations FILE
+    """
 
-let parts = CommandLine.arguments.dropFirst().split(
-    separator: "--beside", maxSplits: 1, omittingEmptySubsequences: false)
-let arguments = Array(parts[0])
-guard !arguments.isEmpty, arguments.count.isMultiple(of: 2) else { fail("usage: coredata-port SOURCE COPY …") }
-let pairs = stride(from: 0, to: arguments.count, by: 2).map { (source: arguments[$0], copy: arguments[$0 + 1]) }
+func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
 do {
-    func source(at path: String) throws -> PortSource {
-        PortSource(path: path, text: try String(contentsOfFile: path, encoding: .utf8))
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    switch arguments.first {
+    case "copy": try SourceCopies(arguments: arguments.dropFirst()).run()
+    case "port": if try !SourceRewriting(arguments: arguments.dropFirst()).run() { exit(1) }
+    case "declarations": try DeclarationListing(arguments: arguments.dropFirst()).run()
+    case "--help", "-h", "help": print(usage)
+    default: throw UsageFailure()
     }
-    let sources = try pairs.map { try source(at: $0.source) }
-    let others = try parts.dropFirst().joined().map(source)
-    for (pair, ported) in zip(pairs, Porter.port(sources, beside: others)) {
-        if !ported.remarks.isEmpty {
-            FileHandle.standardError.write(Data((ported.remarks.rendered + "\n").utf8))
-        }
-        // A copy that stays as it is is not compiled again.
-        let compiled = ported.compiled
-        if let present = try? String(contentsOfFile: pair.copy, encoding: .utf8), present == compiled { continue }
-        try FileManager.default.createDirectory(
-            at: URL(fileURLWithPath: pair.copy).deletingLastPathComponent(), withIntermediateDirectories: true)
-        try compiled.write(toFile: pair.copy, atomically: true, encoding: .utf8)
-    }
+} catch is UsageFailure {
+    say(usage)
+    exit(64)
+} catch let error as PortFailure {
+    say("error: \(error.message)")
+    exit(2)
 } catch {
-    fail("cannot port: \(error.localizedDescription)")
+    let error = error as NSError
+    say("error: \(error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription)")
+    exit(2)
 }

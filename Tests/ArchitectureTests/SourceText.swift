@@ -3,9 +3,13 @@ import Foundation
 /// One Swift file as code alone: comments and the contents of string literals are blanked, lines keep their numbers.
 struct SourceText {
     let lines: [Substring]
+    /// What string literals say, with the line on which each begins.
+    let literals: [(text: String, line: Int)]
 
     init(_ text: String) {
-        lines = Self.withoutCommentsAndStrings(text).split(separator: "\n", omittingEmptySubsequences: false)
+        let (code, literals) = Self.separated(text)
+        lines = code.split(separator: "\n", omittingEmptySubsequences: false)
+        self.literals = literals
     }
 
     /// The modules that the file imports, with the line of each.
@@ -56,8 +60,10 @@ struct SourceText {
         "private", "internal", "package", "fileprivate", "prefix", "postfix", "infix", "operator", "macro",
     ]
 
-    private static func withoutCommentsAndStrings(_ text: String) -> String {
+    private static func separated(_ text: String) -> (code: String, literals: [(text: String, line: Int)]) {
         var result: [UInt8] = []
+        var literals: [(text: String, line: Int)] = []
+        var line = 1
         let bytes = Array(text.utf8)
         var index = 0
         var commentDepth = 0
@@ -72,7 +78,10 @@ struct SourceText {
                     commentDepth += 1
                     index += 2
                 } else {
-                    if byte == newline { result.append(byte) }
+                    if byte == newline {
+                        result.append(byte)
+                        line += 1
+                    }
                     index += 1
                 }
             } else if starts("/*", at: index) {
@@ -81,14 +90,18 @@ struct SourceText {
             } else if starts("//", at: index) {
                 while index < bytes.count, bytes[index] != newline { index += 1 }
             } else if let end = endOfLiteral(in: bytes, from: index) {
-                result += [quote, quote] + bytes[index..<end].filter { $0 == newline }
+                let newlines = bytes[index..<end].filter { $0 == newline }
+                literals.append((String(decoding: bytes[index..<end], as: UTF8.self), line))
+                result += [quote, quote] + newlines
+                line += newlines.count
                 index = end
             } else {
+                if byte == newline { line += 1 }
                 result.append(byte)
                 index += 1
             }
         }
-        return String(decoding: result, as: UTF8.self)
+        return (String(decoding: result, as: UTF8.self), literals)
     }
 
     private static let quote = UInt8(ascii: "\"")

@@ -38,4 +38,11 @@ import Testing
         let source = SourceText("let a: NSManagedObjectID\n// NSManagedObject\nlet b = \"NSManagedObject\"")
         #expect(source.lines(mentioning: ["NSManaged"]) == [1])
     }
+
+    @Test func literalsAreFoundWithTheirLines() {
+        let source = SourceText(
+            "// \"no\"\nlet a = \"one\"; /*\n\"no\" */ let b = \"\"\"\n  two\n\"\"\"\nlet c = #\"three\"#")
+        #expect(source.literals.map(\.text) == ["\"one\"", "\"\"\"\n  two\n\"\"\"", "#\"three\"#"])
+        #expect(source.literals.map(\.line) == [2, 3, 6])
+    }
 }

@@ -34,3 +34,11 @@ func failure(_ body: () throws -> Void) -> SQLFailure? {
         return error as? SQLFailure
     }
 }
+
+extension SQLRenderable {
+    var text: SQLText { text(in: .sqlite) }
+}
+
+extension SQLText.StringInterpolation {
+    mutating func appendInterpolation(_ part: SQLExpression) { appendInterpolation(part.text) }
+}

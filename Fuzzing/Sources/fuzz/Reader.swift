@@ -6,6 +6,7 @@ import Foundation
 
 @testable import CoreDataCLI
 @testable import CoreDataModel
+@testable import CoreDataModelTools
 @testable import CoreDataPredicate
 @testable import CoreDataStore
 
@@ -16,7 +17,6 @@ enum Reader: String, CaseIterable {
     case modelArchive = "model-archive"
     case modelElements = "model-elements"
     case modelJSON = "model-json"
-    case modelSwift = "model-swift"
     case propertyList = "property-list"
     case propertyListXML = "property-list-xml"
     case predicate
@@ -33,7 +33,6 @@ enum Reader: String, CaseIterable {
         case .modelArchive: if let document = try? ModelArchive.document(fromArchive: data) { use(document) }
         case .modelElements: use(ElementsReader.document(from: data, file: "elements"))
         case .modelJSON: if let bytes = try? FileBytes(data, name: "") { use(try? ModelJSONReader.read(bytes)) }
-        case .modelSwift: if let bytes = try? FileBytes(data, name: "") { use(try? ModelSwiftReader.read(bytes)) }
         case .propertyList, .propertyListXML: readPropertyList(data)
         case .predicate: readPredicate(String(decoding: data, as: UTF8.self))
         case .store: readStore(data)

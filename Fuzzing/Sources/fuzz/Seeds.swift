@@ -17,7 +17,7 @@ struct Seeds {
     ).standardizedFileURL
 
     private static let folders = [
-        root.appendingPathComponent("Examples"), root.appendingPathComponent("Tests/CoreDataCLITests/Models"), fixtures,
+        root.appendingPathComponent("Examples"), fixtures,
     ]
 
     /// Larger ones cost more time than they find.
@@ -71,7 +71,6 @@ struct Seeds {
         case .xml, .recordsXML: url.pathExtension == "xml" || url.lastPathComponent == "contents"
         case .recordsCSV: url.pathExtension == "csv"
         case .recordsJSON: url.pathExtension == "json"
-        case .modelSwift: url.lastPathComponent == "DeclaredLibrary.swift"
         case .recordsNDJSON, .modelJSON, .predicate: false
         }
     }

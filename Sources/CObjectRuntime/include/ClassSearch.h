@@ -11,4 +11,8 @@ typedef void (*ocd_class_visitor)(
 /// The Swift runtime finds types by their full names only, but it lists them all: this goes through its lists.
 void ocd_for_each_class_named(const char *_Nonnull name, ocd_class_visitor _Nonnull visit, void *_Nullable context);
 
+/// Calls `visit` for each class below one that is described so, as above: what a class's metadata refers to is its description.
+void ocd_for_each_subclass(
+    const void *_Nonnull base_description, ocd_class_visitor _Nonnull visit, void *_Nullable context);
+
 #endif

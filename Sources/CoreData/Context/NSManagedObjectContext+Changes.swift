@@ -139,6 +139,8 @@ extension NSManagedObjectContext {
             if !step.cascades { realiseAll(members.filter { $0.isFault && !$0.hasRow }) }
             for target in members { apply(step, of: object, to: target) }
         }
+        // Where something could not be read, the rules are applied again.
+        if readFailure == nil { object.leaveDestinations() }
     }
 
     private func apply(_ step: DeleteStep, of object: NSManagedObject, to target: NSManagedObject) {

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         return unsafeBitCast(results, to: [T].self)
     }
 
-    /// How many objects `fetch(_:)` would return for the request; limit and offset count.
+    /// How many objects or dictionaries `fetch(_:)` would return for the request; limit and offset count.
     public nonisolated final func count(for request: AnyFetchRequest) throws -> Int {
         try CoreDataErrors.converting { try countOfResults(of: request) }
     }
@@ -35,8 +35,11 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        if request.resultType == .dictionaryResultType {
+            return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
+        }
+        let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
         if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
@@ -235,7 +238,7 @@ extension NSManagedObjectContext {
         if let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty {
             for path in paths { try prefetch(path.split(separator: ".").map(String.init)[...], of: objects) }
         }
-        guard !request.returnsObjectsAsFaults, request.fetchBatchSize == 0 else { return }
+        guard !request.returnsObjectsAsFaults, request.fetchBatchSize <= 0 else { return }
         realiseAll(objects)
     }
 

@@ -29,6 +29,7 @@ extension NSManagedObjectContext {
             }
             guard word != 0 else { return lose(object, slot: -1) }
             object.takeRow(word)
+            object.forgetFetchedProperties()
             rebase(object)
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         } else {
@@ -45,6 +46,7 @@ extension NSManagedObjectContext {
         object.withoutNotingChanges { object.leaveInverses() }
         object.values = nil
         object.relations.removeAll()
+        object.forgetFetchedProperties()
         object.flags.remove(.wideInteger)
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
@@ -90,6 +92,7 @@ extension NSManagedObjectContext {
     /// The object takes a newer row; its unsaved changes stay.
     final func merge(_ row: RowSnapshot, into object: NSManagedObject) {
         object.row = row
+        object.forgetFetchedProperties()
         rebase(object)
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
@@ -106,6 +109,7 @@ extension NSManagedObjectContext {
         for object in changed where !object.flags.contains(.inaccessible) {
             object.values = nil
             object.relations.removeAll()
+            object.forgetFetchedProperties()
             object.flags.subtract([.updated, .deleted])
         }
         clearLists()
@@ -126,6 +130,7 @@ extension NSManagedObjectContext {
             object.flags = object.flags.intersection(.new).union(.inaccessible)
             object.values = nil
             object.relations.removeAll()
+            object.forgetFetchedProperties()
             object.giveUpRow()
             object.home = registry.homeOutside(object.home)
         }
@@ -314,7 +319,9 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// An object that has left its context refers to no others: two that did would keep each other for ever.
     final func leaveRelations() {
-        if registry == nil { relations.removeAll() }
+        guard registry == nil else { return }
+        relations.removeAll()
+        forgetFetchedProperties()
     }
 
     final var hasKnownMembers: Bool {

@@ -23,7 +23,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///         return try context.fetch(request).map(\.objectID)     // SELECT … FROM ZITEM t0 WHERE t0.ZLISTED = ?
 ///     }
 ///
-/// Differs from Apple: `parent`, `undoManager` and `setQueryGenerationFrom(_:)` do not exist yet.
+/// Differs from Apple: `parent` and `setQueryGenerationFrom(_:)` do not exist yet, and `undoManager` is always nil.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Safe because everything that changes is used on the context's queue only; the registry guards itself.
 
@@ -145,6 +145,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         // Objects refer to each other in circles; whoever still holds one finds it empty.
         for object in registry.objects {
             object.relations.removeAll()
+            object.forgetFetchedProperties()
             object.values = nil
             object.flags.remove(.registered)
         }

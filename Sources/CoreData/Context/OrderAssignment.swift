@@ -11,7 +11,7 @@ enum OwnerChange {
 
 /// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners.
 ///
-/// Order values are 2048, 3072, 4096 … (store-format §4.4). A member that stays in order keeps its value; a new or moved
+/// Order values are 2048, 3072, 4096 … A member that stays in order keeps its value; a new or moved
 /// one gets a value between its neighbours', and only where there is none left are all values made anew.
 struct OrderAssignment {
     let context: NSManagedObjectContext

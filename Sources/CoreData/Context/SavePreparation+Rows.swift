@@ -78,8 +78,12 @@ extension SavePreparation {
             if let row = object.rowView, !object.hasLiveValue(slot) {
                 builder.copy(index, kind: kind, from: row)
             } else {
-                try ManagedObjectValues.encode(
-                    object.attributeValue(slot), slot: slot, of: form.runtime, kind, at: index, into: builder)
+                do {
+                    try ManagedObjectValues.encode(
+                        object.attributeValue(slot), slot: slot, of: form.runtime, kind, at: index, into: builder)
+                } catch is ManagedObjectValues.NotANumber {
+                    throw ValidationErrors.notANumber(form.runtime.slots[slot].name, of: object)
+                }
             }
         case .destinationKey(let slot):
             guard let target = target(object, slot) else {

@@ -87,8 +87,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         for description in persistentStoreDescriptions {
-            if let folder = description.url?.deletingLastPathComponent(), description.type == NSSQLiteStoreType,
-                !description.isReadOnly
+            if let folder = description.url?.deletingLastPathComponent(), description.url?.isFileURL == true,
+                description.type == NSSQLiteStoreType, !description.isReadOnly
             {
                 // A folder that cannot be made shows as the error of opening the store.
                 try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -22,7 +22,8 @@ extension NSPersistentStoreCoordinator {
     ///     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
     ///     if !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) { … }
     ///
-    /// - Throws: 259 for a file that is no store, 134080 for one that cannot be opened.
+    /// - Throws: 260 where there is no file, 259 for one that is no store, 134080 for one that cannot be opened, 262 for a URL
+    ///   of no file.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
@@ -55,7 +56,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     class func checkType(_ storeType: String) throws {
-        guard [NSSQLiteStoreType, NSInMemoryStoreType].contains(storeType) else {
+        guard AttachedStore.classes[storeType] != nil else {
             throw CoreDataErrors.make(
                 NSPersistentStoreInvalidTypeError,
                 "Stores of type '\(storeType)' are not supported; there are NSSQLiteStoreType and NSInMemoryStoreType.")

@@ -103,34 +103,37 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///   - configuration: the configuration whose entities the store has; `nil` for all.
     ///   - storeURL: the file; ignored in memory. `/dev/null` makes an SQLite store in memory.
     ///   - options: `NSReadOnlyPersistentStoreOption` and the others of this module.
-    /// - Throws: 134100 when the store is of another model, with what differs; 134080, 259 and others when it cannot
-    ///   be opened. Nothing is left of a store that could not be made.
+    /// - Throws: 134100 when the store is of another model, with what differs; 260 when it is to be read only and not there,
+    ///   512 when its folder is not there, 262 for a URL of no file; 134080, 259 and others when it cannot be opened. Nothing
+    ///   is left of a store that could not be made.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         try Self.checkType(storeType)
+        if let storeURL, storeType == NSSQLiteStoreType { try CoreDataErrors.checkIsFile(storeURL) }
         changing.lock()
         defer { changing.unlock() }
-        if let storeURL, storeType == NSSQLiteStoreType, storeURL.path != "/dev/null",
-            persistentStore(for: storeURL) != nil
-        {
+        if let storeURL, storeType == NSSQLiteStoreType, !storeURL.isNullDevice, persistentStore(for: storeURL) != nil {
             throw CoreDataErrors.make(
                 NSPersistentStoreOpenError, "The store \(storeURL.path) is attached to this coordinator already.")
         }
         if storeType == NSSQLiteStoreType, storeURL == nil {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type SQLite needs a URL.")
         }
-        return try attach(at: storeURL) { index in
+        let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
+        return try attach(at: storeURL, makes: !isReadOnly) { index in
             try AttachedStore.open(
                 type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
                 coordinator: self)
         }
     }
 
-    /// Adds the store that `open` makes with its number among the coordinator's.
-    final func attach(at url: URL?, _ open: (Int32) throws -> AttachedStore) throws -> NSPersistentStore {
+    /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a file.
+    final func attach(
+        at url: URL?, makes: Bool = false, _ open: (Int32) throws -> AttachedStore
+    ) throws -> NSPersistentStore {
         changing.lock()
         defer { changing.unlock() }
         let index = state.withLock { state in
@@ -141,7 +144,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         do {
             store = try open(index)
         } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url)
+            throw CoreDataErrors.store(failure, url: url, makes: makes)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
         state.withLock { $0.stores.append(store) }
         NotificationCenter.default.post(
@@ -196,10 +199,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             userInfo: [NSRemovedPersistentStoresKey: [store]])
     }
 
+    /// Runs the body while no store is added or removed.
+    final func whileChanging<R>(_ body: () throws -> R) rethrows -> R {
+        changing.lock()
+        defer { changing.unlock() }
+        return try body()
+    }
+
     /// The store at that URL, if it is attached.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
+        guard URL.isFileURL else { return persistentStores.first { $0.url == URL } }
         let path = URL.standardizedFileURL.path
-        return persistentStores.first { $0.url?.standardizedFileURL.path == path }
+        return persistentStores.first { $0.url?.isFileURL == true && $0.url?.standardizedFileURL.path == path }
     }
 
     /// Where the store lies.
@@ -209,15 +220,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The ID that a URI names; `nil` where no attached store has its UUID or the model has no such entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        guard url.scheme == "x-coredata" else { return nil }
-        let parts = url.path.split(separator: "/").map(String.init)
-        guard parts.count == 2, let entity = runtime.entity(named: parts[0]) else { return nil }
-        if let key = NSManagedObjectID.temporaryKey(ofReference: parts[1]) {
+        guard let uri = ObjectURI(url.absoluteString), let entity = runtime.entity(named: uri.entity) else {
+            return nil
+        }
+        if let key = NSManagedObjectID.temporaryKey(ofReference: uri.reference) {
             return NSManagedObjectID(runtime: entity, primaryKey: key, store: nil)
         }
-        guard parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()), key > 0,
+        guard uri.reference.hasPrefix("p"), let key = Int64(uri.reference.dropFirst()), key > 0,
             let store = attachedStores.first(where: {
-                $0.identifier.caseInsensitiveCompare(url.host ?? "") == .orderedSame
+                $0.identifier.caseInsensitiveCompare(uri.store) == .orderedSame
             })
         else { return nil }
         return NSManagedObjectID(runtime: entity, primaryKey: key, store: store)

@@ -26,7 +26,6 @@ extension CoreDataErrors {
         case let failure as StoreFailure: return self.store(failure, url: store?.url)
         case let failure as ExternalDataFailure: return externalData(failure, store: store?.store)
         case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
-        case let problem as ModelTextProblem: return coreData(problem.message)
         case let pattern as TextComparison.InvalidPattern: return coreData(pattern.message + ".")
         case let failure as TransformableCoder.Failure:
             return make(NSManagedObjectValidationError, failure.description)
@@ -92,6 +91,10 @@ extension CoreDataErrors {
         case .missingTable:
             (code, message) = (NSPersistentStoreIncompatibleSchemaError, "\(file) lacks a table: \(said).")
         case .constraint: (code, message) = (NSPersistentStoreSaveError, "\(file) refused the values: \(said).")
+        // Without the message, which has the value in it.
+        case .pattern:
+            code = NSCoreDataError
+            message = "Predicate without a result: MATCHES met a value in \(file) that is not a regular expression."
         case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
         case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")
         }
@@ -183,7 +186,10 @@ extension CoreDataErrors {
 
 extension CoreDataErrors {
     /// Why a store could not be opened, with Apple's code for it.
-    static func store(_ failure: StoreFailure, url: URL?) -> CocoaError {
+    ///
+    /// - Parameter makes: whether a store would have been made where there is none.
+    static func store(_ failure: StoreFailure, url: URL?, makes: Bool = false) -> CocoaError {
+        if failure.kind == .cannotOpen, let url, let missing = missingFile(url, makes: makes) { return missing }
         let code: Int =
             switch failure.kind {
             case .notADatabase: CocoaError.Code.fileReadCorruptFile.rawValue
@@ -209,5 +215,29 @@ extension CoreDataErrors {
                 "The model used to open the store is incompatible with the one used to create the store"
         }
         return make(code, failure.message, userInfo)
+    }
+
+    /// Apple's errors for a store whose file is not there, and for one whose folder is not.
+    private static func missingFile(_ url: URL, makes: Bool) -> CocoaError? {
+        guard isMissing(url) else { return nil }
+        let folder = url.deletingLastPathComponent()
+        let reason = isMissing(folder) ? "the folder '\(folder.path)' does not exist" : nil
+        if !makes {
+            return make(
+                CocoaError.Code.fileReadNoSuchFile.rawValue,
+                "There is no store at '\(url.path)'\(reason.map { ": \($0)" } ?? "").", [NSFilePathErrorKey: url.path])
+        }
+        guard let reason else { return nil }
+        return make(
+            CocoaError.Code.fileWriteUnknown.rawValue,
+            "The store '\(url.path)' cannot be made: \(reason). Make the folder first.",
+            [NSFilePathErrorKey: url.path, "reason": "Failed to create file; code = \(ENOENT)"])
+    }
+
+    private static func isMissing(_ url: URL) -> Bool {
+        do {
+            _ = try FileManager.default.attributesOfItem(atPath: url.path)
+            return false
+        } catch { return [.fileReadNoSuchFile, .fileNoSuchFile].contains((error as? CocoaError)?.code) }
     }
 }

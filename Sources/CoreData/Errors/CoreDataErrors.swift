@@ -8,6 +8,15 @@ enum CoreDataErrors {
         return CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo)
     }
 
+    /// - Throws: an error for a URL that leads to no file: its path would name another one.
+    static func checkIsFile(_ url: URL, _ code: CocoaError.Code = .fileReadUnsupportedScheme) throws {
+        guard !url.isFileURL, !url.isNullDevice else { return }
+        throw make(
+            code.rawValue,
+            "'\(url.absoluteString)' is not the URL of a file; make one with URL(fileURLWithPath:).",
+            [NSURLErrorKey: url])
+    }
+
     static func coreData(_ message: String) -> CocoaError { make(NSCoreDataError, message) }
 
     static func invalidRequest(_ message: String) -> CocoaError { make(NSCoreDataError, message) }
@@ -98,4 +107,9 @@ enum CoreDataErrors {
                 .joined(separator: "; "),
             [NSAffectedStoresErrorKey: failures.map(\.0), NSDetailedErrorsKey: failures.map(\.1)])
     }
+}
+
+extension URL {
+    /// Whether the URL stands for a store without a file.
+    var isNullDevice: Bool { path == "/dev/null" && (isFileURL || scheme == nil) }
 }

@@ -35,6 +35,14 @@ enum ValidationErrors {
         return make(code, key, object, value)
     }
 
+    /// A number that is none, and that no store keeps.
+    static func notANumber(_ key: String, of object: NSManagedObject) -> CocoaError {
+        // Without the value: to describe such a date, as whoever prints the error does, stops the program.
+        make(
+            NSManagedObjectValidationError, key, object, nil,
+            text: "\(placeholder) is not a number (NaN); set a number or nil.")
+    }
+
     /// A relationship that leads to what cannot be saved.
     static func dangling(_ key: String, of object: NSManagedObject, to targets: [NSManagedObject]) -> CocoaError {
         let isToMany = object.runtime.slot(forKey: key).map { object.runtime.slots[$0].isToMany } ?? false

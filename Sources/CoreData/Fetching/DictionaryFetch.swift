@@ -6,7 +6,7 @@ import Foundation
 
 /// Dictionary results: what the store has, unsaved changes aside.
 struct DictionaryFetch {
-    private struct Column {
+    struct Column {
         var name: String
         var expression: ExpressionNode
         /// The attribute whose value it is; `nil` for IDs and computed values.
@@ -15,23 +15,23 @@ struct DictionaryFetch {
         var external: External?
     }
 
-    private struct External {
+    struct External {
         var entity: EntityRuntime
         var slot: Int
     }
 
     /// A value whose file cannot be read.
-    private struct Missing {
+    struct Missing {
         var external: External
         var stored: Data
         var error: any Error
     }
 
-    private let translation: FetchTranslation
-    private let coordinator: NSPersistentStoreCoordinator
+    let translation: FetchTranslation
+    let coordinator: NSPersistentStoreCoordinator
     private let context: NSManagedObjectContext
-    private let columns: [Column]
-    private let groups: [ExpressionNode]
+    let columns: [Column]
+    let groups: [Column]
 
     init(
         _ translation: FetchTranslation, coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext
@@ -48,11 +48,12 @@ struct DictionaryFetch {
                 .map { try Self.column($0.name, entity: entity, in: coordinator.runtime) }
         }
         groups = try (request.propertiesToGroupBy ?? []).map {
-            try Self.column($0, entity: entity, in: coordinator.runtime).expression
+            try Self.column($0, entity: entity, in: coordinator.runtime)
         }
     }
 
     func run(in stores: [AttachedStore]) throws -> [NSDictionary] {
+        if stores.count > 1 { return try dictionaries(ofAll: stores) }
         var results: [NSDictionary] = []
         for store in stores {
             try CoreDataErrors.converting {
@@ -67,7 +68,7 @@ struct DictionaryFetch {
                 try store.source.forEachTuple(
                     translation.plan(for: store),
                     columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
-                    distinct: translation.request.returnsDistinctResults, groupBy: groups,
+                    distinct: translation.request.returnsDistinctResults, groupBy: groups.map(\.expression),
                     having: translation.request.havingPredicate?.node
                 ) { tuple in
                     for index in slots.indices {
@@ -86,7 +87,7 @@ struct DictionaryFetch {
     }
 
     /// What the stored bytes stand for: nil where that is a file which cannot be read.
-    private func plain(
+    func plain(
         _ value: Value, _ external: External, _ store: AttachedStore, _ missing: inout [Missing]
     ) -> Value {
         guard case .data(let stored) = value else { return value }
@@ -98,7 +99,7 @@ struct DictionaryFetch {
         }
     }
 
-    private func tell(_ value: Missing, _ store: AttachedStore) {
+    func tell(_ value: Missing, _ store: AttachedStore) {
         let (entity, slot) = (value.external.entity, value.external.slot)
         let key = store.source.key(ofRowStoring: value.stored, slot: slot, entity: entity.ordinal)
         let owner = key.map { "\(coordinator.runtime.entities[$0.entity].name) \($0.primaryKey)" } ?? entity.name
@@ -106,7 +107,7 @@ struct DictionaryFetch {
     }
 
     /// The value as a dictionary keeps it.
-    private func object(
+    func object(
         _ value: Value, _ slot: EntityRuntime.Slot?, _ store: AttachedStore, _ numbers: inout RecentNumbers
     ) -> AnyObject? {
         switch value {
@@ -133,6 +134,11 @@ struct DictionaryFetch {
     ) throws -> Column {
         // Without an expression, the description stands for the property of its name.
         if let description = property as? NSExpressionDescription, let expression = description.expression {
+            guard !description.name.isEmpty else {
+                throw CoreDataErrors.invalidRequest(
+                    "An NSExpressionDescription of a fetch needs a name, which is the value's key in the dictionaries: "
+                        + "\(expression.node.predicateFormat) has none.")
+            }
             // An attribute by another name.
             if case .keyPath(.evaluatedObject, let keys) = expression.node,
                 let column = try? column(keys.joined(separator: "."), entity: entity, in: model)

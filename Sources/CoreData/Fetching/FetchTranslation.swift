@@ -24,6 +24,7 @@ struct FetchTranslation {
                 "The fetch request's entity '\(name)' is not in the model, which has: "
                     + model.entities.map(\.name).joined(separator: ", "))
         }
+        try Self.checkGrouping(request)
         self.request = request
         self.entity = entity
         sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
@@ -39,9 +40,19 @@ struct FetchTranslation {
             node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
         }
         plan.sorts = sorts
-        plan.limit = request.fetchLimit
-        plan.offset = request.fetchOffset
+        // Apple's are unsigned; the bound leaves room to add.
+        plan.limit = min(max(0, request.fetchLimit), Int.max / 4)
+        plan.offset = min(max(0, request.fetchOffset), Int.max / 4)
         return plan
+    }
+
+    private static func checkGrouping(_ request: AnyFetchRequest) throws {
+        guard request.resultType != .dictionaryResultType else { return }
+        let isGrouped = request.propertiesToGroupBy?.isEmpty == false
+        guard isGrouped || request.havingPredicate != nil else { return }
+        throw CoreDataErrors.invalidRequest(
+            "\(isGrouped ? "propertiesToGroupBy" : "havingPredicate") is for dictionaries: set resultType to "
+                + ".dictionaryResultType.")
     }
 
     /// Whether the object is of the entity that is asked for.
@@ -61,8 +72,11 @@ struct FetchTranslation {
         _ descriptor: NSSortDescriptor, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> FetchPlan.Sort {
         guard let ordering = descriptor.ordering, case .order(let comparison) = ordering.comparison,
-            let path = ordering.key
+            let path = ordering.key, !path.isEmpty
         else {
+            if let ordering = descriptor.ordering, case .order = ordering.comparison {
+                throw CoreDataErrors.invalidRequest("A sort descriptor of a fetch needs a key: \(descriptor)")
+            }
             throw CoreDataErrors.invalidRequest(
                 "unsupported NSSortDescriptor (comparator blocks are not supported): \(descriptor)")
         }
@@ -71,6 +85,7 @@ struct FetchTranslation {
         for (index, key) in keys.enumerated() {
             if ["self", "objectID"].contains(key), index == keys.count - 1 { break }
             guard let slot = current.slot(forKey: key) else {
+                if key == "entity", Array(keys[index...].dropFirst()) == ["name"] { break }
                 throw CoreDataErrors.invalidRequest(
                     "keypath \(path) not found in entity \(current.name), which has: "
                         + current.slots.map(\.name).joined(separator: ", "))

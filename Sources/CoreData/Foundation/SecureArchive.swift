@@ -1,3 +1,4 @@
+import CoreDataModel
 import Foundation
 
 /// Archives objects, and unarchives objects of given classes, answering `nil` where that cannot be done.
@@ -8,7 +9,9 @@ enum SecureArchive {
     /// The object as an archive, or `nil` where it or something in its collections cannot be archived.
     static func data(of object: Any, requiringSecureCoding isSecure: Bool = true) -> Data? {
         guard canArchive(object as AnyObject, isSecure: isSecure) else { return nil }
-        return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
+        let data = try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
+        let names = ManagedArchiveNames.registered
+        return names.isEmpty ? data : data.map { ArchivedClassNames.replaced(in: $0, by: names) }
     }
 
     private static func canArchive(_ object: AnyObject, isSecure: Bool) -> Bool {
@@ -21,6 +24,8 @@ enum SecureArchive {
         case let set as NSOrderedSet: canArchiveAll(set)
         case let dictionary as NSDictionary:
             canArchiveAll(dictionary.allKeys) && canArchiveAll(dictionary.allValues)
+        // Foundation's archiver asks for their hash, for which they ask themselves without end.
+        case is NSDecimalNumber: false
         default: isSecure ? object is NSSecureCoding : object is NSCoding
         }
     }
@@ -28,8 +33,13 @@ enum SecureArchive {
     /// The archived object whatever its class, or `nil` where the data is no archive or has a class that is not in the
     /// program. For archives that the program wrote itself.
     static func object(from data: Data) -> Any? {
-        guard let classes = classes(in: data), classes.allSatisfy({ $0 is NSCoding.Type }),
-            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+        guard let archive = try? KeyedArchiveReader(data) else { return nil }
+        if hasOnlyFoundation(archive) {
+            var objects = ArchivedObjects()
+            return objects.object(archive.root)
+        }
+        guard let classes = classes(in: archive), classes.allSatisfy({ $0 is NSCoding.Type }),
+            ArchivedObjects.isSound(archive), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
         else { return nil }
         unarchiver.requiresSecureCoding = false
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
@@ -42,7 +52,9 @@ enum SecureArchive {
     /// Objects inside an object of the application's own may be of any class with secure coding, because only that
     /// object knows what it consists of.
     static func object(ofClasses allowed: [AnyClass], from data: Data) -> Any? {
-        guard let classes = classes(in: data), classes.allSatisfy({ $0 is NSSecureCoding.Type }) else { return nil }
+        guard let archive = try? KeyedArchiveReader(data), let classes = classes(in: archive),
+            classes.allSatisfy({ $0 is NSSecureCoding.Type })
+        else { return nil }
         let strangers = classes.filter { !isKind($0, ofOneOf: allowed) }
         if !strangers.isEmpty {
             let known = foundationClasses
@@ -50,14 +62,29 @@ enum SecureArchive {
                 return nil
             }
         }
-        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
-        // With strangers inside, Foundation's own check would stop the program wherever one is refused.
-        unarchiver.requiresSecureCoding = strangers.isEmpty
-        unarchiver.decodingFailurePolicy = .setErrorAndReturn
-        let object = unarchiver.decodeObject(of: allowed, forKey: NSKeyedArchiveRootObjectKey)
-        guard unarchiver.error == nil, let object else { return nil }
+        let object: Any?
+        if hasOnlyFoundation(archive) {
+            var objects = ArchivedObjects()
+            object = objects.object(archive.root)
+        } else {
+            guard ArchivedObjects.isSound(archive), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+            else { return nil }
+            // With strangers inside, Foundation's own check would stop the program wherever one is refused.
+            unarchiver.requiresSecureCoding = strangers.isEmpty
+            unarchiver.decodingFailurePolicy = .setErrorAndReturn
+            object = unarchiver.decodeObject(of: allowed, forKey: NSKeyedArchiveRootObjectKey)
+            if unarchiver.error != nil { return nil }
+        }
+        guard let object else { return nil }
         // Strings and numbers are in an archive as they are, without a class to look at.
         return isKind(type(of: object as AnyObject), ofOneOf: allowed) ? object : nil
+    }
+
+    /// Whether all objects are of Foundation's classes that we make ourselves.
+    private static func hasOnlyFoundation(_ archive: KeyedArchiveReader) -> Bool {
+        archive.classNames.allSatisfy { name in
+            ArchivedObjects.classNames.contains(name) && NSKeyedUnarchiver.class(forClassName: name) == nil
+        }
     }
 
     /// Classes that have only property-list content and so contain nothing of a class that they know alone.
@@ -68,15 +95,18 @@ enum SecureArchive {
         ]
     }
 
-    /// The classes that an archive names; `nil` where it is no archive or names one that is not in the program.
-    private static func classes(in data: Data) -> [AnyClass]? {
-        let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-        guard let objects = (list as? [String: Any])?["$objects"] as? [Any] else { return nil }
+    /// The classes that an archive names; `nil` where it names one that is not in the program.
+    private static func classes(in archive: KeyedArchiveReader) -> [AnyClass]? {
         var classes: [AnyClass] = []
-        for object in objects {
-            guard let name = (object as? [String: Any])?["$classname"] as? String else { continue }
-            guard let found = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name) else { return nil }
-            classes.append(found)
+        for name in archive.classNames {
+            if name == "NSDecimalNumberPlaceholder" {
+                classes.append(NSDecimalNumber.self)
+            } else {
+                guard let found = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name) else {
+                    return nil
+                }
+                classes.append(found)
+            }
         }
         return classes
     }

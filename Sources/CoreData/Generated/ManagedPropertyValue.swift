@@ -175,6 +175,22 @@ extension Float: ManagedAttributeValue {
     public static var _empty: Float? { 0 }
 }
 
+extension CGFloat: ManagedPropertyValue, ManagedAttributeValue {
+    public static func _read(_ object: NSManagedObject, _ slot: Int) -> CGFloat {
+        CGFloat(Double._read(object, slot))
+    }
+    public static func _write(_ value: CGFloat, _ object: NSManagedObject, _ slot: Int) {
+        Double._write(Double(value), object, slot)
+    }
+    public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> CGFloat? {
+        object.readDouble(slot).map { CGFloat($0) }
+    }
+    public static func _writeOptional(_ value: CGFloat?, _ object: NSManagedObject, _ slot: Int) {
+        Double._writeOptional(value.map { Double($0) }, object, slot)
+    }
+    public static var _empty: CGFloat? { 0 }
+}
+
 // MARK: Values that can be nil
 
 /// A type whose values are those of one attribute type; optional of it is a property's type too.
@@ -269,7 +285,7 @@ extension Decimal: ManagedAttributeValue, ManagedPropertyValue {
 
 extension ManagedAttributeValue where Self: NSObject {
     public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Self? {
-        object.anyValue(slot) as? Self
+        object.anyValue(slot) as? Self ?? object.liveMembers(slot) as? Self
     }
     public static func _writeOptional(_ value: Self?, _ object: NSManagedObject, _ slot: Int) {
         object.setAnyValue(value, slot)
@@ -277,7 +293,8 @@ extension ManagedAttributeValue where Self: NSObject {
     public static var _empty: Self? { nil }
 }
 
-/// A number that is not a scalar (`usesScalarValueType` NO), a decimal, a relationship's destinations.
+/// A number that is not a scalar (`usesScalarValueType` NO), a decimal, a relationship's destinations: as a copy, or live
+/// where the property's type is mutable.
 extension NSNumber: ManagedAttributeValue {}
 extension NSSet: ManagedAttributeValue {}
 extension NSOrderedSet: ManagedAttributeValue {}

@@ -40,7 +40,7 @@ extension NSManagedObject {
     public final subscript<Value>(key: PropertyKey<Value>) -> Value {
         get {
             let slot = key.slot(in: self)
-            return TypedValue.value(anyValue(slot)) ?? TypedValue.missing(slot, of: self)
+            return TypedValue.value(anyValue(slot)) ?? liveMembers(slot) as? Value ?? TypedValue.missing(slot, of: self)
         }
         set {
             let slot = key.slot(in: self)

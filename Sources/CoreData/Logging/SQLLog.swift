@@ -15,7 +15,7 @@ final class SQLLog: SQLObserver {
     init(level: Int) { self.level = level }
 
     func willRun(_ sql: String, bindings: [SQLValue]) {
-        guard level > 1 || !Self.isTransaction(sql) else { return }
+        guard level > 1 || !TransactionText.isHousekeeping(sql) else { return }
         CoreDataLog.sql.notice("sql: \(sql)")
         guard level > 2, !bindings.isEmpty else { return }
         CoreDataLog.sql.notice(
@@ -24,17 +24,15 @@ final class SQLLog: SQLObserver {
     }
 
     func didRun(_ sql: String, duration: Duration, rows: Int) {
-        guard level > 1 || !Self.isTransaction(sql) else { return }
+        guard level > 1 || !TransactionText.isHousekeeping(sql) else { return }
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
         CoreDataLog.sql.notice("annotation: execution time: \(String(format: "%.6f", seconds))s, \(rows) rows")
     }
 
+    func note(_ text: String) { CoreDataLog.sql.notice("annotation: \(text)") }
+
     static func log(_ plan: [String]) {
         CoreDataLog.sql.notice("details: query plan:\n    \(plan.joined(separator: "\n    "))")
-    }
-
-    private static func isTransaction(_ sql: String) -> Bool {
-        sql.hasPrefix("BEGIN") || sql.hasPrefix("COMMIT") || sql.hasPrefix("ROLLBACK") || sql.hasPrefix("PRAGMA")
     }
 
     private static func text(_ value: SQLValue) -> String {

@@ -14,7 +14,7 @@ package enum AttributeValueConversion {
         switch type {
         case .integer16, .integer32, .integer64: return integer(object).map { .integer($0) }
         case .boolean: return integer(object).map { .integer($0 == 0 ? 0 : 1) }
-        case .double, .float: return (object as? NSNumber).map { .double($0.doubleValue) }
+        case .double, .float: return number(object).map { .double($0.doubleValue) }
         case .decimal: return decimal(object).map { .decimal($0) }
         case .string: return (object as? String).map { .string($0) }
         case .date: return (object as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
@@ -44,12 +44,17 @@ package enum AttributeValueConversion {
         }
     }
 
+    /// `CGFloat` is no `NSNumber` on this platform.
+    private static func number(_ object: Any) -> NSNumber? {
+        object as? NSNumber ?? (object as? CGFloat).map { NSNumber(value: Double($0)) }
+    }
+
     private static func integer(_ object: Any) -> Int64? {
         switch object {
         case let value as Int: Int64(value)
         case let value as Int64: value
         case let value as Bool: value ? 1 : 0
-        default: (object as? NSNumber)?.int64Value
+        default: number(object)?.int64Value
         }
     }
 
@@ -57,7 +62,7 @@ package enum AttributeValueConversion {
         switch object {
         case let value as Decimal: value
         case let value as NSDecimalNumber: value.decimalValue
-        default: (object as? NSNumber)?.decimalValue
+        default: number(object)?.decimalValue
         }
     }
 

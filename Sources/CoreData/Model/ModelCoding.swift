@@ -14,6 +14,8 @@ enum ModelCoding {
 
     static func decode<Element: Decodable>(_ type: Element.Type, from coder: NSCoder) -> Element? {
         guard let data = coder.decodeObject(of: NSData.self, forKey: key) else { return nil }
+        // Foundation's decoder stops the program at a list that is nested deep; this reader bounds it.
+        guard (try? PropertyListValue(propertyList: data as Data)) != nil else { return nil }
         return try? PropertyListDecoder().decode(type, from: data as Data)
     }
 }

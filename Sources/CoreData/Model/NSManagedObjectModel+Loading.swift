@@ -12,7 +12,9 @@ extension NSManagedObjectModel {
         do {
             try adopt(Self.document(at: url, version: nil))
         } catch {
-            modelLogger.error("cannot load the model at \(url.path): \(error.localizedDescription)")
+            modelLogger.error(
+                "cannot load the model at \(url.isFileURL ? url.path : url.absoluteString): \(error.localizedDescription)"
+            )
             return nil
         }
     }
@@ -46,6 +48,7 @@ extension NSManagedObjectModel {
     }
 
     static func versions(at url: URL) throws -> ModelVersions {
+        try CoreDataErrors.checkIsFile(url)
         do {
             return try ModelReader.read(contentsOf: url)
         } catch {

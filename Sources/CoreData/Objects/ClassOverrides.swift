@@ -62,6 +62,18 @@ enum ClassOverrides {
         return max(0, size - addressPoint) / MemoryLayout<UInt>.size
     }
 
+    /// Whether objects of the class are laid out as `NSManagedObject`'s: it adds no stored property.
+    static func hasLayoutOfManagedObject(_ type: NSManagedObject.Type) -> Bool {
+        layout(of: type) == layout(of: NSManagedObject.self)
+    }
+
+    /// Size and alignment of an object, and where in it the class refers to: see ``sizeInWords(of:)``.
+    private static func layout(of type: NSManagedObject.Type) -> [UInt32] {
+        let base = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        return [base.load(fromByteOffset: 20, as: UInt32.self), base.load(fromByteOffset: 24, as: UInt32.self)]
+            + [UInt32(base.load(fromByteOffset: 28, as: UInt16.self))]
+    }
+
     private final class PlainProbe: NSManagedObject {}
 
     private final class ValidateValueProbe: NSManagedObject {

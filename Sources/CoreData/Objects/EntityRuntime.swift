@@ -7,7 +7,7 @@ import Synchronization
 /// Every object holds its entity's runtime, and the runtime keeps the model alive; the model does not hold the
 /// runtime, so that a model nobody uses any more goes away.
 final class EntityRuntime: @unchecked Sendable {
-    // Safe because all is set once, but `classCache`, which is atomic.
+    // Safe because all is set once, but the caches, which are atomic.
 
     let compiled: CompiledEntity
     /// The description of the entity; alive as long as `model`, which holds it.
@@ -28,6 +28,8 @@ final class EntityRuntime: @unchecked Sendable {
     private let classCache = Atomic<UInt>(0)
     /// What was known of classes when this one was last looked for in vain; 0 for never.
     private let missingSince = Atomic<UInt64>(0)
+    /// The address of the members of that class, once they were asked for.
+    let memberCache = Atomic<UInt>(0)
     /// Tells runtimes apart in the cache of a property key.
     let identifier: UInt32
     private static let nextIdentifier = Atomic<UInt32>(1)
@@ -62,6 +64,7 @@ final class EntityRuntime: @unchecked Sendable {
         let deleteSteps = UnsafeMutableBufferPointer<DeleteStep>.allocate(capacity: steps.count)
         _ = deleteSteps.initialize(from: steps)
         self.deleteSteps = UnsafeBufferPointer(deleteSteps)
+        if slots.contains(where: { $0.type == .transformable }) { _ = ManagedArchiveNames.registered }
         keepsValues = slots.contains { $0.attribute != nil && ($0.property.isTransient || $0.type == .transformable) }
         let facts = UnsafeMutablePointer<SlotFacts>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { (facts + index).initialize(to: SlotFacts(slot)) }

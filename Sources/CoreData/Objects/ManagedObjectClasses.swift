@@ -46,7 +46,7 @@ final class ManagedObjectClasses: Sendable {
     }
 
     /// The name with its module, without the marks of private contexts and what a generic class is made of.
-    private static func fullName(of type: NSManagedObject.Type) -> String {
+    static func fullName(of type: NSManagedObject.Type) -> String {
         String(reflecting: type).prefix { $0 != "<" }.split(separator: ".").filter { !$0.hasPrefix("(") }
             .joined(separator: ".")
     }

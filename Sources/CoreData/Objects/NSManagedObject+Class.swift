@@ -15,7 +15,23 @@ extension NSManagedObject {
     private final func learn(_ type: NSManagedObject.Type) {
         if type != NSManagedObject.self { ManagedObjectClasses.shared.learn(type) }
         // From now on the entity knows its class.
-        _ = home.runtime.objectClass
+        let own = home.runtime.objectClass
+        if type == NSManagedObject.self, own != type { become(own) }
+    }
+
+    /// `NSManagedObject(entity:insertInto:)` makes an object of the entity's class, as on Apple's platforms: while it is made, and
+    /// before anybody has seen it, it becomes one of that class. Its memory is that of an `NSManagedObject`, so a class with
+    /// stored properties of its own has no room in it. See docs/decisions/classes-by-name.md.
+    private final func become(_ type: NSManagedObject.Type) {
+        precondition(
+            ClassOverrides.hasLayoutOfManagedObject(type),
+            """
+            NSManagedObject(entity:insertInto:) cannot make an object of entity '\(runtime.name)', whose class \(type) has stored \
+            properties: use \(type)(entity:insertInto:), \(type)(context:) or \
+            NSEntityDescription.insertNewObject(forEntityName:into:).
+            """)
+        // The first word of an object is its class.
+        Unmanaged.passUnretained(self).toOpaque().storeBytes(of: unsafeBitCast(type, to: UInt.self), as: UInt.self)
     }
 
     /// The entity that names this class.
@@ -47,8 +63,10 @@ extension NSManagedObject {
         return request
     }
 
-    /// A fetched property's objects, read anew each time.
+    /// A fetched property's objects, read once until the object becomes a fault.
     final func fetchedPropertyValue(_ info: EntityRuntime.Slot) -> Any? {
+        let slot = info.property.slot
+        if let known = fetchedObjects[slot] { return known }
         guard let description = runtime.entity.propertiesByName[info.name] as? NSFetchedPropertyDescription,
             let template = description.fetchRequest, let context = managedObjectContext
         else { return nil }
@@ -56,7 +74,11 @@ extension NSManagedObject {
         request.predicate = template.predicate?.withSubstitutionVariables([
             "FETCH_SOURCE": self, "FETCHED_PROPERTY": description,
         ])
-        do { return try context.fetch(request) } catch {
+        do {
+            let objects = try context.fetch(request)
+            fetchedObjects[slot] = objects
+            return objects
+        } catch {
             CoreDataLog.general.error(
                 "Fetched property '\(info.name)' of \(objectID) could not be read: \(error.localizedDescription)")
             return []

@@ -16,6 +16,18 @@ extension NSManagedObject {
         object.home.registry?.mayHaveDangling = true
     }
 
+    /// A deleted object refers no longer to those that its delete rules were applied to; its row does until it is deleted.
+    final func leaveDestinations() {
+        for step in home.deleteSteps {
+            let relation = Int(home.facts[step.slot].relation)
+            if let members = relations.uncountedMembers(relation) {
+                members._withUnsafeGuaranteedRef { $0.leave() }
+            } else if relations.uncountedToOne(relation) != nil {
+                relations.setToOne(relation, nil, of: home.relationCount)
+            }
+        }
+    }
+
     /// Whether one of its relationships that changed may lead to what cannot be saved.
     final var mayDangle: Bool {
         guard !relations.isEmpty, let registry = home.uncountedRegistry else { return false }

@@ -60,6 +60,7 @@ extension NSManagedObject {
         willTurnIntoFault()
         values = nil
         relations.removeAll()
+        forgetFetchedProperties()
         flags.insert(.fault)
         didTurnIntoFault()
         flags.remove(.inTransition)
@@ -70,8 +71,20 @@ extension NSManagedObject {
         row = nil
         values = nil
         relations.removeAll()
+        forgetFetchedProperties()
         flags.remove(.fault)
         flags.insert(.inaccessible)
+    }
+
+    /// What fetched properties were when they were read, by slot.
+    final var fetchedObjects: [Int: [NSManagedObject]] {
+        get { extras?.fetched ?? [:] }
+        set { madeExtras().fetched = newValue }
+    }
+
+    /// Fetched properties are fetched anew when they are next read.
+    final func forgetFetchedProperties() {
+        if hasExtras, !fetchedObjects.isEmpty { fetchedObjects = [:] }
     }
 
     final func withoutNotingChanges(_ body: () -> Void) {

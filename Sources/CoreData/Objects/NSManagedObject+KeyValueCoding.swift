@@ -10,6 +10,15 @@ enum KeyValueCoding {
             + runtime.slots.map(\.name).sorted().joined(separator: ", ")
     }
 
+    /// The same for an object, with how a property of its class gets a key.
+    static func unknownKeyMessage(_ key: String, of object: NSManagedObject) -> String {
+        let type = type(of: object)
+        let message = unknownKeyMessage(key, of: object.runtime)
+        if type == NSManagedObject.self { return message }
+        return message + ". Properties of class \(type) itself have keys where the target has NSManagedPlugin or "
+            + "CoreDataPortPlugin, private ones excepted; or override value(forUndefinedKey:)."
+    }
+
     /// The destination of a to-one that a caller set; of another type it stops the program.
     static func member(_ value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }
@@ -64,8 +73,16 @@ extension NSManagedObject {
         case "hasChanges": NSNumber(value: hasChanges)
         case "managedObjectContext": managedObjectContext
         case "description": description
-        default: value(forUndefinedKey: key)
+        default: ownValue(forKey: key) ?? value(forUndefinedKey: key)
         }
+    }
+
+    /// The value of a property that is the class's own, `.some(nil)` for nil; `nil` where there is none.
+    final func ownValue(forKey key: String) -> Any?? { memberTable.property(key).map { $0.get(self) } }
+
+    final func setUnmodeledValue(_ value: Any?, forKey key: String) {
+        guard let set = memberTable.property(key)?.set else { return setValue(value, forUndefinedKey: key) }
+        set(self, value)
     }
 
     /// The value at a path of properties, collection operators included; each object on it is asked by `value(forKey:)`.
@@ -143,10 +160,11 @@ extension NSManagedObject: PredicateObject {
             if ClassOverrides.overridesValue(type(of: self)) {
                 return OperandBridging.operand(from: value(forKey: key))
             }
+            if let value = ownValue(forKey: key) { return OperandBridging.operand(from: value) }
             guard ClassOverrides.overridesUndefinedKey(type(of: self)) else {
                 throw PredicateFailure(
                     .evaluation,
-                    Diagnostic(.error, KeyValueCoding.unknownKeyMessage(key, of: runtime)),
+                    Diagnostic(.error, KeyValueCoding.unknownKeyMessage(key, of: self)),
                     subexpression: key)
             }
             return OperandBridging.operand(from: value(forUndefinedKey: key))

@@ -213,7 +213,7 @@ extension NSManagedObject {
     }
 
     /// Stops the program where the object cannot be the relationship's.
-    private final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
+    final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
         // What is right by far most often is seen without counting a reference.
         let isWhole = flags.union(object.flags).isDisjoint(with: [.deleted, .inaccessible])
         if object.home.registryAddress == home.registryAddress, object.home.ordinal == home.facts[slot].destination {

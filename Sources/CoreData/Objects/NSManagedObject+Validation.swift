@@ -64,22 +64,26 @@ extension NSManagedObject {
         case delete
     }
 
-    /// The checks of the model, then those of an overridden `validateValue(_:forKey:)`; all problems in one error.
+    /// The checks of the model, then those of an overridden `validateValue(_:forKey:)` and of methods
+    /// `validate<Key>(_:)`; all problems in one error.
     final func validate(_ operation: ValidatedOperation) throws {
         let overrides = ClassOverrides.overridesValidateValue(type(of: self))
+        let members = memberTable
         let looksAtDestinations = operation != .delete && mayDangle
-        if !overrides, home.runtime.validation.isEmpty, !flags.contains(.wideInteger), !looksAtDestinations { return }
+        let hasNoRules = home.runtime.validation.isEmpty && !members.hasValidators && !flags.contains(.wideInteger)
+        if !overrides, hasNoRules, !looksAtDestinations { return }
         var errors: [any Error] = []
         if operation == .delete {
             validateDenying(&errors)
         } else if overrides {
-            validateByKey(&errors)
+            validateByKey(members, &errors)
             validateCounts(&errors)
         } else {
             validateMandatory(&errors)
             validateWidths(&errors)
             validateRules(&errors)
             validateCounts(&errors)
+            if members.hasValidators { validateByMember(members, &errors) }
         }
         if looksAtDestinations { validateDestinations(&errors) }
         if let error = CoreDataErrors.combined(errors) { throw error }
@@ -192,31 +196,43 @@ extension NSManagedObject {
 
     // MARK: By key
 
-    private final func validateByKey(_ errors: inout [any Error]) {
+    private final func validateByKey(_ members: ManagedMemberTable, _ errors: inout [any Error]) {
         fireIfNeeded(key: nil)
         if flags.contains(.inaccessible) { return }
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
-            // What cannot be read is not nil.
-            if info.isToMany || isUnreadable(index) { continue }
-            let before =
-                info.attribute != nil
-                ? ManagedObjectValues.any(attributeValue(index), slot: info) : toOne(index)
-            var value = before as AnyObject?
-            do {
-                try withUnsafeMutablePointer(to: &value) { pointer in
-                    try validateValue(AutoreleasingUnsafeMutablePointer(pointer), forKey: info.name)
-                }
-            } catch {
-                errors.append(error)
-                continue
-            }
-            // The validator may have put another value in its place.
-            if value !== (before as AnyObject?), !((value as? NSObject)?.isEqual(before) ?? false),
-                info.attribute != nil
-            {
-                setAnyValue(value, index)
-            }
+            // A set is made only for who asks for it.
+            if info.isToMany, members.validator(ofKey: info.name) == nil { continue }
+            validate(index, &errors) { try validateValue($0, forKey: info.name) }
         }
+    }
+
+    /// Calls the methods `validate<Key>(_:)` for what the model's rules let pass.
+    private final func validateByMember(_ members: ManagedMemberTable, _ errors: inout [any Error]) {
+        fireIfNeeded(key: nil)
+        if flags.contains(.inaccessible) { return }
+        let failed = Set(errors.compactMap { ($0 as NSError).userInfo[NSValidationKeyErrorKey] as? String })
+        for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
+            guard let validator = members.validator(ofKey: info.name), !failed.contains(info.name) else { continue }
+            validate(index, &errors) { try validator(self, $0) }
+        }
+    }
+
+    /// Shows a property's value to a check, and sets what that puts in its place.
+    private final func validate(
+        _ index: Int, _ errors: inout [any Error],
+        by check: (AutoreleasingUnsafeMutablePointer<AnyObject?>) throws -> Void
+    ) {
+        // What cannot be read is not nil.
+        if isUnreadable(index) { return }
+        let before = anyValue(index) as AnyObject?
+        var value = before
+        do {
+            try withUnsafeMutablePointer(to: &value) { try check($0) }
+        } catch {
+            errors.append(error)
+            return
+        }
+        if value !== before, !((value as? NSObject)?.isEqual(before) ?? false) { setAnyValue(value, index) }
     }
 
     /// The model's checks of one value.

@@ -21,7 +21,7 @@ extension NSManagedObject {
             if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
-                let object = Transformation.value(from: data, attribute: info)
+                let object = transformedValue(data, slot)
                 liveValues()[slot] = object
                 return object
             }
@@ -39,12 +39,26 @@ extension NSManagedObject {
         guard let store = home.store else { return .null }
         do {
             let data = try row.withBytes(info.column) { try store.source.bytes(ofStored: $0) }
-            return info.type == .transformable ? Transformation.value(from: data, attribute: info) : .data(data)
+            return info.type == .transformable ? transformedValue(data, slot) : .data(data)
         } catch {
-            let what = "'\(info.name)' of \(runtime.name) \(primaryKey)"
-            UnreadableValues.tell(error, what, home.registry?.context)
+            tellUnreadable(error, slot)
             return .null
         }
+    }
+
+    /// What a transformable's bytes stand for; broken ones are told and stay bytes, and the object's other values are as ever.
+    final func transformedValue(_ data: Data, _ slot: Int) -> Value {
+        let info = runtime.slots[slot]
+        let value = Transformation.value(from: data, attribute: info)
+        if case .data = value, let error = Transformation.failure(of: data, attribute: info) {
+            tellUnreadable(error, slot)
+        }
+        return value
+    }
+
+    private final func tellUnreadable(_ error: any Error, _ slot: Int) {
+        let what = "'\(runtime.slots[slot].name)' of \(runtime.name) \(primaryKey)"
+        UnreadableValues.tell(error, what, home.registry?.context)
     }
 
     /// Whether the attribute has a value that cannot be read, and has not been set since.
@@ -151,7 +165,10 @@ extension NSManagedObject {
     final var attributeDescriptions: String {
         let texts = runtime.slots.indices.filter { runtime.slots[$0].attribute != nil }.map { index in
             let slot = runtime.slots[index]
-            let value = ManagedObjectValues.any(attributeValue(index), slot: slot)
+            let now = attributeValue(index)
+            // Foundation's own description of such a date stops the program.
+            if case .date(let seconds) = now, !seconds.isFinite { return "\(slot.name) = \(seconds)" }
+            let value = ManagedObjectValues.any(now, slot: slot)
             return "\(slot.name) = \(value.map { String(describing: $0) } ?? "nil")"
         }
         return "{" + texts.sorted().joined(separator: "; ") + "}"
@@ -213,6 +230,9 @@ enum ManagedObjectValues {
         }
     }
 
+    /// A value that is not a number: no column keeps one, it would be read back as nil.
+    struct NotANumber: Error {}
+
     /// Puts the value into a column of a row in the making.
     static func encode(
         _ value: Value, slot: Int, of runtime: EntityRuntime, _ kind: ColumnKind, at column: Int,
@@ -227,14 +247,19 @@ enum ManagedObjectValues {
                 builder.setInteger(value, at: column)
             }
         case .double(let value):
+            if value.isNaN { throw NotANumber() }
             if kind == .real {
                 builder.setReal(value, at: column)
             } else {
                 // A number that no integer attribute holds, where a class's own validation let it pass.
                 builder.setInteger(Int64(clamping: value), at: column)
             }
-        case .date(let value): builder.setReal(value, at: column)
-        case .decimal(let value): builder.setText(value.description, at: column)
+        case .date(let value):
+            if value.isNaN { throw NotANumber() }
+            builder.setReal(value, at: column)
+        case .decimal(let value):
+            if value.isNaN { throw NotANumber() }
+            builder.setText(value.description, at: column)
         case .string(let value), .uri(let value): builder.setText(value, at: column)
         case .data(let value): value.withUnsafeBytes { builder.setBytes($0, at: column) }
         case .uuid(let value):
@@ -272,6 +297,10 @@ enum ManagedObjectValues {
         if let value = plain(any, slot.type) { return value }
         if any is NSNull { return .null }
         if let value = convert(any, to: slot.type) { return value }
+        // No NSNumber on this platform.
+        if let number = any as? CGFloat, let value = convert(NSNumber(value: Double(number)), to: slot.type) {
+            return value
+        }
         preconditionFailure(
             """
             Unacceptable type of value for attribute: property = "\(slot.name)"; entity = "\(entity.name)"; \
@@ -304,6 +333,7 @@ enum ManagedObjectValues {
             // A float attribute holds what a float can.
             if let value = given(Double.self) { return .double(type == .float ? Double(Float(value)) : value) }
             if let value = given(Int.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
+            if let value = given(CGFloat.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
             return given(NSNumber.self).map { .double(type == .float ? Double($0.floatValue) : $0.doubleValue) }
         case .date: return given(Date.self).map { .date($0.timeIntervalSinceReferenceDate) }
         default: return nil

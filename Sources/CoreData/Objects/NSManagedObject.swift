@@ -169,11 +169,11 @@ open class NSManagedObject: NSObject {
         UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
     }
 
-    private final var extras: ObjectExtras? {
+    final var extras: ObjectExtras? {
         Self.extras(at: extrasAddress.load(ordering: .acquiring))?.takeUnretainedValue()
     }
 
-    private final func madeExtras() -> ObjectExtras {
+    final func madeExtras() -> ObjectExtras {
         if let extras { return extras }
         let made = Unmanaged.passRetained(ObjectExtras())
         let (isFirst, address) = extrasAddress.compareExchange(
@@ -294,13 +294,15 @@ open class NSManagedObject: NSObject {
 
     /// Throws where the value cannot be the property's; may put another value in its place.
     ///
-    /// Override it for checks of your own, and call super.
+    /// Checks the model's rules, then calls the class's `func validate<Key>(_: AutoreleasingUnsafeMutablePointer<AnyObject?>)
+    /// throws`. Override this for checks of your own, and call super.
     ///
-    /// Differs from Apple: methods named `validate<Key>(_:)` are not found by name; override this one.
+    /// Differs from Apple: such a method is found where `NSManagedPlugin` or `CoreDataPortPlugin` reads the class.
     open func validateValue(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
     ) throws {
         try validateModeled(value, forKey: key)
+        try validateByMember(value, forKey: key)
     }
 
     // MARK: Key-value coding
@@ -316,10 +318,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: the value is of the property's type.
     open func setValue(_ value: Any?, forKey key: String) {
-        guard let slot = slot(forKey: key) else {
-            setValue(value, forUndefinedKey: key)
-            return
-        }
+        guard let slot = slot(forKey: key) else { return setUnmodeledValue(value, forKey: key) }
         if value == nil, isNumber(slot), ClassOverrides.overridesNilValue(type(of: self)) {
             return setNilValueForKey(key)
         }
@@ -342,12 +341,12 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: overridden: this one stops the program.
     open func value(forUndefinedKey key: String) -> Any? {
-        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
+        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: self))
     }
 
     /// Sets a property that the entity does not have; override it for properties of the class.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
-        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: runtime))
+        preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: self))
     }
 
     /// Says that a property is about to be read; fires the fault. `nil` only fires it.
@@ -360,40 +359,31 @@ open class NSManagedObject: NSObject {
     open func didAccessValue(forKey key: String?) {}
 
     /// Says that a property is about to be set by `setPrimitiveValue(_:forKey:)`.
-    open func willChangeValue(forKey key: String) {
-        checkQueue(key)
-        fireIfNeeded(key: key)
-        if let slot = runtime.slot(forKey: key) { noteOldValue(slot) }
-    }
+    open func willChangeValue(forKey key: String) { beginManualChange(key) }
 
-    /// Says that a property was set: marks the object as changed.
-    open func didChangeValue(forKey key: String) {
-        if let slot = runtime.slot(forKey: key) { markChanged(slot) }
-    }
+    /// Says that a property was set: marks the object as changed, and keeps a relationship's inverse in step.
+    open func didChangeValue(forKey key: String) { endManualChange(key, .anything) }
 
     /// Says that members of a to-many are about to come or go by way of the primitive collection.
     open func willChangeValue(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
-    ) {
-        willChangeValue(forKey: key)
-    }
+    ) { beginManualChange(key, mutation, objects) }
 
-    /// Says that members of a to-many came or went.
+    /// Says that members of a to-many came or went: the inverse is kept in step.
     open func didChangeValue(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
-    ) {
-        didChangeValue(forKey: key)
-    }
+    ) { endManualChange(key, .objects(objects)) }
 
     /// Says that members at these positions of an ordered to-many are about to come, go or be replaced by way of the
     /// primitive collection.
     open func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
-        willChangeValue(forKey: key)
+        beginManualChange(key, changeKind, at: indexes)
     }
 
-    /// Says that members at these positions of an ordered to-many came, went or were replaced.
+    /// Says that members at these positions of an ordered to-many came, went or were replaced: the inverse is kept in step.
     open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
-        didChangeValue(forKey: key)
+        endManualChange(
+            key, changeKind == .setting ? .anything : changeKind == .removal ? .positions([]) : .positions(indexes))
     }
 }
 

@@ -57,13 +57,8 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     ///     x-coredata://6F997B6B-…/Item/p12           // permanent
     ///     x-coredata:///Item/t2B4C9A50-…2            // temporary: only this process understands it
     public func uriRepresentation() -> URL {
-        // A store's UUID and an entity's name are plain text by construction; anything else is escaped.
-        let entity =
-            runtime.name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? runtime.name
-        let host =
-            storeIdentifier.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? storeIdentifier
         let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(primaryKey)"
-        return URL(string: "x-coredata://\(host)/\(entity)/\(reference)") ?? URL(fileURLWithPath: "/")
+        return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference).url
     }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -121,12 +116,18 @@ extension NSManagedObjectID: PredicateObject {
         switch key {
         case "self", "objectID": .object(self)
         case "entity": .object(entity)
+        case "isTemporaryID", "temporaryID": .value(.integer(isTemporaryID ? 1 : 0))
+        case "uriRepresentation", "URIRepresentation": .value(.uri(uriRepresentation().absoluteString))
+        case "description": .value(.string(description))
         default:
             throw PredicateFailure(
                 .evaluation,
                 Diagnostic(
-                    .error, "an object ID of entity '\(runtime.name)' has no value for key '\(key)'",
-                    hint: "evaluate the predicate with the object, not with its ID"))
+                    .error,
+                    "an object ID (here of entity '\(runtime.name)') has no value for key '\(key)'; it has: entity, "
+                        + "isTemporaryID, persistentStore, uriRepresentation",
+                    hint: runtime.slot(forKey: key) == nil
+                        ? nil : "'\(key)' is a property of the object: ask the object, not its ID"))
         }
     }
 

@@ -139,11 +139,15 @@ struct ValueBeforeEvent {
 
 /// What only some objects have; each field on its own would cost every object a word.
 final class ObjectExtras: @unchecked Sendable {
-    // Safe because the ID is taken and replaced atomically, and none goes before the object; the batch belongs to the
+    // Safe because the ID is taken and replaced atomically, and none goes before the object; the rest belongs to the
     // context's queue.
 
     private let idAddress = Atomic<UInt>(0)
     var batch: FaultBatch?
+    /// The relationships that are being changed by way of their primitive values.
+    var manualChanges: [ManualChange] = []
+    /// The objects of fetched properties that were read, by slot.
+    var fetched: [Int: [NSManagedObject]] = [:]
 
     deinit { Self.id(at: idAddress.load(ordering: .relaxed))?.release() }
 

@@ -35,6 +35,8 @@ final class ToManyMembers {
     @exclusivity(unchecked) private var noted: [NSManagedObject] = []
     /// Members that stay changed places among each other.
     @exclusivity(unchecked) private(set) var isReordered = false
+    /// The members that the store has of an owner that is deleted, and has none any more.
+    @exclusivity(unchecked) private var left: [NSManagedObject]?
     /// What was done to known members since the event began, once something has to remember how they were.
     @exclusivity(unchecked) private var journal: [Step]?
 
@@ -95,6 +97,7 @@ final class ToManyMembers {
 
     /// The members that the store has, for a known relationship; order is kept where nothing was moved.
     var committedMembers: [NSManagedObject] {
+        if let left { return left }
         let added = added
         return members.filter { !added.contains(ObjectReference($0)) } + removed.map(\.object)
     }
@@ -243,6 +246,17 @@ final class ToManyMembers {
         removedSet = []
         noted = []
         isReordered = false
+        left = nil
+    }
+
+    /// The owner is deleted: there are no members any more, and nothing was done to them.
+    func leave() {
+        guard isKnown else { return }
+        let committed = left ?? (hasChanges ? committedMembers : members)
+        journal?.append(.replacement(members))
+        list = MemberList()
+        commit()
+        left = committed
     }
 
     // MARK: Before the event

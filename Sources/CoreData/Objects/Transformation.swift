@@ -16,6 +16,22 @@ enum Transformation {
         return object.map { .opaque(box($0)) } ?? .data(data)
     }
 
+    /// Why the bytes could not be made an object, though they should be one: they are an archive, or belong to a transformer that
+    /// unarchives. `nil` for bytes that others may read, such as what is encoded for a `Codable` property.
+    static func failure(of data: Data, attribute slot: EntityRuntime.Slot) -> (any Error)? {
+        switch transformer(slot) {
+        case nil where !data.starts(with: "bplist".utf8): nil
+        case nil, is NSSecureUnarchiveFromDataTransformer:
+            CocoaError(
+                .coderReadCorrupt,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "its \(data.count) bytes are no archive of an object that the attribute can have and the program knows"
+                ])
+        case _?: nil
+        }
+    }
+
     static func data(from box: OpaqueValue, attribute slot: EntityRuntime.Slot) throws -> Data {
         let transformer = transformer(slot)
         let data: Any? =

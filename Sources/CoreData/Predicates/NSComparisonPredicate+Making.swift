@@ -34,7 +34,7 @@ extension PredicateMaking where Self: NSComparisonPredicate {
 
     private var comparison: PredicateNode.Comparison {
         guard case .comparison(let comparison) = node else {
-            preconditionFailure("a comparison without content: it was not made by this module")
+            preconditionFailure("\"\(node.predicateFormat)\" is no comparison")
         }
         return comparison
     }

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-extension PredicateMaking where Self: NSExpression {
+extension ExpressionMaking where Self: NSExpression {
     /// Makes an expression from the predicate language.
     ///
     ///     NSExpression(format: "price * %d", 2)

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-extension PredicateMaking where Self: NSExpression {
+extension ExpressionMaking where Self: NSExpression {
     /// What kind of expression it is; a property that this kind does not have stops the program, as Apple's raises.
     public var expressionType: ComparisonNaming.ExpressionType {
         switch node {
@@ -110,7 +110,7 @@ extension PredicateMaking where Self: NSExpression {
     }
 
     public var expressionBlock: (Any?, [Any], NSMutableDictionary?) -> Any? {
-        guard let block = (self as? StoredExpression)?.content.block else { unavailable("expressionBlock") }
+        guard let block = content.block else { unavailable("expressionBlock") }
         return block
     }
 
@@ -129,14 +129,14 @@ extension PredicateMaking where Self: NSExpression {
     /// Differs from Apple: where Apple raises, for example on an unknown key, the value is `nil` and the reason is
     /// reported.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
-        guard let stored = self as? StoredExpression else { return nil }
-        if let block = stored.content.block, case .block(let code) = stored.content.node, code.arguments.isEmpty {
+        let content = content
+        if let block = content.block, case .block(let code) = content.node, code.arguments.isEmpty {
             return block(object, [], context)
         }
         let frame = EvaluationFrame(variables: OperandBridging.variables(context))
         do {
-            let value = try stored.content.value(for: object, in: frame)
-            if let context, case .assignment(let name, _) = stored.content.node {
+            let value = try content.value(for: object, in: frame)
+            if let context, case .assignment(let name, _) = content.node {
                 context.setObject(OperandBridging.any(from: value) ?? NSNull(), forKey: NSString(string: name))
             }
             return OperandBridging.any(from: value)
@@ -146,6 +146,6 @@ extension PredicateMaking where Self: NSExpression {
         }
     }
 
-    /// Does nothing: expressions cannot be archived on this platform.
+    /// Does nothing: an expression from an archive can be evaluated at once.
     public func allowEvaluation() {}
 }

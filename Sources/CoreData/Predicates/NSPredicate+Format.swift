@@ -48,7 +48,7 @@ extension PredicateMaking where Self: NSPredicate {
         return Self(predicateNode: node.substitutingVariables(values))
     }
 
-    /// Does nothing: predicates cannot be archived on this platform.
+    /// Does nothing: a predicate from an archive can be evaluated at once.
     public func allowEvaluation() {}
 }
 

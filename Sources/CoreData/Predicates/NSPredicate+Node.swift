@@ -7,20 +7,20 @@ extension NSPredicate {
     package var node: PredicateNode {
         if let stored = self as? any StoredPredicate { return stored.storedNode }
         if let compound = self as? NSCompoundPredicate {
+            PredicateGrafts.see(type(of: compound))
             return PredicateNode(compound.compoundPredicateType, compound.subpredicates.map(\.node))
         }
-        if type(of: self) == NSPredicate.self {
-            switch (self as any FormatPrinting).predicateFormat {
-            case "TRUEPREDICATE": return .constant(true)
-            case "FALSEPREDICATE": return .constant(false)
-            default: break
-            }
+        if let payload = FoundationPredicate.payload(of: self) { return payload.node }
+        // A subclass may evaluate as it likes.
+        if type(of: self) == NSPredicate.self, let constant = FoundationPredicate.constant(of: self) {
+            return PredicateNode(constant, isCopyKnown: PredicateGrafts.isFoundationKnown)
         }
         return .block(
             PredicateBlock(origin: self) { [self] object, variables in
                 evaluate(
                     with: OperandBridging.any(from: object),
-                    substitutionVariables: variables.mapValues { OperandBridging.any(from: $0) ?? NSNull() })
+                    substitutionVariables: variables.isEmpty
+                        ? nil : variables.mapValues { OperandBridging.any(from: $0) ?? NSNull() })
             })
     }
 
@@ -28,7 +28,7 @@ extension NSPredicate {
     package static func make(node: PredicateNode) -> NSPredicate {
         switch node {
         case .constant(let value): return NSPredicate(value: value)
-        case .comparison(let comparison): return StoredComparisonPredicate.make(comparison)
+        case .comparison: return StoredComparisonPredicate.make(PredicatePayload(node))
         case .and(let nodes): return StoredCompoundPredicate(type: .and, subpredicates: nodes.map(make))
         case .or(let nodes): return StoredCompoundPredicate(type: .or, subpredicates: nodes.map(make))
         case .not(let node): return StoredCompoundPredicate(type: .not, subpredicates: [make(node: node)])
@@ -48,6 +48,21 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
+    /// A truth value of Foundation's own class. Where copies of compounds are Foundation's, one that is false may be such a
+    /// copy, whatever the original said: it is refused then, and selects nothing by mistake.
+    init(_ constant: Bool, isCopyKnown: Bool) {
+        guard !constant, !isCopyKnown else {
+            self = .constant(constant)
+            return
+        }
+        let refusal = Diagnostic(
+            .error,
+            "a predicate that is false may be the copy of a compound predicate, which this version of Foundation cannot copy",
+            hint:
+                "use the compound itself, or a comparison that is always false such as NSPredicate(format: \"0 == 1\")")
+        self = .block(PredicateBlock(refusal: PredicateFailure(.unsupported, refusal)))
+    }
+
     init(_ type: NSCompoundPredicate.LogicalType, _ nodes: [PredicateNode]) {
         switch type {
         case .and: self = .and(nodes)
@@ -58,13 +73,11 @@ extension PredicateNode {
     }
 }
 
-extension PredicateMaking {
+extension PredicateMaking where Self: NSPredicate {
     /// The predicate that a tree stands for.
     init(predicateNode node: PredicateNode) {
-        var predicate = NSPredicate.make(node: node)
-        if !(predicate is Self) { predicate = StoredCompoundPredicate(type: .and, subpredicates: [predicate]) }
-        guard let result = predicate as? Self else {
-            preconditionFailure("\"\(node.predicateFormat)\" is not the format of a \(Self.self)")
+        guard let result = PredicateInstance.make(node, of: Self.self) as? Self else {
+            preconditionFailure("an instance of \(Self.self) is none")
         }
         self = result
     }
@@ -78,13 +91,6 @@ extension PredicateMaking where Self: NSPredicate {
 protocol StoredPredicate: NSPredicate {
     var storedNode: PredicateNode { get }
 }
-
-/// A way to Foundation's `predicateFormat`, which carries a notice that the format is of no use on this platform.
-private protocol FormatPrinting {
-    var predicateFormat: String { get }
-}
-
-extension NSPredicate: FormatPrinting {}
 
 /// What it takes to evaluate a predicate of ours.
 final class PredicatePayload {

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-extension PredicateMaking where Self: NSSortDescriptor {
+extension SortDescriptorMaking where Self: NSSortDescriptor {
     /// Sorts by a property or a key path: `NSSortDescriptor(key: "author.name", ascending: true)`.
     public init(key: String?, ascending: Bool) { self.init(keyedBy: key, ascending: ascending, .order(.literal)) }
 
@@ -41,7 +41,7 @@ extension PredicateMaking where Self: NSSortDescriptor {
         }
     }
 
-    /// Does nothing: sort descriptors cannot be archived on this platform.
+    /// Does nothing: a sort descriptor from an archive can be used at once.
     public func allowEvaluation() {}
 
     /// What a store needs to know; `nil` for a descriptor with a comparator on a Swift key path.
@@ -49,13 +49,16 @@ extension PredicateMaking where Self: NSSortDescriptor {
         if let keyed = self as? KeyedSortDescriptor {
             return SortOrdering(key: keyed.storedKey, ascending: ascending, comparison: keyed.comparison.summary)
         }
-        if let coded = CodedSortKey(of: keyPath) {
-            return SortOrdering(
-                key: KeyPathNames.name(for: coded.keyPath), ascending: ascending, comparison: .code)
+        if let criterion = SortCriterion.of(keyPath) {
+            // A class that compares in its own way cannot be followed, whatever its key.
+            let comparison =
+                SortDescriptorInstance.comparesByItself(type(of: self)) ? .code : criterion.comparison.summary
+            return SortOrdering(key: criterion.key, ascending: ascending, comparison: comparison)
         }
         // Foundation's own, made from a comparable property.
-        return SortOrdering(
-            key: KeyPathNames.name(for: keyPath), ascending: ascending, comparison: .order(.literal))
+        let comparison: SortOrdering.Comparison =
+            SortDescriptorInstance.comparesByItself(type(of: self)) ? .code : .order(.literal)
+        return SortOrdering(key: KeyPathNames.name(for: keyPath), ascending: ascending, comparison: comparison)
     }
 }
 
@@ -66,44 +69,123 @@ extension NSSortDescriptor {
     public convenience init<Root: NSObject, Value>(
         keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
     ) {
+        let criterion = SortCriterion(
+            key: KeyPathNames.name(for: keyPath), .code(cmptr), swiftKeyPath: keyPath)
         // Not a path from NSObject, which would lead here again.
-        let coded: KeyPath<any PredicateMaking, Any> = \.[coded: CodedSortKey(keyPath: keyPath)]
-        self.init(keyPath: coded, ascending: ascending, comparator: cmptr)
+        self.init(keyPath: criterion.path, ascending: ascending, comparator: cmptr)
     }
 }
 
-/// A key path that is sorted by with code; it travels inside the descriptor's own key path.
-private struct CodedSortKey: Hashable {
-    let keyPath: AnyKeyPath
-
-    init(keyPath: AnyKeyPath) { self.keyPath = keyPath }
-
-    /// What is inside a descriptor's key path; `nil` when it is any other.
-    init?(of keyPath: AnyKeyPath) {
-        guard let path = keyPath as? KeyPath<any PredicateMaking, Any>,
-            let key = (CodedSortKeyReader() as any PredicateMaking)[keyPath: path] as? CodedSortKey
-        else { return nil }
-        self = key
-    }
-}
-
-/// An object that answers with the key itself instead of a value.
-private final class CodedSortKeyReader: NSObject {}
-
-extension PredicateMaking {
-    fileprivate subscript(coded key: CodedSortKey) -> Any {
-        self is CodedSortKeyReader ? key : (self as Any)[keyPath: key.keyPath] ?? NSNull()
-    }
-}
-
-extension PredicateMaking {
+extension SortDescriptorMaking where Self: NSSortDescriptor {
     init(
         keyedBy key: String?, ascending: Bool, _ comparison: KeyedSortDescriptor.Comparison,
         keyPath: AnyKeyPath? = nil
     ) {
-        let descriptor = KeyedSortDescriptor(key: key, ascending: ascending, comparison, swiftKeyPath: keyPath)
-        guard let result = descriptor as? Self else { preconditionFailure("\(Self.self) is not NSSortDescriptor") }
+        let criterion = SortCriterion(key: key, comparison, swiftKeyPath: keyPath)
+        guard let result = SortDescriptorInstance.make(criterion, ascending: ascending, of: Self.self) as? Self else {
+            preconditionFailure("an instance of \(Self.self) is none")
+        }
         self = result
+    }
+}
+
+/// Makes sort descriptors of whatever class they shall have.
+private enum SortDescriptorInstance {
+    static func make(_ criterion: SortCriterion, ascending: Bool, of type: NSSortDescriptor.Type) -> NSSortDescriptor {
+        if type == NSSortDescriptor.self || type == KeyedSortDescriptor.self {
+            return KeyedSortDescriptor(criterion, ascending: ascending)
+        }
+        return type.instance(criterion, ascending)
+    }
+
+    // MARK: Overridden comparison
+
+    private class PlainDescriptor: NSSortDescriptor {}
+
+    private class OtherPlainDescriptor: NSSortDescriptor {}
+
+    private class ComparingDescriptor: NSSortDescriptor {
+        override func compare(_ object1: Any, to object2: Any) -> ComparisonResult { .orderedSame }
+    }
+
+    private static let comparing = MethodGraft(
+        ComparingDescriptor.self, count: 1, plain: (PlainDescriptor.self, OtherPlainDescriptor.self),
+        base: NSSortDescriptor.self)
+
+    /// Whether the class overrides `compare(_:to:)`.
+    static func comparesByItself(_ type: NSSortDescriptor.Type) -> Bool {
+        type != NSSortDescriptor.self && (!comparing.isFound || comparing.isOverridden(in: type))
+    }
+}
+
+// As in PredicateInstance.swift: an initialiser that can be called for any class.
+extension NSSortDescriptor {
+    @_silgen_name("ocd_sort_instance")
+    fileprivate convenience init(criterion: __owned SortCriterion, ascending: __owned Bool) {
+        self.init(keyPath: criterion.path, ascending: ascending, comparator: criterion.comparator)
+    }
+
+    @_silgen_name("ocd_sort_instance")
+    fileprivate static func instance(_ criterion: __owned SortCriterion, _ ascending: __owned Bool) -> NSSortDescriptor
+}
+
+/// What a sort descriptor sorts by. It travels inside of a key path, the one thing of its own that a descriptor of
+/// Foundation's can be given.
+final class SortCriterion: Hashable {
+    let key: String?
+    let comparison: KeyedSortDescriptor.Comparison
+    let swiftKeyPath: AnyKeyPath?
+    private let evaluator: ExpressionEvaluator
+
+    init(key: String?, _ comparison: KeyedSortDescriptor.Comparison, swiftKeyPath: AnyKeyPath? = nil) {
+        self.key = key
+        self.comparison = comparison
+        self.swiftKeyPath = swiftKeyPath
+        evaluator = ExpressionEvaluator(key.map { ExpressionNode(keyPath: $0) } ?? .evaluatedObject)
+    }
+
+    static func == (a: SortCriterion, b: SortCriterion) -> Bool { a === b }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// A key path that leads from any value to what it is sorted by.
+    var path: KeyPath<Any?, Any> { \Any?.[sortedBy: self] }
+
+    /// The criterion inside of a descriptor's key path; `nil` for any other path.
+    static func of(_ keyPath: AnyKeyPath) -> SortCriterion? {
+        guard let path = keyPath as? KeyPath<Any?, Any> else { return nil }
+        return (Reader() as Any?)[keyPath: path] as? SortCriterion
+    }
+
+    /// A value that answers with the criterion itself.
+    fileprivate struct Reader {}
+
+    func value(of object: Any?) -> Operand {
+        do {
+            // A name that nobody knows leaves the key path itself.
+            if key == nil, let swiftKeyPath {
+                return OperandBridging.operand(from: object.flatMap { $0[keyPath: swiftKeyPath] })
+            }
+            return try evaluator.value(for: OperandBridging.operand(from: object))
+        } catch {
+            PredicateReporting.report(error)
+            return .null
+        }
+    }
+
+    /// Compares what the path leads to.
+    var comparator: Comparator {
+        { [comparison] first, second in
+            KeyedSortDescriptor.compare(
+                OperandBridging.operand(from: first), OperandBridging.operand(from: second), comparison)
+        }
+    }
+}
+
+extension Optional where Wrapped == Any {
+    fileprivate subscript(sortedBy criterion: SortCriterion) -> Any {
+        if self is SortCriterion.Reader { return criterion }
+        return OperandBridging.any(from: criterion.value(of: self)) ?? NSNull()
     }
 }
 
@@ -144,47 +226,26 @@ final class KeyedSortDescriptor: NSSortDescriptor {
         }
     }
 
-    let storedKey: String?
-    let comparison: Comparison
-    private let swiftKeyPath: AnyKeyPath?
-    private let evaluator: ExpressionEvaluator
+    let criterion: SortCriterion
+    var storedKey: String? { criterion.key }
+    var comparison: Comparison { criterion.comparison }
 
-    init(key: String?, ascending: Bool, _ comparison: Comparison, swiftKeyPath: AnyKeyPath? = nil) {
-        storedKey = key
-        self.comparison = comparison
-        self.swiftKeyPath = swiftKeyPath
-        evaluator = ExpressionEvaluator(key.map { ExpressionNode(keyPath: $0) } ?? .evaluatedObject)
+    init(_ criterion: SortCriterion, ascending: Bool) {
+        self.criterion = criterion
         // Foundation's part is never asked: everything it would answer is overridden.
         super.init(keyPath: \String.self, ascending: ascending, comparator: { _, _ in .orderedSame })
     }
 
-    override var keyPath: AnyKeyPath { swiftKeyPath ?? super.keyPath }
+    override var keyPath: AnyKeyPath { criterion.swiftKeyPath ?? super.keyPath }
 
-    override var comparator: Comparator {
-        { [comparison] first, second in
-            Self.compare(OperandBridging.operand(from: first), OperandBridging.operand(from: second), comparison)
-        }
-    }
+    override var comparator: Comparator { criterion.comparator }
 
     override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-        let result = Self.compare(sortValue(object1), sortValue(object2), comparison)
+        let result = Self.compare(criterion.value(of: object1), criterion.value(of: object2), comparison)
         return ascending ? result : ComparisonResult(rawValue: -result.rawValue) ?? .orderedSame
     }
 
-    private func sortValue(_ object: Any) -> Operand {
-        do {
-            // A name that nobody knows leaves the key path itself.
-            if storedKey == nil, let swiftKeyPath {
-                return OperandBridging.operand(from: object[keyPath: swiftKeyPath])
-            }
-            return try evaluator.value(for: OperandBridging.operand(from: object))
-        } catch {
-            PredicateReporting.report(error)
-            return .null
-        }
-    }
-
-    private static func compare(_ first: Operand, _ second: Operand, _ comparison: Comparison) -> ComparisonResult {
+    static func compare(_ first: Operand, _ second: Operand, _ comparison: Comparison) -> ComparisonResult {
         let order: TextComparison.SortOrder
         switch comparison {
         case .code(let comparator):
@@ -198,7 +259,7 @@ final class KeyedSortDescriptor: NSSortDescriptor {
     }
 
     override var reversedSortDescriptor: Any {
-        KeyedSortDescriptor(key: storedKey, ascending: !ascending, comparison, swiftKeyPath: swiftKeyPath)
+        KeyedSortDescriptor(criterion, ascending: !ascending)
     }
 
     override func isEqual(_ object: Any?) -> Bool {
@@ -206,7 +267,8 @@ final class KeyedSortDescriptor: NSSortDescriptor {
         if self === other { return true }
         if case .code = comparison { return false }
         return storedKey == other.storedKey && ascending == other.ascending
-            && comparison.summary == other.comparison.summary && swiftKeyPath == other.swiftKeyPath
+            && comparison.summary == other.comparison.summary
+            && criterion.swiftKeyPath == other.criterion.swiftKeyPath
     }
 
     override var hash: Int {
@@ -215,6 +277,8 @@ final class KeyedSortDescriptor: NSSortDescriptor {
         hasher.combine(ascending)
         return hasher.finalize()
     }
+
+    override var classForCoder: AnyClass { NSSortDescriptor.self }
 
     override var description: String {
         let method =

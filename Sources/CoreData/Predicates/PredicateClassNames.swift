@@ -38,10 +38,22 @@ public protocol ComparisonNamed {
     static func exampleExpressionType() -> ExpressionType?
 }
 
-/// Every object, so that the classes above can be given initialisers which return an instance of a subclass.
+/// Every predicate, so that the classes of predicates can be given initialisers which return an instance of a subclass.
 ///
-/// Initialisers of a class cannot replace `self`; those of a protocol can. Each initialiser that users see is
-/// constrained to one class, so nothing shows on other objects.
+/// Initialisers of a class cannot replace `self`; those of a protocol can. Each class that needs them has a protocol of
+/// its own, so that neither they nor a word of them shows on other objects.
 public protocol PredicateMaking {}
 
-extension NSObject: PredicateMaking {}
+extension NSPredicate: PredicateMaking {}
+
+/// Every expression; see ``PredicateMaking``.
+public protocol ExpressionMaking {}
+
+// The notice would be about the name, so it is the conformance that has one; only who asks for the protocol meets it.
+@available(*, deprecated, message: "Only for initialisers")
+extension Foundation.NSExpression: ExpressionMaking {}
+
+/// Every sort descriptor; see ``PredicateMaking``.
+public protocol SortDescriptorMaking {}
+
+extension NSSortDescriptor: SortDescriptorMaking {}

@@ -17,13 +17,13 @@ final class StoredComparisonPredicate: NSComparisonPredicate, StoredPredicate {
 
     deinit { payload?.release() }
 
-    static func make(_ comparison: PredicateNode.Comparison) -> StoredComparisonPredicate {
+    static func make(_ payload: PredicatePayload) -> StoredComparisonPredicate {
         let metadata = unsafeBitCast(self as AnyClass, to: UnsafeRawPointer.self)
         let memory = ocd_allocate_object(metadata)
         // The metadata is this class's own.
         let predicate = unsafeDowncast(
             Unmanaged<AnyObject>.fromOpaque(memory).takeRetainedValue(), to: StoredComparisonPredicate.self)
-        predicate.payload = .passRetained(PredicatePayload(.comparison(comparison)))
+        predicate.payload = .passRetained(payload)
         return predicate
     }
 
@@ -46,6 +46,8 @@ final class StoredComparisonPredicate: NSComparisonPredicate, StoredPredicate {
     override var predicateFormat: String { content.node.predicateFormat }
 
     override var description: String { content.node.predicateFormat }
+
+    override var classForCoder: AnyClass { NSComparisonPredicate.self }
 
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         content.evaluate(with: object, bindings)

@@ -30,6 +30,8 @@ final class StoredCompoundPredicate: NSCompoundPredicate, StoredPredicate {
 
     override var description: String { storedNode.predicateFormat }
 
+    override var classForCoder: AnyClass { NSCompoundPredicate.self }
+
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         payload.evaluate(with: object, bindings)
     }

@@ -29,7 +29,7 @@ public class StoredExpression: NSExpression {
         return expression
     }
 
-    final var content: ExpressionPayload {
+    final var storedContent: ExpressionPayload {
         guard let payload else { preconditionFailure("an expression without content: it was not made by this module") }
         return payload.takeUnretainedValue()
     }
@@ -37,13 +37,15 @@ public class StoredExpression: NSExpression {
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
     public override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? StoredExpression else { return false }
-        return self === other || content.node == other.content.node
+        guard let other = object as? NSExpression else { return false }
+        return self === other || node == other.node
     }
 
-    public override var hash: Int { content.node.hashValue }
+    public override var hash: Int { node.hashValue }
 
-    public override var description: String { content.node.predicateFormat }
+    public override var description: String { node.predicateFormat }
+
+    public override var classForCoder: AnyClass { NSExpression.self }
 }
 
 /// What an expression is, and what it takes to evaluate it.
@@ -89,11 +91,11 @@ final class Lazily<Value> {
     }
 }
 
-extension PredicateMaking {
+extension ExpressionMaking where Self: NSExpression {
     /// The expression that a tree stands for.
     init(expressionPayload: ExpressionPayload) {
-        guard let expression = StoredExpression.make(expressionPayload) as? Self else {
-            preconditionFailure("\(Self.self) is not a class of expressions")
+        guard let expression = ExpressionInstance.make(expressionPayload, of: Self.self) as? Self else {
+            preconditionFailure("an instance of \(Self.self) is none")
         }
         self = expression
     }
@@ -101,13 +103,57 @@ extension PredicateMaking {
     package init(node: ExpressionNode) { self.init(expressionPayload: ExpressionPayload(node)) }
 }
 
-extension PredicateMaking where Self: NSExpression {
+/// Makes expressions of whatever class they shall have.
+private enum ExpressionInstance {
+    static func make(_ payload: ExpressionPayload, of type: NSExpression.Type) -> NSExpression {
+        if type == NSExpression.self || type == StoredExpression.self { return StoredExpression.make(payload) }
+        PredicateGrafts.prepare(expressions: type)
+        let (expression, properties) = allocate(payload, type)
+        guard let property = properties.unknown else { return expression }
+        let refusal = Diagnostic(.error, StoredProperties.message(type, property))
+        let refused = ExpressionBlock(refusal: PredicateFailure(.unsupported, refusal))
+        return allocate(ExpressionPayload(.block(refused)), type).0
+    }
+
+    /// An instance of an application's class, with its content behind it.
+    private static func allocate(
+        _ payload: ExpressionPayload, _ type: NSExpression.Type
+    ) -> (NSExpression, StoredProperties) {
+        let metadata = unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self)
+        // After the first instance the class has ours.
+        let found = UInt(bitPattern: ocd_destroyer(metadata))
+        let destroyer = destroyers.withLock { destroyers in
+            if found != 0 { destroyers[ObjectIdentifier(type)] = found }
+            return destroyers[ObjectIdentifier(type)]
+        }
+        guard let original = destroyer.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) else {
+            preconditionFailure("instances of \(type) are destroyed by somebody else")
+        }
+        let reference = Unmanaged.passUnretained(payload).toOpaque()
+        guard let memory = ocd_allocate_with_payload(metadata, reference, original) else {
+            preconditionFailure("instances of \(type) cannot be made here; use NSExpression itself")
+        }
+        let properties = StoredProperties(of: type, below: NSExpression.self, in: memory)
+        // The memory was allocated for that class.
+        return (Unmanaged<NSExpression>.fromOpaque(memory).takeRetainedValue(), properties)
+    }
+
+    /// Guards what destroyed instances of each class before.
+    private static let destroyers = Mutex<[ObjectIdentifier: UInt]>([:])
+}
+
+extension ExpressionMaking where Self: NSExpression {
     /// The expression's tree.
-    package var node: ExpressionNode {
-        guard let stored = self as? StoredExpression else {
+    package var node: ExpressionNode { content.node }
+
+    /// What the expression is.
+    var content: ExpressionPayload {
+        if let stored = self as? StoredExpression { return stored.storedContent }
+        // Whoever has made the instance has put it there.
+        guard let payload = ocd_payload(Unmanaged.passUnretained(self).toOpaque()) else {
             preconditionFailure("an expression without content: it was not made by this module")
         }
-        return stored.content.node
+        return Unmanaged<ExpressionPayload>.fromOpaque(payload).takeUnretainedValue()
     }
 
     package static func make(node: ExpressionNode) -> NSExpression { StoredExpression.make(ExpressionPayload(node)) }

@@ -93,6 +93,11 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
     /// Which groups are wanted, where `propertiesToGroupBy` is set.
     open var havingPredicate: NSPredicate?
 
+    /// What the request asks for, for logs: entity, predicate, sort descriptors, limits, type and what else was set.
+    ///
+    ///     <NSFetchRequest<Book>: 0x…> (entity: Book; predicate: pages > 300; limit: 20; type: NSManagedObjectResultType)
+    open override var description: String { super.description + " " + summary }
+
     /// Takes over every setting of another request.
     package func adopt(_ other: AnyFetchRequest) {
         affectedStoreObjects = other.affectedStoreObjects

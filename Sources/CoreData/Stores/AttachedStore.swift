@@ -72,6 +72,15 @@ final class AttachedStore: @unchecked Sendable {
         }
     }
 
+    /// The store lies there from now on; one without a file is only called so.
+    func move(to url: URL) throws {
+        if let engine = source as? StoreEngine, engine.path != nil {
+            try CoreDataErrors.checkIsFile(url)
+            try CoreDataErrors.converting { try engine.move(to: url.path) }
+        }
+        store.url = url
+    }
+
     // MARK: Metadata
 
     var hasUnsavedMetadata: Bool { store.state.withLock { $0.hasUnsavedMetadata } }

@@ -36,7 +36,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
         coordinator: NSPersistentStoreCoordinator
     ) throws -> AttachedStore {
-        let isInMemory = type == NSInMemoryStoreType || url == nil || url?.path == "/dev/null"
+        let isInMemory = type == NSInMemoryStoreType || url?.isNullDevice ?? true
         let settings = try StoreSettings(options)
         var storeOptions = settings.storeOptions(path: isInMemory ? nil : url?.path)
         storeOptions.type = type
@@ -61,8 +61,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings) throws {
         guard !engine.isReadOnly else { return }
-        if settings.analyzes { try engine.database.writeWithoutTransaction { try $0.execute("ANALYZE") } }
-        if settings.vacuums { try engine.database.writeWithoutTransaction { try $0.execute("VACUUM") } }
+        if settings.analyzes { try engine.database.analyze() }
+        if settings.vacuums { try engine.database.vacuum() }
     }
 
     /// A database of the driver, whose statements are logged where that is asked for.
@@ -79,19 +79,49 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     static func setMetadata(_ metadata: [String: Any], of url: URL, _ options: [AnyHashable: Any]?) throws {
-        try onFile(at: url, options) {
+        try onFile(at: url, options, .fileWriteUnsupportedScheme) {
             _ = try StoreEngine.setMetadata(
                 try StoreMetadata(dictionary: metadata), options: $0, makeDatabase: makeDatabase)
         }
     }
 
+    static func destroy(at url: URL, _ options: [AnyHashable: Any]?) throws {
+        try onFile(at: url, options, .fileWriteUnsupportedScheme) { options in
+            try openElsewhere(url) { try files.destroy(options) }
+        }
+    }
+
+    /// - Parameter source: a store, as its metadata were read.
+    static func replace(
+        at url: URL, _ options: [AnyHashable: Any]?, with source: URL, _ sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        let from = try StoreSettings(sourceOptions).storeOptions(path: source.path).database
+        try onFile(at: url, options, .fileWriteUnsupportedScheme, makes: true) { options in
+            try openElsewhere(url) { try files.replace(options, with: from) }
+        }
+    }
+
+    private static var files: StoreFiles { StoreFiles(SQLiteFile.self) { try makeDatabase($0) } }
+
+    /// A lock of somebody else's means more here than that he writes.
+    private static func openElsewhere(_ url: URL, _ body: () throws -> Void) throws {
+        do { try body() } catch let failure as SQLFailure where failure.kind == .busy {
+            throw CoreDataErrors.make(
+                NSPersistentStoreTimeoutError,
+                "The store '\(url.path)' is open elsewhere, here or in another program; close it there first.",
+                [NSFilePathErrorKey: url.path, NSSQLiteErrorDomain: failure.code])
+        }
+    }
+
     private static func onFile<R>(
-        at url: URL, _ options: [AnyHashable: Any]?, _ body: (DatabaseOptions) throws -> R
+        at url: URL, _ options: [AnyHashable: Any]?, _ code: CocoaError.Code = .fileReadUnsupportedScheme,
+        makes: Bool = false, _ body: (DatabaseOptions) throws -> R
     ) throws -> R {
+        try CoreDataErrors.checkIsFile(url, code)
         do {
             return try body(try StoreSettings(options).storeOptions(path: url.path).database)
         } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url)
+            throw CoreDataErrors.store(failure, url: url, makes: makes)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }

@@ -10,6 +10,7 @@ package enum StoreTools {
 
     /// Runs the body with options for reading that file; failures become the errors that users see.
     static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
+        try CoreDataErrors.checkIsFile(url)
         var options = DatabaseOptions(path: url.path)
         options.isReadOnly = true
         options.leavesNothing = true

@@ -14,9 +14,9 @@ struct ExportCommand: ParsableCommand {
             with --nested "unit": {"name": "kg"}. --no-ids leaves IDs out: then what nothing else tells apart is lost, \
             and named on standard error. Binary values and transformed ones are base64, dates ISO 8601 in UTC.
 
-            Without --entity all entities are exported: JSON as one object with an array for each entity, XML as one \
-            file with an element for each record, NDJSON with a line for each. CSV has a file for each entity in the \
-            folder that --output names.
+            Without --entity, or with several, JSON is one object with an array for each entity, XML one file with an \
+            element for each record, NDJSON has a line for each, and CSV a file for each entity in the folder that \
+            --output names. Of one entity JSON is an array, and CSV one file.
 
             EXAMPLES
               coredata export Shop.sqlite --output Shop.json
@@ -75,10 +75,10 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let opened = try OpenStore(reading: store, model: modelOptions)
         let plans = try plans(opened)
-        let target = ExportTarget(output, isForSeveral: plans.count > 1 && resolvedFormat == .csv)
+        let target = ExportTarget(output, isForSeveral: namesSeveral && resolvedFormat == .csv)
         switch target {
         case .text(let path):
-            guard plans.count == 1 || resolvedFormat.hasSeveralEntities(withIDs: !noIds) else {
+            guard !namesSeveral || resolvedFormat.hasSeveralEntities(withIDs: !noIds) else {
                 throw ToolFailure(
                     """
                     \(resolvedFormat.rawValue) takes one entity; choose with --entity: \
@@ -88,11 +88,15 @@ struct ExportCommand: ParsableCommand {
             }
             if let path, !force { try ExportTarget.checkIsFree(path) }
             noteOmissions(plans)
-            let count = try write(plans, of: opened, to: path)
-            if let path { Terminal.note("\(Grouped.text(count)) records written to \(path)") }
+            let count = try write(plans, of: opened, to: path, isOneOfSeveral: namesSeveral)
+            if let path { Terminal.note("\(Grouped.text(count, "record")) written to \(path)") }
         case .folder(let folder): try write(plans, of: opened, into: folder)
         }
     }
+
+    /// Whether more than one entity was asked for: how many the store has does not matter, so that a program which reads
+    /// what was written finds the same form in every store.
+    private var namesSeveral: Bool { entity.count != 1 }
 
     private func plans(_ opened: OpenStore) throws -> [ExportPlan] {
         let entities =
@@ -118,14 +122,19 @@ struct ExportCommand: ParsableCommand {
         noteOmissions(plans)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var count = 0
-        for (plan, path) in zip(plans, paths) { count += try write([plan], of: opened, to: path) }
-        Terminal.note("\(Grouped.text(count)) records written to \(plans.count) files in \(folder)")
+        for (plan, path) in zip(plans, paths) {
+            count += try write([plan], of: opened, to: path, isOneOfSeveral: false)
+        }
+        Terminal.note(
+            "\(Grouped.text(count, "record")) written to \(Grouped.text(plans.count, "file")) in \(folder)")
     }
 
-    private func write(_ plans: [ExportPlan], of opened: OpenStore, to path: String?) throws -> Int {
+    private func write(
+        _ plans: [ExportPlan], of opened: OpenStore, to path: String?, isOneOfSeveral: Bool
+    ) throws -> Int {
         let file = try TextOutput(path: path)
         do {
-            let writer = resolvedFormat.makeWriter(file, isOneOfSeveral: plans.count > 1)
+            let writer = resolvedFormat.makeWriter(file, isOneOfSeveral: isOneOfSeveral)
             let count = try write(plans, of: opened, writer)
             try file.finish()
             return count

@@ -77,7 +77,7 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Leave invalid records out, list them and exit with 1.")
     var skipInvalid = false
 
-    @Option(help: "How many records to save at once.")
+    @Option(parsing: .unconditional, help: "How many records to save at once.")
     var batchSize = 500
 
     @Flag(help: "Print the summary as JSON.")

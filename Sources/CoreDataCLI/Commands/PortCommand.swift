@@ -1,6 +1,4 @@
 import ArgumentParser
-import CoreDataPorting
-import Foundation
 
 /// `coredata port`
 struct PortCommand: ParsableCommand {
@@ -17,6 +15,8 @@ struct PortCommand: ParsableCommand {
 
             Without --output and --in-place it lists and writes nothing. To compile one source tree on both sides \
             use the build plug-in CoreDataPortPlugin instead.
+
+            The program coredata-port does the work; make install puts it beside coredata.
 
             EXAMPLES
               coredata port Sources/Model
@@ -44,69 +44,10 @@ struct PortCommand: ParsableCommand {
     }
 
     func run() throws {
-        if let output, Self.isSame(output, path) { throw ToolFailure("To write to \(path) itself use --in-place.") }
-        let folder = try SourceFolder(at: path, excluding: output)
-        guard !folder.sources.isEmpty else { throw ToolFailure("There are no Swift files in \(path).") }
-        let ported = Porter.port(folder.sources)
-        for source in ported { list(source) }
-        try write(ported, at: folder.relativePaths)
-        print(summary(of: ported))
-        if check, ported.contains(where: { $0.isChanged && !$0.isLeftOut }) { throw ExitCode(1) }
-    }
-
-    private func list(_ source: PortedSource) {
-        // What is left out is told in one remark; its changes are not made.
-        for change in source.changes where !source.isLeftOut {
-            print("\(source.path):\(change.location.line):\(change.location.column): \(change.summary)")
-        }
-        if !source.remarks.isEmpty { print(source.remarks.rendered) }
-    }
-
-    private func write(_ ported: [PortedSource], at relativePaths: [String]) throws {
-        for (source, relativePath) in zip(ported, relativePaths) where !source.isLeftOut {
-            if let output {
-                let url = URL(fileURLWithPath: output).appendingPathComponent(relativePath)
-                try FileManager.default.createDirectory(
-                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try Self.write(source.written, to: url.path)
-            } else if inPlace, source.isChanged {
-                try Self.write(source.written, to: source.path)
-            }
-        }
-    }
-
-    /// Puts the text in a file's place in one step; its permissions stay.
-    private static func write(_ text: String, to path: String) throws {
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let permissions = try? FileManager.default.attributesOfItem(atPath: target)[.posixPermissions]
-        let file = try TextOutput(path: target)
-        do {
-            try file.write(text)
-            try file.finish()
-        } catch {
-            file.cancel()
-            throw error
-        }
-        if let permissions {
-            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: target)
-        }
-    }
-
-    private func summary(of ported: [PortedSource]) -> String {
-        func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
-        let changed = ported.filter { $0.isChanged && !$0.isLeftOut }
-        var text = counted(changed.map(\.changes.count).reduce(0, +), "change", "changes")
-        text += " in \(changed.count) of \(counted(ported.count, "file", "files"))"
-        let remarks = ported.map(\.remarks.count).reduce(0, +)
-        if remarks > 0 { text += ", \(counted(remarks, "place", "places")) to see to" }
-        let leftOut = ported.count(where: \.isLeftOut)
-        if leftOut > 0 { text += ", \(counted(leftOut, "file", "files")) left out" }
-        if output == nil, !inPlace, !changed.isEmpty { text += "; nothing written" }
-        return text
-    }
-
-    private static func isSame(_ a: String, _ b: String) -> Bool {
-        URL(fileURLWithPath: a).resolvingSymlinksInPath().path
-            == URL(fileURLWithPath: b).resolvingSymlinksInPath().path
+        var arguments = ["port", path.hasPrefix("-") ? "./" + path : path]
+        if let output { arguments += ["--output", output] }
+        if inPlace { arguments.append("--in-place") }
+        if check { arguments.append("--check") }
+        try PortTool(for: "coredata port").run(arguments)
     }
 }

@@ -62,10 +62,10 @@ struct QueryCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print a heading for each value of this key path (table only).", valueName: "a.b"))
     var group: String?
 
-    @Option(help: "Print at most so many.")
+    @Option(parsing: .unconditional, help: "Print at most so many.")
     var limit: Int?
 
-    @Option(help: "Leave out so many first.")
+    @Option(parsing: .unconditional, help: "Leave out so many first.")
     var offset: Int?
 
     @Flag(help: "Print the number alone.")
@@ -82,6 +82,9 @@ struct QueryCommand: ParsableCommand {
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
         if let offset, offset < 0 { throw ValidationError("--offset takes a number from 0.") }
+        for (option, list) in [("--sort", sort), ("--select", select)] where list != nil && Self.names(list).isEmpty {
+            throw ValidationError("\(option) takes key paths, such as name,unit.name.")
+        }
         if count, explain { throw ValidationError("Choose one of --count and --explain.") }
         if group != nil, format != .table { throw ValidationError("--group goes with --format table.") }
         let ofEntities = [

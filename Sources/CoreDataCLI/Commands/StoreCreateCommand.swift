@@ -21,17 +21,30 @@ struct StoreCreateCommand: ParsableCommand {
     @Argument(help: "The file to make; there must be none yet.", completion: .file())
     var store: String
 
-    @OptionGroup var modelOptions: ModelOptions
+    @Option(
+        help: ArgumentHelp(
+            """
+            The model: an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift, or another store, of which the copy of \
+            its model is taken.
+            """, valueName: "model"), completion: .file())
+    var model: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The version of a model that has several, e.g. 'Model 2'. Without it the current version.",
+            valueName: "name"))
+    var modelVersion: String?
 
     @Flag(help: "Print what was made as JSON.")
     var json = false
 
     func validate() throws {
-        if modelOptions.model == nil { throw ValidationError("A new store needs a model: --model MODEL.") }
+        if model == nil { throw ValidationError("A new store needs a model: --model MODEL.") }
     }
 
     func run() throws {
-        guard let document = try modelOptions.named() else { return }
+        guard let path = model else { return }
+        let document = try ModelOptions.versions(path).document(named: modelVersion, at: path)
         let model = try NSManagedObjectModel(document: document)
         let opened = try OpenStore(creating: store, model: model)
         guard let made = opened.coordinator.persistentStores.first else { return }
@@ -39,7 +52,7 @@ struct StoreCreateCommand: ParsableCommand {
         if json {
             print(#"{"path": \#(JSONText.quoted(store)), "uuid": "\#(uuid)", "entities": \#(model.entities.count)}"#)
         } else {
-            print("Made \(store) with \(model.entities.count) entities, UUID \(uuid)")
+            print("Made \(store) with \(Grouped.text(model.entities.count, "entity", many: "entities")), UUID \(uuid)")
         }
     }
 }

@@ -71,14 +71,14 @@ struct StoreInfoCommand: ParsableCommand {
         var text = "\(Grouped.text(report.fileSize ?? 0)) bytes"
         if let log = report.logSize, log > 0 { text += ", \(Grouped.text(log)) in the write-ahead log" }
         if let external = report.externalDataSize, let count = report.externalDataCount {
-            text += ", \(Grouped.text(external)) in \(count) files beside it"
+            text += ", \(Grouped.text(external)) in \(Grouped.text(count, "file")) beside it"
         }
         return text
     }
 
     private static func history(_ report: PersistentStoreReport) -> String {
         guard report.hasHistory else { return "none" }
-        let transactions = Grouped.text(report.transactionCount ?? 0)
-        return "\(transactions) transactions, \(Grouped.text(report.changeCount ?? 0)) changes"
+        return Grouped.text(report.transactionCount ?? 0, "transaction") + ", "
+            + Grouped.text(report.changeCount ?? 0, "change")
     }
 }

@@ -47,7 +47,7 @@ struct StoreVerifyCommand: ParsableCommand {
     private static func summary(of verification: PersistentStoreVerification, _ store: String) -> String {
         func count(_ severity: PersistentStoreVerification.Severity, _ word: String) -> String? {
             let count = verification.findings.count { $0.severity == severity }
-            return count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
+            return count == 0 ? nil : Grouped.text(count, word)
         }
         let warnings = count(.warning, "warning")
         guard let problems = count(.error, "problem") else {

@@ -49,11 +49,9 @@ struct ImportRun {
             missing = later.missing.sorted()
         } catch {
             progress.finish()
-            let saved = Grouped.text(summary.records)
-            throw ToolFailure(
-                ErrorText.describe(error)
-                    + (summary.records == 0 ? "\nNothing was imported." : "\n\(saved) records before it stay imported.")
-            )
+            let saved = Grouped.text(summary.records, "record before it stays", many: "records before it stay")
+            let rest = summary.records == 0 ? "Nothing was imported." : "\(saved) imported."
+            throw ToolFailure("\(ErrorText.describe(error))\n\(rest)")
         }
         let duration = ContinuousClock.now - start
         summary.seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
@@ -65,7 +63,7 @@ struct ImportRun {
             for (field, count) in plan.ignoredFields.sorted(by: { $0.key < $1.key }) {
                 let names = Array(plan.entity.propertiesByName.keys)
                 Terminal.note(
-                    "note: the field '\(field)' of \(Grouped.text(count)) records was left out: no property has that name"
+                    "note: the field '\(field)' of \(Grouped.text(count, "record")) was left out: no property has that name"
                         + Suggestion.text(for: field, among: names))
             }
             for field in plan.unusedMaps {
@@ -75,8 +73,8 @@ struct ImportRun {
         guard !missing.isEmpty else { return }
         Terminal.note(
             """
-            note: \(Grouped.text(missing.count)) relationships lead to objects that are neither in the file nor in the \
-            store, and were left out: \(missing.prefix(3).joined(separator: ", "))\(missing.count > 3 ? ", …" : "")
+            note: left out \(Grouped.text(missing.count, "relationship")) to objects that are neither in the file nor in the \
+            store: \(missing.prefix(3).joined(separator: ", "))\(missing.count > 3 ? ", …" : "")
             """)
     }
 

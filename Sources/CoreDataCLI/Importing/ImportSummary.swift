@@ -31,7 +31,7 @@ struct ImportSummary {
         }
         let skippedText = skipped == 0 ? "" : ", \(Grouped.text(skipped)) skipped"
         let time = String(format: "%.2f", seconds)
-        return "\(Grouped.text(records)) records imported\(skippedText) in \(time) s\n"
+        return "\(Grouped.text(records, "record")) imported\(skippedText) in \(time) s\n"
             + table.lines().joined(separator: "\n") + "\n"
     }
 

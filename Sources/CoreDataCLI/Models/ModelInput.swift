@@ -32,11 +32,31 @@ struct ModelInput: ParsableArguments {
 enum ModelFile {
     /// - Parameter infers: whether a store's tables tell its model, instead of the copy that it keeps.
     static func versions(at path: String, infers: Bool = false) throws -> ModelVersions {
+        guard !path.isEmpty else { throw ToolFailure("The path of the model is empty.") }
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
-        if path.hasSuffix(".swift") { return try ModelSwiftReader.read(FileBytes(path: path, name: path)) }
+        if path.hasSuffix(".swift") { return try ModelSwiftReader.read(path: path) }
         if StoreFile.isDatabase(path) { return try versions(ofStoreAt: path, infers: infers) }
         if infers { throw ToolFailure("\(path) is no store: --infer makes a model of a store's tables.") }
-        return try ModelReader.read(contentsOf: URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder)
+        let url = URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder
+        guard !FileManager.default.fileExists(atPath: path) || isNamedAsModel(url) else {
+            throw ToolFailure(
+                """
+                '\(path)' is neither a model nor a store.
+                hint: a model is an .xcdatamodeld, .xcdatamodel, .momd, .mom, .json or .swift; a store is a database of SQLite
+                """)
+        }
+        return try ModelReader.read(contentsOf: url)
+    }
+
+    private static func isNamedAsModel(_ url: URL) -> Bool {
+        ["xcdatamodeld", "xcdatamodel", "momd", "mom", "omo"].contains(url.pathExtension)
+            || url.lastPathComponent == "contents"
+    }
+
+    /// - Throws: ``ValidationError`` where there is no such file: before anything else is said of it.
+    static func validateIsThere(_ path: String) throws {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        throw ValidationError(path.isEmpty ? "The path of the model is empty." : "There is no file at \(path).")
     }
 
     /// A model of a store's tables, with a remark of what it is worth.

@@ -44,6 +44,11 @@ struct ProgressBar {
 
 /// Numbers for people: `12,400`.
 enum Grouped {
+    /// `1 file`, `2,000 files`
+    static func text(_ number: Int, _ word: String, many: String? = nil) -> String {
+        "\(text(number)) \(number == 1 ? word : many ?? word + "s")"
+    }
+
     static func text(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var result = ""

@@ -54,6 +54,7 @@ struct JSONRecordWriter: RecordWriter {
     }
 
     mutating func end() throws {
+        guard entityCount > 0 else { return try output.write(isKeyedByEntity ? "{}\n" : "[]\n") }
         try output.write((recordCount == 0 ? "]" : "\n]") + (isKeyedByEntity ? "\n}\n" : "\n"))
     }
 
@@ -113,8 +114,7 @@ struct XMLRecordWriter: RecordWriter {
     init(_ output: TextOutput) { self.output = output }
 
     mutating func begin(_ entity: String, columns: [String]) throws {
-        if !isStarted { try output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<records>\n") }
-        isStarted = true
+        if !isStarted { try start() }
         self.entity = entity
         self.columns = columns
     }
@@ -128,7 +128,15 @@ struct XMLRecordWriter: RecordWriter {
         try output.write(line + "/>\n")
     }
 
-    mutating func end() throws { try output.write("</records>\n") }
+    mutating func end() throws {
+        if !isStarted { try start() }
+        try output.write("</records>\n")
+    }
+
+    private mutating func start() throws {
+        try output.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<records>\n")
+        isStarted = true
+    }
 
     private func escaped(_ text: String, _ column: String) throws -> String {
         var result = ""

@@ -16,11 +16,26 @@ enum Terminal {
     }
 
     static func writeError(_ text: String) {
-        FileHandle.standardError.write(Data(text.utf8))
+        // Where it is closed or full there is nobody to tell.
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
     /// A line for people on standard error, apart from the output.
     static func note(_ text: String) { writeError(text + "\n") }
+
+    /// Puts something in the place of standard input, output and error where the caller has closed them: else the next file
+    /// that is opened, perhaps a store, would be what is printed to. Writing to it fails.
+    static func occupyDescriptors() {
+        #if !os(Windows)
+            for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) == -1 { _ = open("/dev/null", O_RDONLY) }
+        #endif
+    }
+
+    /// - Throws: ``ToolFailure`` where not everything that was printed could be written.
+    static func finishOutput() throws {
+        guard fflush(nil) != 0 else { return }
+        throw ToolFailure("Cannot write to standard output: \(String(cString: strerror(errno))).")
+    }
 
     private static func isTerminal(_ descriptor: Int32) -> Bool {
         #if os(Windows)
@@ -35,6 +50,8 @@ enum Terminal {
 final class TextOutput {
     private var buffer: [UInt8] = []
     private let handle: FileHandle
+    /// What messages call it.
+    private let name: String
     /// The file that appears only when it is complete.
     private let file: (temporary: URL, final: URL)?
 
@@ -42,10 +59,13 @@ final class TextOutput {
     ///   standard output.
     init(path: String? = nil) throws {
         guard let path, path != "-" else {
+            name = "to standard output"
             handle = .standardOutput
             file = nil
             return
         }
+        guard !path.isEmpty else { throw ToolFailure("The path of the output is empty.") }
+        name = path
         guard Self.isReplaceable(path) else {
             guard let handle = FileHandle(forWritingAtPath: path) else { throw ToolFailure("Cannot write \(path).") }
             self.handle = handle
@@ -103,7 +123,7 @@ final class TextOutput {
 
     private func flush() throws {
         guard !buffer.isEmpty else { return }
-        try handle.write(contentsOf: Data(buffer))
+        try ModelOutput.writing(name) { try handle.write(contentsOf: Data(buffer)) }
         buffer.removeAll(keepingCapacity: true)
     }
 }

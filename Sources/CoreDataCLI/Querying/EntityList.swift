@@ -37,7 +37,7 @@ struct EntityList {
             table.rows = rows.map { [String(repeating: "  ", count: $0.depth) + $0.name, Grouped.text($0.count)] }
             let lines = table.lines(width: Terminal.width)
             try output.write(lines.map { $0 + "\n" }.joined())
-            try output.write("\n\(Grouped.text(rows.count)) \(rows.count == 1 ? "entity" : "entities")\n")
+            try output.write("\n" + Grouped.text(rows.count, "entity", many: "entities") + "\n")
         case .json: try write(JSONRecordWriter(output, isKeyedByEntity: false))
         case .ndjson: try write(NDJSONRecordWriter(output))
         case .csv: try write(CSVRecordWriter(output))

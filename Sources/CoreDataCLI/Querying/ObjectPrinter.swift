@@ -43,7 +43,7 @@ struct ObjectPrinter {
             try output.write(lines.prefix(part.rows.count).map { $0 + "\n" }.joined())
             lines.removeFirst(part.rows.count)
         }
-        try output.write((count > 0 ? "\n" : "") + "\(Grouped.text(count)) \(count == 1 ? "object" : "objects")\n")
+        try output.write((count > 0 ? "\n" : "") + Grouped.text(count, "object") + "\n")
     }
 
     /// A line for each property of the one object.

@@ -28,18 +28,12 @@ struct ModelOptions: ParsableArguments {
         }
     }
 
-    /// The model that the options name for a new store, of several versions the current one; `nil` without `--model`.
-    func named() throws -> ModelDocument? {
-        guard let model else { return nil }
-        return try versions(model).document(named: modelVersion, at: model)
-    }
-
     /// The model that the options name, else the one that the store keeps a copy of.
     ///
     /// - Parameter hint: what to say to users whose store keeps none, beside that `--model` names it.
     func resolved(for store: String, hint: String = "") throws -> StoreModel {
         if let model {
-            let versions = try versions(model)
+            let versions = try Self.versions(model)
             guard modelVersion == nil else {
                 let document = try versions.document(named: modelVersion, at: model)
                 guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
@@ -56,8 +50,10 @@ struct ModelOptions: ParsableArguments {
         }
     }
 
-    private func versions(_ path: String) throws -> ModelVersions {
-        guard FileManager.default.fileExists(atPath: path) else { throw ToolFailure("There is no model at \(path).") }
+    static func versions(_ path: String) throws -> ModelVersions {
+        guard path.isEmpty || FileManager.default.fileExists(atPath: path) else {
+            throw ToolFailure("There is no model at \(path).")
+        }
         return try ModelFile.versions(at: path)
     }
 }

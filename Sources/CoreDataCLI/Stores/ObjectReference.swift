@@ -5,6 +5,8 @@ import Foundation
 ///
 ///     x-coredata://4B0F5331-DE87-4D61-9947-8A976CCEB627/Item/p12
 ///     Item/p12
+///
+/// In both, what is escaped in the entity's name counts as what it stands for: `Gr%C3%B6%C3%9Fe/p1` is `Größe/p1`.
 struct ObjectReference: Hashable {
     /// The store's UUID; `nil` in a short one.
     var store: String?
@@ -14,15 +16,20 @@ struct ObjectReference: Hashable {
 
     /// `nil` for a text that names no object.
     init?(_ text: String) {
-        var parts = text.split(separator: "/", omittingEmptySubsequences: false)[...]
-        if text.hasPrefix("x-coredata://") {
-            parts = parts.dropFirst(2)
-            store = parts.popFirst().map { $0.uppercased() }
+        let reference: String
+        if let uri = ObjectURI(text) {
+            store = uri.store.uppercased()
+            entity = uri.entity
+            reference = uri.reference
+        } else {
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else { return nil }
+            entity = ObjectURI.plain(parts[0])
+            reference = String(parts[1])
         }
-        guard parts.count == 2, let entity = parts.first, !entity.isEmpty, let last = parts.last,
-            last.first == "p", let key = Int64(last.dropFirst()), key > 0, !last.dropFirst().hasPrefix("+")
+        guard reference.first == "p", let key = Int64(reference.dropFirst()), key > 0,
+            !reference.dropFirst().hasPrefix("+")
         else { return nil }
-        self.entity = String(entity)
         self.key = key
     }
 
@@ -32,7 +39,7 @@ struct ObjectReference: Hashable {
         self.key = key
     }
 
-    /// As it was written.
+    /// For people.
     var text: String { (store.map { "x-coredata://\($0)/" } ?? "") + "\(entity)/p\(key)" }
 
     /// The ID in the store that is open.
@@ -46,7 +53,8 @@ struct ObjectReference: Hashable {
             )
         }
         let name = try opened.entity(named: entity).name ?? ""
-        guard let id = opened.coordinator.managedObjectID(for: "x-coredata://\(own)/\(name)/p\(key)") else {
+        let uri = ObjectURI(store: own, entity: name, reference: "p\(key)").url
+        guard let id = opened.coordinator.managedObjectID(forURIRepresentation: uri) else {
             throw ToolFailure("There can be no \(entity)/p\(key) in this store.")
         }
         return id

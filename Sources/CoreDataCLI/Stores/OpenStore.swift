@@ -33,6 +33,7 @@ struct OpenStore {
 
     /// Makes a store where there is none.
     init(creating path: String, model: NSManagedObjectModel) throws {
+        guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
         guard !FileManager.default.fileExists(atPath: path) else {
             throw ToolFailure("There is a file at \(path) already; a store is made only where there is none.")
         }

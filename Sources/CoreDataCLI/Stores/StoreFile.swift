@@ -5,6 +5,7 @@ import Foundation
 enum StoreFile {
     /// - Throws: ``ToolFailure`` for a path where no store can be.
     static func checkExists(_ path: String) throws {
+        guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             if let folder = forbiddenFolder(above: path) {

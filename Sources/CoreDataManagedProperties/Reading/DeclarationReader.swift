@@ -8,6 +8,7 @@ struct DeclarationReader {
     private(set) var types: [TypeNode] = []
     private(set) var extensions: [ExtensionNode] = []
     private(set) var managed: [ManagedDeclaration] = []
+    private(set) var members: [MemberDeclaration] = []
     /// Where a handled `@NSManaged` stands.
     private var handled: Set<AbsolutePosition> = []
     private(set) var diagnostics: [Diagnostic] = []
@@ -58,6 +59,8 @@ struct DeclarationReader {
         let node = ExtensionNode(
             file: file, typeSyntax: syntax.extendedType, access: access == .private ? .fileprivate : access,
             conditions: conditions)
+        node.allowsMembers = syntax.attributes.allowMembers
+        node.isOnMainActor = syntax.attributes.isOnMainActor
         readMembers(syntax.memberBlock.members, of: .extension(node), conditions)
         extensions.append(node)
     }
@@ -131,8 +134,12 @@ struct DeclarationReader {
                 }
             } else if let variable = member.decl.as(VariableDeclSyntax.self) {
                 readVariable(variable, of: owner, inherited, conditions)
+                readMembers(
+                    MemberSyntax.properties(variable), variable.modifiers, of: owner, inherited, conditions)
             } else if let function = member.decl.as(FunctionDeclSyntax.self) {
                 readFunction(function, of: owner, inherited, conditions)
+                let validator = MemberSyntax.validator(function)
+                readMembers(validator.map { [$0] } ?? [], function.modifiers, of: owner, inherited, conditions)
             } else if let type = readType(member.decl, in: owner, inherited: inherited, conditions) {
                 switch owner {
                 case .file: break
@@ -140,6 +147,25 @@ struct DeclarationReader {
                 case .extension(let node): node.types.append(type)
                 }
             }
+        }
+    }
+
+    /// Takes note of members of types that key-value coding may ask for.
+    private mutating func readMembers(
+        _ found: [MemberSyntax], _ modifiers: DeclModifierListSyntax, of owner: Owner, _ inherited: Access?,
+        _ conditions: [String]
+    ) {
+        var isOnMainActor = false
+        if case .extension(let node) = owner {
+            if !node.allowsMembers { return }
+            // The extension of the companion is isolated as the class is, not as this one.
+            isOnMainActor = node.isOnMainActor
+        }
+        let access = Self.access(of: modifiers) ?? inherited ?? .internal
+        members += found.map { member in
+            var member = member
+            member.isOnMainActor = member.isOnMainActor || isOnMainActor
+            return MemberDeclaration(member: member, owner: owner, access: access, conditions: conditions)
         }
     }
 
@@ -225,11 +251,13 @@ extension TokenSyntax {
 }
 
 extension SourceFile {
-    func diagnostic(_ message: String, at position: AbsolutePosition, hint: String? = nil) -> Diagnostic {
-        guard let place = converter?.location(for: position) else { return Diagnostic(.error, message, hint: hint) }
+    func diagnostic(
+        _ message: String, _ severity: Diagnostic.Severity = .error, at position: AbsolutePosition, hint: String? = nil
+    ) -> Diagnostic {
+        guard let place = converter?.location(for: position) else { return Diagnostic(severity, message, hint: hint) }
         let line = place.line <= lines.count ? String(lines[place.line - 1]) : nil
         return Diagnostic(
-            .error, message, at: SourceLocation(file: path, line: place.line, column: place.column), sourceLine: line,
+            severity, message, at: SourceLocation(file: path, line: place.line, column: place.column), sourceLine: line,
             hint: hint)
     }
 }

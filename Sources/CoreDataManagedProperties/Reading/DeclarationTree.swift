@@ -119,6 +119,9 @@ final class ExtensionNode {
     let access: Access?
     let conditions: [String]
     var extended: TypeNode?
+    /// Whether plain code can read what is declared in it.
+    var allowsMembers = true
+    var isOnMainActor = false
     var types: [TypeNode] = []
 
     init(file: SourceFile, typeSyntax: TypeSyntax, access: Access?, conditions: [String]) {

@@ -29,6 +29,7 @@ package struct ModuleSources: Sendable {
 final class Program {
     let target: Module
     private(set) var managed: [ManagedDeclaration] = []
+    private(set) var members: [MemberDeclaration] = []
     private(set) var diagnostics: [Diagnostic] = []
     private let known: [Module] = KnownTypes.modules()
     private var dependencies: [String: Dependency] = [:]
@@ -50,6 +51,7 @@ final class Program {
         for file in sources.files {
             let reader = parse(file, of: target)
             managed += reader.managed
+            members += reader.members
             diagnostics += reader.diagnostics
         }
         bindExtensions()

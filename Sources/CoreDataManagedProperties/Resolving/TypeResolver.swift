@@ -111,7 +111,8 @@ struct TypeResolver {
     ) throws(ResolutionFailure) -> Meaning {
         var arguments: [MangledType] = []
         for argument in clause?.arguments ?? [] {
-            guard case .type(let type) = argument.argument else { throw unsupported(syntax) }
+            // Before swift-syntax 601 it is a type, since then a type or a value.
+            guard let type = Syntax(argument.argument).as(TypeSyntax.self) else { throw unsupported(syntax) }
             arguments.append(try resolve(type))
         }
         guard case .alias(let target) = node.kind else {

@@ -12,6 +12,8 @@ import SwiftSyntax
 ///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvs")
 ///     public dynamic func _managed_Notebook_Note_setTitle(_ value: __owned Swift.String?) { self[Keys.Note_title] = value }
 ///
+/// What key-value coding asks a class for beside that is listed after it; see ``MemberText``.
+///
 /// A method of the class has an accessor's calling convention: self in the context register. A setter consumes its
 /// value, hence `__owned`. Where the whole module is compiled at once the compiler checks that both agree.
 package struct Companion {
@@ -26,6 +28,7 @@ package struct Companion {
         let program = Program(target: target, dependencies: dependencies)
         var writer = CompanionWriter(program: program)
         for declaration in program.managed { writer.add(declaration) }
+        for declaration in program.members { writer.add(declaration) }
         diagnostics = program.diagnostics + writer.diagnostics
         text = writer.text
         symbols = writer.symbols

@@ -10,7 +10,9 @@ struct CompanionWriter {
     private var keyNames: [KeyIdentity: String] = [:]
     private var usedNames: Set<String> = []
     private var imports: [String: Set<String>] = [:]
-    private(set) var diagnostics: [Diagnostic] = []
+    private var members: MemberWriter
+    private var ownDiagnostics: [Diagnostic] = []
+    var diagnostics: [Diagnostic] { ownDiagnostics + members.diagnostics }
     private(set) var symbols: [String] = []
 
     private struct KeyIdentity: Hashable {
@@ -42,6 +44,7 @@ struct CompanionWriter {
     init(program: Program) {
         self.program = program
         spelling = TypeSpelling(program: program)
+        members = MemberWriter(program: program)
     }
 
     // MARK: Declarations
@@ -55,8 +58,13 @@ struct CompanionWriter {
             }
         } catch {
             guard let file = declaration.owner.file else { return }
-            diagnostics.append(file.diagnostic(error.message, at: error.position, hint: error.hint))
+            ownDiagnostics.append(file.diagnostic(error.message, at: error.position, hint: error.hint))
         }
+    }
+
+    mutating func add(_ declaration: MemberDeclaration) {
+        members.add(declaration, spelling: &spelling)
+        for (module, text) in declaration.owner.file?.imports ?? [:] { imports[module, default: []].insert(text) }
     }
 
     private func subject(of declaration: ManagedDeclaration) throws(ResolutionFailure) -> Subject {
@@ -228,13 +236,15 @@ struct CompanionWriter {
 
     var text: String {
         var text = """
-            // The accessors of the @NSManaged declarations of module \(program.target.name); written by
-            // NSManagedPlugin at each build. See docs/managed-properties.md of OpenCoreData.
+            // The accessors of the @NSManaged declarations of module \(program.target.name), and what key-value coding finds
+            // in its classes; written by NSManagedPlugin at each build. See docs/managed-properties.md of OpenCoreData.
 
             """
-        if symbols.isEmpty { return text }
-        text += "#if !canImport(ObjectiveC)\n" + importLines.joined(separator: "\n") + "\n"
-        text += "\nprivate enum ManagedKeys {\n" + keys.text + "}\n\n" + accessors.text + "#endif\n"
+        let members = members.text
+        if symbols.isEmpty, members.isEmpty { return text }
+        text += "#if !canImport(ObjectiveC)\n" + importLines.joined(separator: "\n") + "\n\n"
+        if !symbols.isEmpty { text += "private enum ManagedKeys {\n" + keys.text + "}\n\n" + accessors.text }
+        text += members + "#endif\n"
         return text
     }
 

@@ -29,6 +29,61 @@ package final class KeyedArchiveReader: Sendable {
         resolve(top["root"] ?? (top.count == 1 ? top.first?.value : nil))
     }
 
+    /// The names of the classes that its objects are of, without those of their superclasses.
+    package var classNames: Set<String> { Set(objects.compactMap { $0["$classname"]?.string }) }
+
+    /// Everything in it that is an object of some class.
+    package var instances: [ArchivedObject] {
+        objects.indices.filter { keys(of: $0).contains("$class") }.map { ArchivedObject(archive: self, index: $0) }
+    }
+
+    /// Whether everything is of a class, every reference leads to an object or to `nil`, and no object contains itself.
+    package var isSound: Bool {
+        guard top.values.allSatisfy({ leadsSomewhere($0) }), isAcyclic else { return false }
+        return objects.allSatisfy { object in
+            guard case .dictionary(let entries) = object else { return true }
+            if entries["$classname"] != nil { return entries["$classname"]?.string != nil }
+            return entries.allSatisfy { key, value in
+                guard key != "$class" else { return isClass(value) }
+                return (value.array ?? [value]).allSatisfy { leadsSomewhere($0) }
+            } && entries["$class"] != nil
+        }
+    }
+
+    /// Whether no object contains itself, and none is more than 256 deep: unarchiving goes as deep as they do.
+    private var isAcyclic: Bool {
+        let open = -1
+        var heights: [Int: Int] = [:]
+        func heightOf(_ index: Int, _ depth: Int) -> Int? {
+            if let known = heights[index] { return known == open ? nil : known }
+            guard depth <= 256, objects.indices.contains(index) else { return nil }
+            heights[index] = open
+            var height = 0
+            if case .dictionary(let entries) = objects[index] {
+                for (key, value) in entries where key != "$class" {
+                    for case .uid(let part) in value.array ?? [value] {
+                        guard let inner = heightOf(part, depth + 1) else { return nil }
+                        height = max(height, inner + 1)
+                    }
+                }
+            }
+            heights[index] = height
+            return height <= 256 ? height : nil
+        }
+        return objects.indices.allSatisfy { heightOf($0, 0) != nil }
+    }
+
+    private func isClass(_ value: PropertyListValue) -> Bool {
+        guard case .uid(let index) = value, objects.indices.contains(index) else { return false }
+        let names = objects[index]["$classes"]?.array ?? []
+        return objects[index]["$classname"]?.string != nil && names.allSatisfy { $0.string != nil }
+    }
+
+    private func leadsSomewhere(_ value: PropertyListValue) -> Bool {
+        guard case .uid(let index) = value else { return true }
+        return objects.indices.contains(index) && objects[index]["$classname"] == nil
+    }
+
     /// The classes of an object, its own first.
     fileprivate func classNames(of object: Int) -> [String] {
         guard case .uid(let index)? = objects[object]["$class"], objects.indices.contains(index) else { return [] }
@@ -155,6 +210,9 @@ package struct ArchivedObject: Hashable, Sendable {
     package subscript(key: String) -> ArchivedValue { archive.value(key, of: index) }
 
     package var keys: [String] { archive.keys(of: index) }
+
+    /// The list under a key; `nil` where there is something else, or nothing.
+    package func list(_ key: String) -> [ArchivedValue]? { archive.references(key, of: index) }
 
     /// The elements of an array, set or ordered set.
     package var elements: [ArchivedValue]? {

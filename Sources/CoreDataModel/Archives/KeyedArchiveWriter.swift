@@ -64,7 +64,7 @@ struct KeyedArchiveWriter {
             ["NS.keys": .array(keys), "NS.objects": .array(entries.map(\.value))])
     }
 
-    /// The dictionary of fixed keys that Core Data archives in stores (store-format §11); keys must be sorted.
+    /// The dictionary of fixed keys that Core Data archives in stores; keys must be sorted.
     mutating func knownKeysDictionary(_ entries: [(key: String, value: PropertyListValue)]) -> PropertyListValue {
         let keys = array(entries.map { text($0.key) })
         let mapping = object(

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// A property list as a value, with the references (`UID`) of keyed archives, which Foundation's reader hides.
@@ -38,8 +39,20 @@ package enum PropertyListValue: Hashable, Sendable {
     package init(propertyList data: Data) throws(ModelFailure) {
         if data.starts(with: Array("bplist".utf8)) {
             self = try BinaryPropertyListReader.read(data)
-        } else {
+        } else if data.isEmpty || Self.mayBeXML(data) {
             self = try XMLPropertyListReader.read(data)
+        } else {
+            throw ModelFailure(diagnostics: [
+                Diagnostic(
+                    .error,
+                    "the file is no property list, or it is damaged: it begins neither as a binary one nor as XML")
+            ])
         }
+    }
+
+    /// Whether the bytes begin with `<`, in whatever encoding, perhaps after white space and a byte order mark.
+    private static func mayBeXML(_ data: Data) -> Bool {
+        let blank: [UInt8] = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0, 0x20, 0x09, 0x0A, 0x0D]
+        return data.first { !blank.contains($0) } == UInt8(ascii: "<")
     }
 }

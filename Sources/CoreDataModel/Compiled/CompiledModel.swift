@@ -58,7 +58,7 @@ package final class CompiledEntity: Sendable {
     package let uniquenessConstraints: [[Int]]
     /// Those that its store has, in Apple's order: what marked attributes and compound indexes imply included.
     package let fetchIndexes: [CompiledFetchIndex]
-    /// 32 bytes, equal to Apple's; see store-format §10.
+    /// 32 bytes, equal to those that Apple's framework writes for the same entity.
     package let versionHash: Data
     package let rowLayout: RowLayout
 

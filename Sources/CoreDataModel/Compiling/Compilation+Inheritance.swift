@@ -50,7 +50,7 @@ extension Compilation {
     }
 
     /// The entity's ancestors, nearest first.
-    func ancestors(of index: Int) -> [Int] {
+    package func ancestors(of index: Int) -> [Int] {
         var result: [Int] = []
         var current = parents[index]
         while let ancestor = current {
@@ -61,7 +61,7 @@ extension Compilation {
     }
 
     /// The one of `names` that a person most likely meant, if any comes close.
-    func nearest(to name: String, among names: some Sequence<String>) -> String? {
+    package func nearest(to name: String, among names: some Sequence<String>) -> String? {
         let limit = max(1, name.count / 3)
         return names.map { ($0, Self.distance($0, name)) }
             .filter { $0.1 <= limit }

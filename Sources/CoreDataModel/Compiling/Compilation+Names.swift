@@ -74,7 +74,7 @@ extension Compilation {
             hint: "use letters, digits and underscores, and start with a letter")
     }
 
-    static func isIdentifier(_ name: String) -> Bool {
+    package static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.utf8.first else { return false }
         // Nearly every name is of ASCII, for which no table of Unicode is asked.
         if name.utf8.allSatisfy({ $0 < 0x80 }) {

@@ -4,14 +4,14 @@ import Foundation
 /// Makes an attribute's default of the text that a model file has for it.
 package enum DefaultValue {
     /// What is wrong with a default; the message continues the attribute's name.
-    struct Problem: Error {
-        var severity = Diagnostic.Severity.error
-        var message: String
-        var hint: String?
+    package struct Problem: Error {
+        package var severity = Diagnostic.Severity.error
+        package var message: String
+        package var hint: String?
     }
 
     /// The typed default of an attribute: its value if it has one, else what its text says.
-    static func of(_ attribute: AttributeElement) -> Result<Value, Problem> {
+    package static func of(_ attribute: AttributeElement) -> Result<Value, Problem> {
         if attribute.defaultValue.isNull {
             guard let text = attribute.defaultValueText else { return .success(.null) }
             return parse(text, type: attribute.type)

@@ -41,13 +41,14 @@ extension ModelDocument {
     }
 }
 
-/// The state that the passes share. Entities are named by their index in the document until ordinals are known.
-struct Compilation {
+/// The state that the passes share, which tools that look for more take up. Entities are named by their index in the document
+/// until ordinals are known.
+package struct Compilation {
     /// A property with the document index of the entity that declares it: one object for all entities that have it, since
     /// an element is much to copy.
-    final class Slot {
-        let element: PropertyElement
-        let declarer: Int
+    package final class Slot {
+        package let element: PropertyElement
+        package let declarer: Int
 
         init(element: PropertyElement, declarer: Int) {
             self.element = element
@@ -55,42 +56,47 @@ struct Compilation {
         }
     }
 
-    let document: ModelDocument
-    var diagnostics: [Diagnostic]
+    package let document: ModelDocument
+    package internal(set) var diagnostics: [Diagnostic]
 
     // Names
     /// The entity of each name; of two with one name the first.
-    var indexByName: [String: Int] = [:]
+    package internal(set) var indexByName: [String: Int] = [:]
     var composites: [String: CompositeElement] = [:]
     // Inheritance
     /// The parent of each entity; `nil` for roots and where the parent is unknown or the chain is a circle.
-    var parents: [Int?] = []
+    package internal(set) var parents: [Int?] = []
     /// Document indices in the order of ordinals, and the ordinal of each document index.
     var order: [Int] = []
-    var ordinals: [Int] = []
+    package internal(set) var ordinals: [Int] = []
     // Slots
     /// The properties of each entity by slot.
-    var slots: [[Slot]] = []
-    var slotByName: [[String: Int]] = []
+    package internal(set) var slots: [[Slot]] = []
+    package internal(set) var slotByName: [[String: Int]] = []
     // Relationships
     /// Of each relationship (entity, slot): destination's index and inverse's slot there.
-    var ends: [End: (destination: Int, inverseSlot: Int?)] = [:]
+    package internal(set) var ends: [End: (destination: Int, inverseSlot: Int?)] = [:]
     /// What came out, unless names or inheritance are beyond repair.
-    var model: CompiledModel?
+    package internal(set) var model: CompiledModel?
 
-    struct End: Hashable {
+    package struct End: Hashable {
         var entity: Int
         var slot: Int
+
+        package init(entity: Int, slot: Int) {
+            self.entity = entity
+            self.slot = slot
+        }
     }
 
-    init(_ document: ModelDocument) {
+    package init(_ document: ModelDocument) {
         self.document = document
         diagnostics = document.diagnostics
     }
 
-    var entities: [EntityElement] { document.entities }
+    package var entities: [EntityElement] { document.entities }
 
-    mutating func run() {
+    package mutating func run() {
         checkNames()
         resolveInheritance()
         resolveComposites()
@@ -119,10 +125,12 @@ struct Compilation {
     }
 
     /// Where a property stands, or its entity where the property has no place of its own.
-    func location(_ property: PropertyElement, in entity: Int) -> SourceLocation? {
+    package func location(_ property: PropertyElement, in entity: Int) -> SourceLocation? {
         property.location ?? entities[entity].location
     }
 
     /// How messages name a property: `Book.author`.
-    func path(_ property: PropertyElement, in entity: Int) -> String { "\(entities[entity].name).\(property.name)" }
+    package func path(_ property: PropertyElement, in entity: Int) -> String {
+        "\(entities[entity].name).\(property.name)"
+    }
 }

@@ -1,7 +1,7 @@
 /// The orders in which Apple's dictionaries hand out strings.
 ///
 /// They decide which side of a many-to-many relationship names its table, how columns of equal names are numbered, and
-/// the order of join tables, so an Apple-compatible store needs them (store-format §4.2, §4.3).
+/// the order of join tables, so an Apple-compatible store needs them.
 package enum DictionaryOrder {
     /// `CFStringHash`: a hash of the UTF-16 units that is the same in every process.
     package static func hash(_ string: String) -> UInt64 {

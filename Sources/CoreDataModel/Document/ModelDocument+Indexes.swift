@@ -2,7 +2,7 @@ import CoreDataPrimitives
 
 extension ModelDocument {
     /// The indexes that an entity has in a store, in Apple's order: those of marked attributes, the listed ones, the
-    /// compound indexes of models that are older than lists (store-format §5).
+    /// compound indexes of models that are older than lists.
     ///
     ///     <attribute name="name" indexed="YES"/>, <compoundIndex> name, date     // name; name_date
     ///     <fetchIndex name="byName"> name                                        // name, byName

@@ -17,7 +17,7 @@ package struct ModelDocument: Hashable, Codable, Sendable {
     /// Attributes of the `model` element that only tools read: `sourceLanguage`, `minimumToolsVersion`, …
     package var toolAttributes: [String: String] = [:]
     /// Whether the document is the source of a compiled model, so that Apple's stores of it have the index that
-    /// compiling adds to each attribute that is some index's only, ascending element (store-format §5).
+    /// compiling adds to each attribute that is some index's only, ascending element.
     ///
     /// True for documents read from source; false for models made in code and for a store's cached model, which
     /// lists those indexes already. In a compiled model such attributes are marked (`isIndexed`).

@@ -5,7 +5,7 @@ extension PropertyElement {
         return false
     }
 
-    var isRelationship: Bool {
+    package var isRelationship: Bool {
         if case .relationship = kind { return true }
         return false
     }

@@ -37,8 +37,8 @@ enum ArchivedDefault {
 }
 
 /// Decimal numbers as `NSDecimalNumber` archives them.
-enum ArchivedDecimal {
-    static func decimal(_ object: ArchivedObject) -> Decimal? {
+package enum ArchivedDecimal {
+    package static func decimal(_ object: ArchivedObject) -> Decimal? {
         guard object.isKind(of: "NSDecimalNumber"), let mantissa = object["NS.mantissa"].data, mantissa.count == 16,
             let exponent = object["NS.exponent"].integer, (-128...127).contains(exponent)
         else { return nil }

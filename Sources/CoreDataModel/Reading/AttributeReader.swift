@@ -57,7 +57,7 @@ enum AttributeReader {
         }
     }
 
-    /// Minimum, maximum and pattern as predicates with Apple's error codes (store-format §13.2).
+    /// Minimum, maximum and pattern as predicates with Apple's error codes.
     ///
     /// - Parameter reject: called with a bound that is not a number, which is left out.
     static func validations(
@@ -114,9 +114,9 @@ extension ValidationElement {
 }
 
 /// Spells values in the predicate language.
-enum PredicateText {
+package enum PredicateText {
     /// A string literal.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for character in text.unicodeScalars {
             switch character {
@@ -132,7 +132,7 @@ enum PredicateText {
     }
 
     /// A number without a fraction that says nothing: `1`, `0.5`.
-    static func number(_ number: Double) -> String {
+    package static func number(_ number: Double) -> String {
         if let integer = Int64(exactly: number) { return String(integer) }
         return "\(number)"
     }

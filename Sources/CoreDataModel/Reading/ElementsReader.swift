@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a ``ModelDocument`` of the `elements` of a model older than Xcode 4 (store-format §14).
+/// Makes a ``ModelDocument`` of the `elements` of a model older than Xcode 4.
 ///
 /// There, everything is a UML element with "stereotypes", each a bag of named facts.
 struct ElementsReader {

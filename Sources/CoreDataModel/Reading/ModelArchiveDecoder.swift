@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a ``ModelDocument`` of an archived `NSManagedObjectModel` (store-format §11, §12.2).
+/// Makes a ``ModelDocument`` of an archived `NSManagedObjectModel`.
 ///
 /// Entities and properties come in the order of their names, as the archive's own order has no meaning.
 struct ModelArchiveDecoder {

@@ -40,7 +40,7 @@ package struct ModelReader: Sendable {
         case "momd": return try compiledVersions(url)
         case "mom": return Self.single(url, try compiled(url))
         case "omo":
-            // An optimised copy of the compiled model beside it, in a form of Apple's own (store-format §12.3).
+            // An optimised copy of the compiled model beside it, in a form of Apple's own.
             let model = url.deletingPathExtension().appendingPathExtension("mom")
             guard FileManager.default.fileExists(atPath: model.path) else {
                 throw Self.failure(
@@ -94,7 +94,7 @@ package struct ModelReader: Sendable {
         let versions = Self.versions(at: folders) { folder throws(ModelFailure) in try source(folder) }
         var result = ModelVersions(
             name: name, versions: versions,
-            currentName: ModelVersions.fallback(among: names, model: name) ?? name)
+            currentName: ModelVersions.fallback(among: names) ?? name)
         let marker = url.appendingPathComponent(".xccurrentversion")
         guard let data = try? readFile(marker) else { return result }
         let problem: String
@@ -163,7 +163,7 @@ package struct ModelReader: Sendable {
         }
         var result = ModelVersions(
             name: name, versions: versions,
-            currentName: ModelVersions.fallback(among: names, model: name) ?? name)
+            currentName: ModelVersions.fallback(among: names) ?? name)
         if let current = list?["NSManagedObjectModel_CurrentVersionName"]?.string {
             // Should it be missing, another one in its place would open stores that it must not open.
             result.currentName = current

@@ -50,11 +50,9 @@ package struct ModelVersions: Sendable {
 
     package subscript(name: String) -> ModelDocument? { versions.first { $0.name == name }?.document }
 
-    /// The version that is current where the model's file does not say so: the only one, else the one that is named
-    /// as the model (Xcode names the first so, and marks another as soon as one is chosen), else the last by name.
-    static func fallback(among names: [String], model: String) -> String? {
-        names.contains(model) ? model : names.last
-    }
+    /// The version that is current where the model's file does not say so: the first by name, which Xcode makes first;
+    /// it marks another as soon as one is chosen. A copy of the folder under another name has the same.
+    static func fallback(among names: [String]) -> String? { names.first }
 }
 
 /// A document that is read when it is first asked for, once.

@@ -20,7 +20,7 @@ extension ModelArchive {
     }
 }
 
-/// Archives a ``ModelDocument`` that compiles (store-format §11, §12.2).
+/// Archives a ``ModelDocument`` that compiles.
 struct ModelArchiveEncoder {
     enum Form {
         case compiledModel
@@ -206,7 +206,7 @@ struct ModelArchiveEncoder {
         writer.define(target, classes, values)
     }
 
-    /// The bit set that repeats which of the common values there are (store-format §12.2).
+    /// The bit set that repeats which of the common values there are.
     private func bits(of property: PropertyElement, isTransient: Bool, isReadOnly: Bool) -> Int64 {
         var isOrdered = false
         if case .relationship(let relationship) = property.kind { isOrdered = relationship.isOrdered }

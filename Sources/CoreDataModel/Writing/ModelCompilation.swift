@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A model compiled to the files that applications load, as Apple's `momc` makes them (store-format §12.1):
+/// A model compiled to the files that applications load, as Apple's `momc` makes them:
 ///
 ///     Library.xcdatamodeld        Library.momd
 ///       .xccurrentversion           VersionInfo.plist

@@ -5,6 +5,9 @@ struct SourceIndex: Sendable {
     struct Class: Sendable {
         var superclass: String?
         var path: String
+        var isGeneric = false
+        /// Whether it is marked `@objcMembers`.
+        var hasObjectiveCMembers = false
     }
 
     /// Classes by their name without those around it.
@@ -28,6 +31,8 @@ struct SourceIndex: Sendable {
     private var objectiveCNames: [String: [String: String]] = [:]
     /// The names that `@objc(name) get` gives to properties' getters.
     private var getterNames: [String: [String: String]] = [:]
+    /// The types that have coding, as their declarations or extensions say.
+    private var codingTypes: Set<String> = []
     /// The modules that a source of these passes on to all of them: `@_exported import UIKit`.
     private(set) var exportedModules: Set<String> = []
 
@@ -45,6 +50,7 @@ struct SourceIndex: Sendable {
             managedProperties.merge(visitor.managedProperties) { $0 + $1 }
             objectiveCNames.merge(visitor.objectiveCNames) { $0.merging($1) { first, _ in first } }
             getterNames.merge(visitor.getterNames) { $0.merging($1) { first, _ in first } }
+            codingTypes.formUnion(visitor.codingTypes)
             exportedModules.formUnion(visitor.exportedModules)
         }
     }
@@ -58,6 +64,16 @@ struct SourceIndex: Sendable {
             current = superclass
         }
         return false
+    }
+
+    /// Whether Objective-C sees the members of a class, as `@objcMembers` of it or of one above says.
+    func hasObjectiveCMembers(_ name: String) -> Bool {
+        lineage(of: name).contains { classes[$0]?.hasObjectiveCMembers == true }
+    }
+
+    /// Whether objects of a class go into archives: it is none of managed objects and has coding.
+    func isArchived(_ name: String) -> Bool {
+        !isManagedObjectClass(name) && lineage(of: name).contains(where: codingTypes.contains)
     }
 
     /// A class and those above it, as far as these sources tell.
@@ -111,6 +127,7 @@ private final class DeclarationVisitor: SyntaxVisitor {
     var managedProperties: [String: [SourceIndex.ManagedProperty]] = [:]
     var objectiveCNames: [String: [String: String]] = [:]
     var getterNames: [String: [String: String]] = [:]
+    var codingTypes: Set<String> = []
     var exportedModules: Set<String> = []
 
     init(path: String) {
@@ -128,9 +145,22 @@ private final class DeclarationVisitor: SyntaxVisitor {
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
         // A class has its superclass first; a protocol there does no harm.
         let superclass = node.inheritanceClause?.inheritedTypes.first?.type.lastTypeName
-        classes[node.name.plainText] = SourceIndex.Class(superclass: superclass, path: path)
+        classes[node.name.plainText] = SourceIndex.Class(
+            superclass: superclass, path: path, isGeneric: node.genericParameterClause != nil,
+            hasObjectiveCMembers: node.attributes.attribute(named: "objcMembers") != nil)
         typeNames.insert(node.name.plainText)
+        noteCoding(node.inheritanceClause, of: node.name.plainText)
         return .visitChildren
+    }
+
+    override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
+        if let name = node.extendedType.lastTypeName { noteCoding(node.inheritanceClause, of: name) }
+        return .visitChildren
+    }
+
+    private func noteCoding(_ clause: InheritanceClauseSyntax?, of name: String) {
+        let inherited = Set(clause?.inheritedTypes.compactMap { $0.type.lastTypeName } ?? [])
+        if !inherited.isDisjoint(with: ["NSCoding", "NSSecureCoding"]) { codingTypes.insert(name) }
     }
 
     override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind { note(node.name) }

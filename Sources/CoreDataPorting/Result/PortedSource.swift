@@ -37,6 +37,9 @@ package struct PortedSource: Sendable {
 
     package var isLeftOut: Bool { !neededFrameworks.isEmpty }
 
+    /// Whether nothing is left to do for somebody who ported it: no place that could not be rewritten.
+    package var isSettled: Bool { !isLeftOut && remarks.isEmpty }
+
     package var isChanged: Bool { !changes.isEmpty }
 
     /// The rewritten source, for people: byte for byte the original outside of the changes.

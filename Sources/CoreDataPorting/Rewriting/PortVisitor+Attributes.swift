@@ -17,7 +17,9 @@ extension PortVisitor {
 
     /// A class that a model finds by the name it has in Objective-C is found by its own name here.
     private func remarkRenaming(_ node: AttributeSyntax, to name: String) {
-        guard let type = node.parent?.parent?.as(ClassDeclSyntax.self), type.name.plainText != name else { return }
+        guard let type = node.parent?.parent?.as(ClassDeclSyntax.self), type.name.plainText != name,
+            !index.isArchived(type.name.plainText)
+        else { return }
         remark(
             "class \(type.name.plainText) is not known as '\(name)' here", at: node.span.lowerBound,
             hint: "a model that names its class '\(name)' must say '\(type.name.plainText)'")

@@ -41,7 +41,8 @@ extension PortVisitor {
         // Tests get Foundation with XCTest.
         let hasFoundation = !present.isDisjoint(with: ["Foundation", "CoreData", "XCTest"])
         let used = usedNames.keys.filter { !index.typeNames.contains($0) && !importedNames.contains($0) }
-        let usesCoreData = used.contains(where: FoundationModules.isOfCoreData) || hasChange(of: .selector)
+        let needsCoreData = [PortChange.Kind.selector, .archiveName].contains(where: hasChange)
+        let usesCoreData = needsCoreData || used.contains(where: FoundationModules.isOfCoreData)
         let usesFoundation = used.contains(where: FoundationModules.isOfFoundation)
 
         var added: [String] = []
@@ -116,7 +117,12 @@ extension PortVisitor {
             return (module: module, names: used.sorted { $0.value < $1.value })
         }
         let interfaces = uses.filter { AppleModules.userInterface.contains($0.module) && !$0.names.isEmpty }
-        for (module, names) in interfaces { leaveOut(for: module, because: names[0].key, at: names[0].value) }
+        var reasons: Set<String> = []
+        for (module, names) in interfaces {
+            for (name, offset) in names where reasons.insert(name).inserted {
+                leaveOut(for: module, because: name, at: offset)
+            }
+        }
         guard interfaces.isEmpty else { return }
         for (module, names) in uses {
             for (name, offset) in names { remarkUse(of: name, in: module, at: offset, isImported: true) }
@@ -126,6 +132,7 @@ extension PortVisitor {
             guard let module = AppleModules.owner(ofNotImported: name) else { continue }
             remarkUse(of: name, in: module, at: offset, isImported: false)
         }
+        reportAbsentNames(except: told)
     }
 
     private func remarkUse(of name: String, in module: String, at offset: Int, isImported: Bool) {
@@ -134,6 +141,7 @@ extension PortVisitor {
                 ? "'\(name)' needs \(module), which does not exist here"
                 : "'\(name)' needs \(module), which is not imported and does not exist here",
             at: offset,
-            hint: "declare it for this platform in a file of your own, or put its uses in #if canImport(\(module))")
+            hint: AbsentNames.substitute(for: name)
+                ?? "declare it for this platform in a file of your own, or put its uses in #if canImport(\(module))")
     }
 }

@@ -1,3 +1,4 @@
+import CoreDataManagedProperties
 import CoreDataPrimitives
 import SwiftSyntax
 
@@ -19,6 +20,8 @@ final class PortVisitor: SyntaxVisitor {
     var importedNames: Set<String> = []
     /// The names that the source uses, with the place of the first use.
     var usedNames: [String: Int] = [:]
+    /// What key-value coding asks classes for, in a copy.
+    var members: [(path: String, text: MemberText)] = []
     private var neededFrameworks: [String] = []
     private var generated: [String] = []
 
@@ -78,10 +81,10 @@ final class PortVisitor: SyntaxVisitor {
     /// Declares something beside the source's own declarations, in a copy only.
     func generate(_ declaration: String) { generated.append(declaration) }
 
-    /// Leaves the source out: then nothing else needs to be said of it.
+    /// Leaves the source out: then nothing needs to be said of it but why.
     func leaveOut(for framework: String, because name: String, at offset: Int) {
         if neededFrameworks.isEmpty { remarks = [] }
-        neededFrameworks.append(framework)
+        if !neededFrameworks.contains(framework) { neededFrameworks.append(framework) }
         remark("left out: '\(name)' needs \(framework), which does not exist here", at: offset)
     }
 
@@ -126,12 +129,25 @@ final class PortVisitor: SyntaxVisitor {
     }
 
     override func visit(_ node: FunctionCallExprSyntax) -> SyntaxVisitorContinueKind {
-        portSelectorName(node) ? .skipChildren : .visitChildren
+        if portSelectorName(node) { return .skipChildren }
+        remarkAbsentCall(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+        portCasts(node)
+        return .visitChildren
+    }
+
+    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
+        portSetLiteral(node)
+        return .visitChildren
     }
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
         addRequiredInitialiser(to: node)
         listKeyPaths(of: node)
+        listArchiveName(of: node)
         return .visitChildren
     }
 
@@ -147,11 +163,14 @@ final class PortVisitor: SyntaxVisitor {
 
     override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
         compileManagedProperty(node)
+        listMembers(node)
         return .visitChildren
     }
 
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
         compileManagedMethod(node)
+        remarkAbsentOverride(node)
+        listMembers(node)
         return .visitChildren
     }
 
@@ -162,6 +181,7 @@ final class PortVisitor: SyntaxVisitor {
 
     /// A member's name is not the name of something in a module, unless the module stands before it.
     override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
+        remarkAbsentMember(node)
         guard let base = node.base else { return .skipChildren }
         walk(base)
         if let module = base.as(DeclReferenceExprSyntax.self), AppleModules.isAppleOnly(module.baseName.plainText) {

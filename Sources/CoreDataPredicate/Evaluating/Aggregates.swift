@@ -24,6 +24,8 @@ package enum Aggregates {
     private static func extreme(_ operands: [Operand], _ isBetter: (Int) -> Bool) throws -> Operand {
         var best = Operand.null
         for operand in operands where !operand.isNull {
+            // One alone is compared with none.
+            if case .value = operand.named {} else { throw notOrdered(operand) }
             guard let order = try OperandComparison.order(operand, best) else {
                 best = operand
                 continue
@@ -31,6 +33,10 @@ package enum Aggregates {
             if isBetter(order) { best = operand }
         }
         return best
+    }
+
+    private static func notOrdered(_ operand: Operand) -> PredicateFailure {
+        PredicateFailure(.evaluation, Diagnostic(.error, "\(operand.kindName) has no order"))
     }
 
     static func median(_ operands: [Operand]) throws -> Operand {

@@ -121,7 +121,9 @@ package enum KeyPathReader {
     }
 }
 
-/// `@count`, `@sum` and the like.
+/// `@count`, `@sum` and the like. All but `@count`, which takes no notice of it, need a path to their right.
+///
+///     people.@sum.age   // `self` where the members are values already: ages.@max.self
 private struct CollectionOperator {
     private let name: String
 
@@ -137,9 +139,7 @@ private struct CollectionOperator {
         default: throw failure("'\(name)' needs a collection, not \(operand.kindName)")
         }
         switch name {
-        case "@count":
-            guard path.isEmpty else { throw failure("nothing can follow @count in a key path") }
-            return .value(.integer(Int64(members.count)))
+        case "@count": return .value(.integer(Int64(members.count)))
         case "@sum": return try Aggregates.sum(values(members, path))
         case "@avg": return try Aggregates.average(values(members, path))
         case "@min": return try Aggregates.minimum(values(members, path))
@@ -154,6 +154,9 @@ private struct CollectionOperator {
 
     /// The path's value of each member, collections flattened.
     private func values(_ members: [Operand], _ path: ArraySlice<String>) throws -> [Operand] {
+        guard path.first.map({ !$0.hasPrefix("@") }) ?? false else {
+            throw failure("'\(name)' needs a key path to its right, such as '\(name).self'")
+        }
         var values: [Operand] = []
         values.reserveCapacity(members.count)
         for member in members {

@@ -15,6 +15,20 @@ extension PredicateNode {
         }
     }
 
+    /// The tree with expressions replaced from the outside in: what is replaced is not looked into, what gives `nil` is.
+    package func mapOutermost(_ transform: (ExpressionNode) throws -> ExpressionNode?) rethrows -> PredicateNode {
+        switch self {
+        case .constant, .block: return self
+        case .comparison(var comparison):
+            comparison.left = try comparison.left.mapOutermost(transform)
+            comparison.right = try comparison.right.mapOutermost(transform)
+            return .comparison(comparison)
+        case .and(let nodes): return .and(try nodes.map { try $0.mapOutermost(transform) })
+        case .or(let nodes): return .or(try nodes.map { try $0.mapOutermost(transform) })
+        case .not(let node): return .not(try node.mapOutermost(transform))
+        }
+    }
+
     /// Calls `visit` with every predicate of the tree, from the outside in; those inside expressions too.
     package func forEachPredicate(_ visit: (PredicateNode) throws -> Void) rethrows {
         try visit(self)
@@ -81,6 +95,12 @@ extension ExpressionNode {
     package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> ExpressionNode {
         try transform(
             try mapParts({ try $0.mapExpressions(transform) }, predicate: { try $0.mapExpressions(transform) }))
+    }
+
+    /// The expression with its outermost parts replaced, as in a predicate.
+    package func mapOutermost(_ transform: (ExpressionNode) throws -> ExpressionNode?) rethrows -> ExpressionNode {
+        try transform(self)
+            ?? mapParts({ try $0.mapOutermost(transform) }, predicate: { try $0.mapOutermost(transform) })
     }
 
     /// The expression with `$name` replaced, as in a predicate.

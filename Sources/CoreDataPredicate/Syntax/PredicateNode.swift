@@ -63,9 +63,20 @@ package final class PredicateBlock {
     /// The object that the block was made for; two blocks of one origin are equal.
     package let origin: AnyObject?
 
+    /// Why there is nothing to be run, in memory and in a store alike.
+    package let refusal: PredicateFailure?
+
     package init(origin: AnyObject? = nil, _ body: @escaping (Operand, [String: Operand]) throws -> Bool) {
         self.origin = origin
         self.body = body
+        refusal = nil
+    }
+
+    /// A predicate that cannot be followed, for that reason.
+    package init(refusal: PredicateFailure) {
+        origin = nil
+        body = { _, _ in throw refusal }
+        self.refusal = refusal
     }
 
     package var identity: ObjectIdentifier { ObjectIdentifier(origin ?? self) }
@@ -106,6 +117,9 @@ package final class ExpressionBlock {
     /// The object that the block was made for; two blocks of one origin are equal.
     package let origin: AnyObject?
 
+    /// Why there is nothing to be run, in memory and in a store alike.
+    package let refusal: PredicateFailure?
+
     package init(
         origin: AnyObject? = nil, arguments: [ExpressionNode],
         _ body: @escaping (Operand, [Operand]) throws -> Operand
@@ -113,6 +127,15 @@ package final class ExpressionBlock {
         self.origin = origin
         self.arguments = arguments
         self.body = body
+        refusal = nil
+    }
+
+    /// An expression that has no value, for that reason.
+    package init(refusal: PredicateFailure) {
+        origin = nil
+        arguments = []
+        body = { _, _ in throw refusal }
+        self.refusal = refusal
     }
 
     package var identity: ObjectIdentifier { ObjectIdentifier(origin ?? self) }

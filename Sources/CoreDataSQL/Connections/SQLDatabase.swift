@@ -6,7 +6,8 @@ import Foundation
 /// Both calls block until a connection is free and run `body` on the calling thread. A reader sees the last
 /// committed state and does not wait for the writer. Nested calls from inside `body` are a programmer's error.
 package protocol SQLDatabase: AnyObject, Sendable {
-    var capabilities: SQLCapabilities { get }
+    /// How it is written to, and what it can do.
+    var dialect: SQLDialect { get }
 
     @discardableResult
     func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R
@@ -30,14 +31,35 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// Closes every connection, waiting for those in use; the database is unusable afterwards.
     func close()
 
+    /// Reads and writes the file at that path from now on, unless the check, which gets a connection to it, throws; what is
+    /// under way ends in the old one first.
+    func move(to path: String, check: (any SQLConnection) throws -> Void) throws
+
     /// Makes the statements that run now, on any connection, fail with ``SQLFailure/Kind/interrupted``.
     func interrupt()
 
     /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
     func setObserver(_ observer: (any SQLObserver)?)
 
+    /// Tells the observer, if there is one, what no statement shows.
+    func note(_ text: @autoclosure () -> String)
+
+    // MARK: What databases have words of their own for
+
     /// Checks the whole file; the problems found, empty where there are none.
     func integrityProblems() throws -> [String]
+
+    /// How the database would go about a query, a line a step.
+    func plan(of query: SQLText) throws -> [String]
+
+    /// What the database says of itself, by its own names: `["page_size": "4096"]`.
+    func settings() throws -> [String: String]
+
+    /// Learns how values are spread, for the choice of indexes.
+    func analyze() throws
+
+    /// Gives back the space of what was deleted.
+    func vacuum() throws
 }
 
 extension SQLDatabase {
@@ -47,16 +69,10 @@ extension SQLDatabase {
     }
 }
 
-/// What a dialect can do; ask for a capability, never for a product.
-package struct SQLCapabilities: Sendable {
-    /// The most `?` one statement may have.
-    package var maximumBindings: Int
-
-    package init(maximumBindings: Int) { self.maximumBindings = maximumBindings }
-}
-
 /// One connection, used by one thread at a time.
 package protocol SQLConnection: AnyObject {
+    var dialect: SQLDialect { get }
+
     /// The statement of that text, prepared once and kept; it is reset and has no bindings.
     ///
     /// A statement that is still in use is never handed out twice: a second call with its text prepares another.
@@ -80,6 +96,18 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+    /// The statement with its values bound; whoever gets it resets it.
+    package func statement(_ statement: some SQLRenderable) throws -> any SQLStatement {
+        try self.statement(statement.text(in: dialect))
+    }
+
+    /// Runs one statement and returns the number of rows that it changed.
+    @discardableResult
+    package func run(_ statement: some SQLRenderable) throws -> Int { try run(statement.text(in: dialect)) }
+
+    /// Every row of a query; for the few that are read as values.
+    package func rows(_ query: some SQLRenderable) throws -> [[SQLValue]] { try rows(query.text(in: dialect)) }
+
     /// The statement of that text with its values bound; whoever gets it resets it.
     package func statement(_ text: SQLText) throws -> any SQLStatement {
         let statement = try statement(text.sql)
@@ -176,6 +204,8 @@ package struct SQLFailure: Error, Sendable {
         case cannotOpen
         case interrupted
         case missingTable
+        /// A text in a row that was to be a regular expression is none.
+        case pattern
         case other
     }
 

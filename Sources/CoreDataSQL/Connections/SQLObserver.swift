@@ -10,11 +10,15 @@ package protocol SQLObserver: AnyObject, Sendable {
 
     /// Called when the run has ended; `rows` were returned or changed.
     func didRun(_ sql: String, duration: Duration, rows: Int)
+
+    /// Called with what is worth knowing beside the statements, in one line.
+    func note(_ text: String)
 }
 
 extension SQLObserver {
     package func willRun(_ sql: String, bindings: [SQLValue]) throws {}
     package func didRun(_ sql: String, duration: Duration, rows: Int) {}
+    package func note(_ text: String) {}
 }
 
 /// Keeps the statements that a database ran.
@@ -36,6 +40,8 @@ package final class SQLRecorder: SQLObserver {
 
     /// Guards the list.
     private let list = Mutex<[Run]>([])
+    /// Guards the notes.
+    private let noted = Mutex<[String]>([])
 
     package init() {}
 
@@ -45,10 +51,17 @@ package final class SQLRecorder: SQLObserver {
 
     /// The statements that are not about transactions.
     package var work: [String] {
-        statements.filter { !$0.hasPrefix("BEGIN") && $0 != "COMMIT" && $0 != "ROLLBACK" }
+        statements.filter { !TransactionText.isOne($0) }
     }
 
-    package func removeAll() { list.withLock { $0.removeAll() } }
+    package var notes: [String] { noted.withLock { $0 } }
+
+    package func removeAll() {
+        list.withLock { $0.removeAll() }
+        noted.withLock { $0.removeAll() }
+    }
+
+    package func note(_ text: String) { noted.withLock { $0.append(text) } }
 
     package func willRun(_ sql: String, bindings: [SQLValue]) throws {
         list.withLock { $0.append(Run(sql: sql, bindings: bindings)) }

@@ -1,5 +1,12 @@
-/// In what ways of writing SQL databases differ, as named capabilities.
-package struct SQLDialect: Hashable, Sendable {
+/// In what ways of writing SQL databases differ, as named capabilities: whoever makes or plans statements asks for one of
+/// these, never for a product.
+///
+///     dialect.computes(.textContains, [title, part, .integer(0)])      // whether a condition may say so
+///     SQLRenderer(dialect)                                             // writes it
+///
+/// What a dialect lacks is not written in some other way that nearly means the same: the planner leaves such a part of a
+/// request to memory.
+package final class SQLDialect: Sendable {
     package enum Placeholder: Hashable, Sendable {
         /// `?`.
         case questionMark
@@ -7,9 +14,195 @@ package struct SQLDialect: Hashable, Sendable {
         case numbered
     }
 
-    package var placeholder: Placeholder
+    package enum Quoting: Hashable, Sendable {
+        /// Names that are no plain words, or words of the language.
+        case whereNeeded
+        /// Every name, where a bare one would lose its case.
+        case always
+    }
 
-    package init(placeholder: Placeholder) { self.placeholder = placeholder }
+    /// How equality in which NULL equals NULL is written.
+    package enum Identity: Hashable, Sendable {
+        /// `a IS b`, `a IS NOT b`.
+        case bare
+        /// `a IS NOT DISTINCT FROM b`, `a IS DISTINCT FROM b`.
+        case distinctFrom
+    }
 
-    package static let sqlite = SQLDialect(placeholder: .questionMark)
+    /// How a list of values that is bound as one JSON array becomes rows.
+    package enum JSONArrays: Hashable, Sendable {
+        /// `json_each(?)`, whose members have types of their own.
+        case members
+        /// `jsonb_array_elements_text(?)`, whose members are texts.
+        case texts
+    }
+
+    /// What tells of the tables that are there.
+    package enum Catalog: Hashable, Sendable {
+        /// `sqlite_master` and the pragmas that are tables.
+        case master
+        /// `information_schema` and the catalogs beside it.
+        case informationSchema
+    }
+
+    /// How statements of a schema are written.
+    package enum Schema: Hashable, Sendable {
+        /// To the letter as Apple's Core Data does: the text is part of the file.
+        case apples
+        /// As the standard has it; what a trigger does is a function beside it.
+        case standard
+    }
+
+    package let placeholder: Placeholder
+    package let quoting: Quoting
+    package let identity: Identity
+    /// `nil` where a long list cannot be bound as one value.
+    package let jsonArrays: JSONArrays?
+    package let catalog: Catalog
+    package let schema: Schema
+    /// The most values that one statement may have bound.
+    package let maximumBindings: Int
+    /// The most tables that the FROM clause of one SELECT may have.
+    package let maximumJoinedTables: Int
+    /// Whether NULL comes before everything else, as in memory, without being told to.
+    package let sortsNullFirst: Bool
+    /// Whether OFFSET stands behind a LIMIT only; the limit that is none is -1.
+    package let offsetNeedsLimit: Bool
+    /// Whether an INSERT can leave the rows before the failing one to the transaction's rollback.
+    package let insertsUpToFailure: Bool
+    /// Whether `CROSS JOIN … ON` makes what stands first be gone through first.
+    package let crossJoinsInOrder: Bool
+    /// Whether an INSERT of a SELECT reads ON CONFLICT as a part of the SELECT unless that has a condition.
+    package let selectHidesConflict: Bool
+    /// The types of columns, and those that values are cast to.
+    package let columnTypes: [SQLType: String]
+    package let castTypes: [SQLType: String]
+    private let functions: [SQLFunction: SQLForm]
+    private let aggregates: [SQLAggregate: SQLForm]
+    private let collations: [SQLCollation: String]
+    /// Whether it has all that a fetch may ask for, so that nobody need look.
+    package let hasEverything: Bool
+
+    init(_ traits: Traits) {
+        placeholder = traits.placeholder
+        quoting = traits.quoting
+        identity = traits.identity
+        jsonArrays = traits.jsonArrays
+        catalog = traits.catalog
+        schema = traits.schema
+        maximumBindings = traits.maximumBindings
+        maximumJoinedTables = traits.maximumJoinedTables
+        sortsNullFirst = traits.sortsNullFirst
+        offsetNeedsLimit = traits.offsetNeedsLimit
+        insertsUpToFailure = traits.insertsUpToFailure
+        crossJoinsInOrder = traits.crossJoinsInOrder
+        selectHidesConflict = traits.selectHidesConflict
+        columnTypes = traits.columnTypes
+        castTypes = traits.castTypes
+        functions = traits.functions
+        aggregates = traits.aggregates
+        collations = traits.collations
+        hasEverything =
+            SQLFunction.allCases.allSatisfy { traits.functions[$0]?.takesAnyOptions == true }
+            && SQLAggregate.allCases.allSatisfy { traits.aggregates[$0] != nil }
+            && SQLCollation.allCases.allSatisfy { traits.collations[$0] != nil }
+        self.traits = traits
+    }
+
+    private let traits: Traits
+
+    // MARK: Asking
+
+    package func form(of function: SQLFunction) -> SQLForm? { functions[function] }
+    package func form(of aggregate: SQLAggregate) -> SQLForm? { aggregates[aggregate] }
+    package func name(of collation: SQLCollation) -> String? { collations[collation] }
+
+    /// Whether the function can be computed of these arguments: some forms do without options.
+    package func computes(_ function: SQLFunction, _ arguments: [SQLExpression]) -> Bool {
+        guard let form = functions[function] else { return false }
+        return form.takesAnyOptions || arguments.last == .integer(0)
+    }
+
+    // MARK: Variants
+
+    /// The dialect of a database that takes so many bound values.
+    package func binding(atMost maximum: Int) -> SQLDialect {
+        changed { $0.maximumBindings = maximum }
+    }
+
+    /// The dialect without a function, an aggregate or a collation: what a server has that was not given it.
+    package func without(_ function: SQLFunction) -> SQLDialect { changed { $0.functions[function] = nil } }
+    package func without(_ aggregate: SQLAggregate) -> SQLDialect { changed { $0.aggregates[aggregate] = nil } }
+    package func without(_ collation: SQLCollation) -> SQLDialect { changed { $0.collations[collation] = nil } }
+    package func withoutJSONArrays() -> SQLDialect { changed { $0.jsonArrays = nil } }
+
+    private func changed(_ change: (inout Traits) -> Void) -> SQLDialect {
+        var traits = traits
+        change(&traits)
+        return SQLDialect(traits)
+    }
+}
+
+extension SQLDialect {
+    /// What a dialect is made of.
+    struct Traits: Sendable {
+        var placeholder = Placeholder.questionMark
+        var quoting = Quoting.whereNeeded
+        var identity = Identity.bare
+        var jsonArrays: JSONArrays?
+        var catalog = Catalog.master
+        var schema = Schema.apples
+        var maximumBindings = 999
+        var maximumJoinedTables = 64
+        var sortsNullFirst = true
+        var offsetNeedsLimit = true
+        var insertsUpToFailure = true
+        var crossJoinsInOrder = true
+        var selectHidesConflict = true
+        var columnTypes: [SQLType: String] = [:]
+        var castTypes: [SQLType: String] = [:]
+        var functions: [SQLFunction: SQLForm] = [:]
+        var aggregates: [SQLAggregate: SQLForm] = [:]
+        var collations: [SQLCollation: String] = [:]
+    }
+}
+
+/// How a dialect writes a function.
+package enum SQLForm: Hashable, Sendable {
+    /// `NAME(a, b)`.
+    case call(String)
+    /// `(a op b)`.
+    case infix(String)
+    /// Text with the arguments in it by number: `"UPPER(ENCODE({0}, 'hex'))"`.
+    case template(String)
+    /// As ``template(_:)``, for texts as they are: the last argument, the options, is 0 and not written.
+    case plainTemplate(String)
+    /// `(a COLLATE c = b)`: the collation goes by the options, which are the last argument, from 1 on.
+    case collated([String])
+    /// `NAME(…) WITHIN GROUP (ORDER BY a)`, of an aggregate.
+    case ordered(String)
+
+    /// Whether options on text may be any.
+    var takesAnyOptions: Bool {
+        if case .plainTemplate = self { return false }
+        return true
+    }
+}
+
+/// What a column holds.
+package enum SQLType: Hashable, Sendable, CaseIterable {
+    /// A whole number that is the key of its row.
+    case rowKey
+    /// A whole number of 64 bits.
+    case integer
+    /// 0 or 1.
+    case boolean
+    case real
+    /// Seconds since 2001-01-01 00:00:00 UTC.
+    case date
+    case decimal
+    case text
+    /// A text of at most 255 characters.
+    case shortText
+    case bytes
 }

@@ -1,10 +1,34 @@
-/// Writes expressions and statements as text; the one place where SQL comes into being.
+/// What becomes SQL text.
+package protocol SQLRenderable {
+    func render(with renderer: inout SQLRenderer)
+}
+
+extension SQLRenderable {
+    /// The text with its bound values.
+    ///
+    ///     let text = statement.text(in: connection.dialect)
+    ///     let prepared = try connection.statement(text.sql)
+    ///     try prepared.bind(text.bindings, at: 0)
+    package func text(in dialect: SQLDialect) -> SQLText {
+        var renderer = SQLRenderer(dialect)
+        render(with: &renderer)
+        return renderer.text
+    }
+}
+
+/// Writes expressions and statements as text of a dialect; the one place where SQL comes into being.
 ///
 /// Parentheses stand where the parser needs them, and where a reader would have to know a table of precedences.
 package struct SQLRenderer {
-    package var text = SQLText()
+    package var text: SQLText
+    let dialect: SQLDialect
+    /// Whether values stand in the text, since nothing of it can be bound.
+    var writesConstants = false
 
-    package init() {}
+    package init(_ dialect: SQLDialect) {
+        self.dialect = dialect
+        text = SQLText(in: dialect)
+    }
 
     /// How tightly an expression's outermost operator binds.
     enum Precedence: Int, Comparable {
@@ -15,6 +39,7 @@ package struct SQLRenderer {
 
     package mutating func expression(_ expression: SQLExpression) {
         switch expression {
+        case .bind(let value) where writesConstants: constant(value)
         case .bind(let value): text.append(value)
         case .integer(let value): text.append(integer: value)
         case .null: text.append("NULL")
@@ -22,7 +47,7 @@ package struct SQLRenderer {
         case .countAll: text.append("COUNT(*)")
         case .comparison(let comparison, let left, let right):
             operand(left, above: .comparison)
-            text.append(verbatim: " \(comparison.rawValue) ")
+            self.comparison(comparison)
             operand(right, above: .comparison)
         case .arithmetic(let operation, let left, let right):
             arithmetic(operation, left, right)
@@ -60,27 +85,20 @@ package struct SQLRenderer {
             subselect(statement)
         case .scalar(let statement):
             subselect(statement)
-        case .function(let name, let arguments):
-            function(name)
-            list(arguments)
-        case .aggregate(let name, let value, let distinct):
-            function(name)
-            text.append(distinct ? "(DISTINCT " : "(")
-            self.expression(value)
-            text.append(")")
+        case .function(let function, let arguments):
+            self.function(function, arguments)
+        case .aggregate(let aggregate, let value, let distinct):
+            self.aggregate(aggregate, value, distinct)
         case .cast(let value, let type):
             text.append("CAST(")
             self.expression(value)
             text.append(" AS ")
-            for (index, word) in type.split(separator: " ").enumerated() {
-                if index > 0 { text.append(" ") }
-                text.append(identifier: String(word))
-            }
+            text.append(verbatim: dialect.castTypes[type] ?? "")
             text.append(")")
         case .collate(let value, let collation):
             operand(value, above: .unary)
             text.append(" COLLATE ")
-            text.append(identifier: collation)
+            text.append(identifier: dialect.name(of: collation) ?? collation.rawValue)
         case .caseWhen(let whens, let otherwise):
             caseWhen(whens, otherwise: otherwise)
         }
@@ -99,7 +117,7 @@ package struct SQLRenderer {
     // MARK: Parts
 
     /// Writes an operand, in parentheses unless it binds tighter than `limit`.
-    private mutating func operand(_ operand: SQLExpression, above limit: Precedence) {
+    mutating func operand(_ operand: SQLExpression, above limit: Precedence) {
         if operand.precedence > limit {
             expression(operand)
         } else {
@@ -144,21 +162,25 @@ package struct SQLRenderer {
         }
     }
 
+    private mutating func comparison(_ comparison: SQLExpression.Comparison) {
+        switch (comparison, dialect.identity) {
+        case (.identical, .distinctFrom): text.append(" IS NOT DISTINCT FROM ")
+        case (.notIdentical, .distinctFrom): text.append(" IS DISTINCT FROM ")
+        default: text.append(verbatim: " \(comparison.rawValue) ")
+        }
+    }
+
     private mutating func column(_ alias: String?, _ name: String) {
         if let alias, !alias.isEmpty {
-            text.append(identifier: alias)
+            // The rows of a trigger are no names of the schema.
+            if writesConstants, alias == "NEW" || alias == "OLD" {
+                text.append(verbatim: alias)
+            } else {
+                text.append(identifier: alias)
+            }
             text.append(".")
         }
         text.append(identifier: name)
-    }
-
-    /// A function may bear a keyword's name (`replace`, `like`), so only what is not plain is quoted.
-    private mutating func function(_ name: String) {
-        if SQLIdentifier.isPlain(name) {
-            text.append(verbatim: name)
-        } else {
-            text.append(identifier: name)
-        }
     }
 
     private mutating func subselect(_ statement: SelectStatement) {
@@ -184,16 +206,8 @@ package struct SQLRenderer {
     }
 }
 
-extension SQLExpression {
-    /// A placeholder of a statement that is prepared once and bound for each row.
-    package static var parameter: SQLExpression { .bind(.null) }
-
-    /// The expression alone, for use inside other text.
-    package var text: SQLText {
-        var renderer = SQLRenderer()
-        renderer.expression(self)
-        return renderer.text
-    }
+extension SQLExpression: SQLRenderable {
+    package func render(with renderer: inout SQLRenderer) { renderer.expression(self) }
 
     fileprivate var precedence: SQLRenderer.Precedence {
         switch self {

@@ -1,23 +1,44 @@
-/// Writes the statements of a schema, to the space as Apple's Core Data writes them.
-///
-/// SQLite keeps the text of these statements in the file, so it is part of the format (store-format §3–§6).
+/// Writes the statements of a schema.
 package struct SchemaRenderer {
     private var text = ""
+    private let dialect: SQLDialect
 
-    /// - Throws: a failure for an expression that schemas do not use: there is no telling how Apple would write it.
-    package static func text(_ statement: SchemaStatement) throws(SQLFailure) -> String {
-        var renderer = SchemaRenderer()
-        switch statement {
-        case .table(let table): renderer.table(table)
-        case .index(let index): try renderer.index(index)
-        case .trigger(let trigger): try renderer.trigger(trigger)
+    private init(_ dialect: SQLDialect) { self.dialect = dialect }
+
+    /// The texts that make a part of a schema, in order.
+    ///
+    /// Where the dialect asks for it they are, to the space, as Apple's Core Data writes them: SQLite keeps the text of
+    /// these statements in the file, so it is part of the format.
+    ///
+    /// - Throws: a failure for an expression that schemas do not use: there is no telling how Apple would write it. Elsewhere
+    ///   for a function that the dialect lacks.
+    package static func texts(
+        of statement: SchemaStatement, in dialect: SQLDialect
+    ) throws(SQLFailure) -> [String] {
+        switch dialect.schema {
+        case .standard: return try StandardSchemaRenderer(dialect: dialect).texts(of: statement)
+        case .apples:
+            var renderer = SchemaRenderer(dialect)
+            switch statement {
+            case .table(let table): renderer.table(table)
+            case .index(let index): try renderer.index(index)
+            case .trigger(let trigger): try renderer.trigger(trigger)
+            }
+            return [renderer.text]
         }
-        return renderer.text
+    }
+
+    /// What a new database needs before its schema.
+    package static func preamble(in dialect: SQLDialect) -> [String] {
+        switch dialect.schema {
+        case .standard: StandardSchemaRenderer(dialect: dialect).collations
+        case .apples: []
+        }
     }
 
     private mutating func table(_ table: CreateTable) {
         text += "CREATE TABLE \(Self.identifier(table.name)) (\(table.hasInnerSpaces ? " " : "")"
-        var parts = table.columns.map { "\(Self.identifier($0.name)) \($0.type)" }
+        var parts = table.columns.map { "\(Self.identifier($0.name)) \(dialect.columnTypes[$0.type] ?? "")" }
         if !table.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(Self.identifiers(table.primaryKey)))") }
         text += parts.joined(separator: ", ")
         text += table.hasInnerSpaces ? " )" : ")"
@@ -102,10 +123,12 @@ extension SchemaRenderer {
         case .isNotNull(let value):
             try operand(value)
             text += " IS NOT NULL"
-        case .function(let name, let arguments):
+        case .function(let function, let arguments):
+            guard case .call(let name)? = dialect.form(of: function) else { throw Self.unknown(function.rawValue) }
             text += Self.identifier(name)
             try list(arguments)
-        case .aggregate(let name, let value, distinct: false):
+        case .aggregate(let aggregate, let value, distinct: false):
+            guard case .call(let name)? = dialect.form(of: aggregate) else { throw Self.unknown(aggregate.rawValue) }
             text += Self.identifier(name)
             try list([value])
         case .inList(let value, let values):

@@ -1,14 +1,5 @@
-extension SelectStatement {
-    /// The statement as text with its bound values.
-    ///
-    ///     let text = statement.text
-    ///     let prepared = try connection.statement(text.sql)
-    ///     try prepared.bind(text.bindings, at: 0)
-    package var text: SQLText {
-        var renderer = SQLRenderer()
-        renderer.select(self)
-        return renderer.text
-    }
+extension SelectStatement: SQLRenderable {
+    package func render(with renderer: inout SQLRenderer) { renderer.select(self) }
 }
 
 extension SQLRenderer {
@@ -19,7 +10,11 @@ extension SQLRenderer {
         text.append(" FROM ")
         source(statement.source)
         for join in statement.joins {
-            text.append(verbatim: " \(join.kind.rawValue) ")
+            switch join.kind {
+            case .leftOuter: text.append(" LEFT OUTER JOIN ")
+            case .cross where dialect.crossJoinsInOrder: text.append(" CROSS JOIN ")
+            case .inner, .cross: text.append(" JOIN ")
+            }
             source(join.source)
             text.append(" ON ")
             expression(join.condition)
@@ -42,8 +37,7 @@ extension SQLRenderer {
             text.append(.integer(Int64(limit)))
         }
         if let offset = statement.offset, offset > 0 {
-            // OFFSET alone is no SQLite.
-            if statement.limit == nil { text.append(" LIMIT -1") }
+            if statement.limit == nil, dialect.offsetNeedsLimit { text.append(" LIMIT -1") }
             text.append(" OFFSET ")
             text.append(.integer(Int64(offset)))
         }
@@ -70,17 +64,36 @@ extension SQLRenderer {
     }
 
     private mutating func source(_ source: SelectStatement.Source) {
-        if source.rows.isEmpty {
+        if let members = source.members {
+            self.members(members)
+        } else if source.rows.isEmpty {
             text.append(identifier: source.table)
         } else {
             text.append("(")
             values(source.rows)
             text.append(")")
         }
-        if !source.arguments.isEmpty { list(source.arguments) }
         guard !source.alias.isEmpty, source.alias != source.table else { return }
         text.append(" ")
         text.append(identifier: source.alias)
+    }
+
+    /// The members of a JSON array as rows with a column `value`.
+    private mutating func members(_ members: SelectStatement.Source.Members) {
+        switch dialect.jsonArrays {
+        case .members?, nil:
+            text.append("json_each(")
+            expression(members.array)
+            text.append(")")
+        case .texts?:
+            text.append("(SELECT ")
+            expression(.cast(.column("e", "value"), to: members.type))
+            text.append(" AS ")
+            text.append(identifier: "value")
+            text.append(" FROM jsonb_array_elements_text(CAST(")
+            expression(members.array)
+            text.append(" AS JSONB)) AS e(value))")
+        }
     }
 
     private mutating func results(_ columns: [SelectStatement.ResultColumn]) {
@@ -101,6 +114,7 @@ extension SQLRenderer {
             if index > 0 { text.append(", ") }
             expression(order.expression)
             if !order.isAscending { text.append(" DESC") }
+            if !dialect.sortsNullFirst { text.append(order.isAscending ? " NULLS FIRST" : " NULLS LAST") }
         }
     }
 }

@@ -25,15 +25,14 @@ package enum SchemaStatement: Hashable, Sendable {
 
 /// A CREATE TABLE as a value.
 ///
-///     CreateTable("ZITEM", columns: [.init("Z_PK", "INTEGER PRIMARY KEY"), .init("ZNAME", "VARCHAR")])
+///     CreateTable("ZITEM", columns: [.init("Z_PK", .rowKey), .init("ZNAME", .text)])
 ///     // CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, ZNAME VARCHAR )
 package struct CreateTable: Hashable, Sendable {
     package struct Column: Hashable, Sendable {
         package var name: String
-        /// The declared type with what follows it: `INTEGER PRIMARY KEY`, `VARCHAR(255)`. Source text, never data.
-        package var type: String
+        package var type: SQLType
 
-        package init(_ name: String, _ type: String) {
+        package init(_ name: String, _ type: SQLType) {
             self.name = name
             self.type = type
         }

@@ -16,20 +16,3 @@ package struct DeleteStatement: Hashable, Sendable {
         self.condition = condition
     }
 }
-
-extension DeleteStatement {
-    package var text: SQLText {
-        var renderer = SQLRenderer()
-        renderer.delete(self)
-        return renderer.text
-    }
-}
-
-extension SQLRenderer {
-    mutating func delete(_ statement: DeleteStatement) {
-        text.append("DELETE FROM ")
-        table(statement.table, as: statement.alias)
-        condition(statement.condition)
-        returning(statement.returning)
-    }
-}

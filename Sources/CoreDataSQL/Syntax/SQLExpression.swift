@@ -28,11 +28,11 @@ package indirect enum SQLExpression: Hashable, Sendable {
     case inSelect(SQLExpression, SelectStatement)
     case exists(SelectStatement)
     case scalar(SelectStatement)
-    case function(String, [SQLExpression])
+    case function(SQLFunction, [SQLExpression])
     /// An aggregate over rows; `distinct` counts each value once: `COUNT(DISTINCT e)`.
-    case aggregate(String, SQLExpression, distinct: Bool)
-    case cast(SQLExpression, to: String)
-    case collate(SQLExpression, String)
+    case aggregate(SQLAggregate, SQLExpression, distinct: Bool)
+    case cast(SQLExpression, to: SQLType)
+    case collate(SQLExpression, SQLCollation)
     /// `CASE WHEN c THEN v … ELSE e END`.
     case caseWhen([When], otherwise: SQLExpression)
 
@@ -53,7 +53,7 @@ package indirect enum SQLExpression: Hashable, Sendable {
         case lessOrEqual = "<="
         case greater = ">"
         case greaterOrEqual = ">="
-        /// Equality in which NULL equals NULL.
+        /// Equality in which NULL equals NULL; a dialect may write it otherwise.
         case identical = "IS"
         case notIdentical = "IS NOT"
     }
@@ -70,4 +70,9 @@ package indirect enum SQLExpression: Hashable, Sendable {
         case shiftRight = ">>"
         case concatenate = "||"
     }
+}
+
+extension SQLExpression {
+    /// A placeholder of a statement that is prepared once and bound for each row.
+    package static var parameter: SQLExpression { .bind(.null) }
 }

@@ -14,30 +14,40 @@ package struct SelectStatement: Hashable, Sendable {
 
     package struct Source: Hashable, Sendable {
         package var table: String
-        /// For a function that gives rows: `json_each(?)`.
-        package var arguments: [SQLExpression]
+        /// For a list: the members of a JSON array, in a column `value`. A dialect says whether it has this.
+        package var members: Members?
         /// For constants: `(VALUES (0), (1))`, whose columns are `column1`, `column2`, ….
         package var rows: [[SQLExpression]] = []
         package var alias: String
 
-        package init(_ table: String, arguments: [SQLExpression] = [], as alias: String) {
+        /// The alias is the table's own name unless another is given.
+        package init(_ table: String, as alias: String = "") {
             self.table = table
-            self.arguments = arguments
             self.alias = alias
+        }
+
+        package init(membersOf array: SQLExpression, type: SQLType, as alias: String) {
+            self.init("", as: alias)
+            members = Members(array: array, type: type)
         }
 
         package init(rows: [[SQLExpression]], as alias: String) {
             self.init("", as: alias)
             self.rows = rows
         }
+
+        package struct Members: Hashable, Sendable {
+            package var array: SQLExpression
+            package var type: SQLType
+        }
     }
 
     package struct Join: Hashable, Sendable {
-        package enum Kind: String, Sendable {
-            case inner = "JOIN"
-            case leftOuter = "LEFT OUTER JOIN"
+        package enum Kind: Sendable {
+            case inner
+            case leftOuter
             /// As `inner`; what stands first is gone through first.
-            case cross = "CROSS JOIN"
+            case cross
         }
 
         package var kind: Kind

@@ -31,31 +31,3 @@ package struct UpdateStatement: Hashable, Sendable {
         self.condition = condition
     }
 }
-
-extension UpdateStatement {
-    package var text: SQLText {
-        var renderer = SQLRenderer()
-        renderer.update(self)
-        return renderer.text
-    }
-}
-
-extension SQLRenderer {
-    mutating func update(_ statement: UpdateStatement) {
-        text.append("UPDATE ")
-        table(statement.table, as: statement.alias)
-        text.append(" SET ")
-        assignments(statement.assignments)
-        condition(statement.condition)
-        returning(statement.returning)
-    }
-
-    mutating func assignments(_ assignments: [UpdateStatement.Assignment]) {
-        for (index, assignment) in assignments.enumerated() {
-            if index > 0 { text.append(", ") }
-            text.append(identifier: assignment.column)
-            text.append(" = ")
-            expression(assignment.value)
-        }
-    }
-}

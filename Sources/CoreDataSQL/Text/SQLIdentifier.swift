@@ -34,8 +34,8 @@ package enum SQLIdentifier {
         return keywords.contains(name.uppercased())
     }
 
-    /// A NUL ends a statement's text, so it cannot be part of a name.
-    private static func quoted(_ name: String) -> String {
+    /// The name in double quotes. A NUL ends a statement's text, so it cannot be part of a name.
+    static func quoted(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars where scalar != "\0" {
             if scalar == "\"" { text.unicodeScalars.append(scalar) }

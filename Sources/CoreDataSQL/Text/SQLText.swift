@@ -1,30 +1,39 @@
 /// SQL as segments: pieces of text with bound values between them, never a `String` with a value in it.
 ///
 /// Text comes in only as literals of the source code, identifiers (quoted where they must be) and numbers;
-/// everything else is bound.
+/// everything else is bound. Renderers make these; drivers write their own pragmas.
 ///
-///     let name: SQLText = "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = \(bind: .text(entity))"
-///     name.sql        // SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?
-///     name.bindings   // [.text("Item")]
+///     let text = statement.text(in: dialect)
+///     text.sql        // SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?
+///     text.bindings   // [.text("Item")]
 package struct SQLText: Hashable, Sendable {
     /// Always one more than the values: `pieces[0] values[0] pieces[1] …`.
     private var pieces: [String] = [""]
     private var values: [SQLValue] = []
+    private let placeholder: SQLDialect.Placeholder
+    private let quoting: SQLDialect.Quoting
 
-    package init() {}
+    /// An empty text with `?` for values, which quotes names where they need it.
+    package init() {
+        placeholder = .questionMark
+        quoting = .whereNeeded
+    }
+
+    /// An empty text in the dialect.
+    package init(in dialect: SQLDialect) {
+        placeholder = dialect.placeholder
+        quoting = dialect.quoting
+    }
 
     /// The values of the placeholders, in order.
     package var bindings: [SQLValue] { values }
 
     package var isEmpty: Bool { values.isEmpty && pieces[0].isEmpty }
 
-    /// The statement with `?` for each value, as SQLite reads it.
-    package var sql: String { sql(in: .sqlite) }
-
-    /// The statement with the dialect's placeholders.
-    package func sql(in dialect: SQLDialect) -> String {
+    /// The statement with a placeholder for each value.
+    package var sql: String {
         guard pieces.count > 1 else { return pieces[0] }
-        switch dialect.placeholder {
+        switch placeholder {
         case .questionMark:
             return pieces.joined(separator: "?")
         case .numbered:
@@ -51,9 +60,9 @@ package struct SQLText: Hashable, Sendable {
         values.append(contentsOf: other.values)
     }
 
-    /// Appends a name, quoted where it is not a plain one.
+    /// Appends a name, quoted where it is not a plain one or where the dialect quotes all.
     package mutating func append(identifier name: String) {
-        pieces[pieces.count - 1] += SQLIdentifier.text(name)
+        pieces[pieces.count - 1] += quoting == .always ? SQLIdentifier.quoted(name) : SQLIdentifier.text(name)
     }
 
     /// Appends names with `, ` between them.
@@ -97,10 +106,11 @@ extension SQLText: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(identifiers names: [String]) { text.append(identifiers: names) }
         package mutating func appendInterpolation(integer: Int64) { text.append(integer: integer) }
         package mutating func appendInterpolation(quoted constant: String) { text.append(quoted: constant) }
-        package mutating func appendInterpolation(_ part: SQLExpression) { text.append(contentsOf: part.text) }
-        package mutating func appendInterpolation(_ part: SelectStatement) { text.append(contentsOf: part.text) }
     }
 
-    package init(stringLiteral literal: String) { append(verbatim: literal) }
+    package init(stringLiteral literal: String) {
+        self.init()
+        append(verbatim: literal)
+    }
     package init(stringInterpolation: StringInterpolation) { self = stringInterpolation.text }
 }

@@ -139,6 +139,10 @@ struct ConnectionPool<Connection: AnyObject> {
     }
 
     /// Whether somebody else uses a connection: who closes from inside a call would wait for itself.
+    func isInUse(by client: Client) -> Bool {
+        loans.contains { $0.client == client } || (writing.map { $0.client == client } ?? false)
+    }
+
     func isInUse(besidesBy client: Client) -> Bool {
         openingCount > 0 || loans.contains { $0.client != client } || (writing.map { $0.client != client } ?? false)
     }

@@ -14,6 +14,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         case both
     }
 
+    let dialect: SQLDialect
     let state: ConnectionState
     // One thread at a time has the connection, and nothing is called while one of these changes.
     @exclusivity(unchecked) private var cache: StatementCache
@@ -37,6 +38,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     /// Opens the connection, sets it up and reads the file's header, so that a file which is no database fails here.
     init(_ options: SQLiteOptions, role: Role) throws {
         let database = try Self.open(options)
+        dialect = options.dialect
         state = ConnectionState(database: database)
         cache = StatementCache(capacity: options.statementCacheSize)
         do {
@@ -236,8 +238,11 @@ extension SQLiteConnection {
             var failure = SQLFailure.last(of: database, code: code)
             let isForbidden =
                 FileManager.default.fileExists(atPath: name) && !FileManager.default.isReadableFile(atPath: name)
+            // What the system says tells more than SQLite's words for it.
+            let number = sqlite3_system_errno(database)
+            let reason = number == 0 ? failure.message : String(cString: strerror(number))
             failure.message =
-                isForbidden ? "no permission to read '\(name)'" : "cannot open '\(name)': \(failure.message)"
+                isForbidden ? "no permission to read '\(name)'" : "cannot open '\(name)': \(reason)"
             sqlite3_close_v2(database)
             throw failure
         }
@@ -291,7 +296,7 @@ extension SQLiteConnection {
             }
         }
         guard options.pragma("synchronous") == nil else { return }
-        let mode = try rows("PRAGMA journal_mode").first?.first
+        let mode = try rows("PRAGMA journal_mode" as SQLText).first?.first
         try set(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
     }
 

@@ -23,14 +23,15 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     /// What the threads share.
     fileprivate struct Shared {
         var pool: Pool
+        var options: SQLiteOptions
         var observer: (any SQLObserver)?
         /// Of the threads that wait for what somebody will give back.
         var waiters: [DispatchSemaphore] = []
         var isSweepScheduled = false
     }
 
-    package let options: SQLiteOptions
-    package let capabilities: SQLCapabilities
+    package var options: SQLiteOptions { shared.withLock { $0.options } }
+    package let dialect: SQLDialect
     private let usesOneConnection: Bool
     /// Held for a moment only: who has to wait for a connection does so by one of the waiters.
     private let shared: Mutex<Shared>
@@ -39,15 +40,15 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     ///
     /// - Throws: ``SQLFailure`` that names the file, for one that is missing, no database, or may not be opened.
     package init(_ options: SQLiteOptions) throws {
-        self.options = options
         usesOneConnection = options.usesOneConnection
         let first = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
         let limit = sqlite3_limit(first.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
-        capabilities = SQLCapabilities(maximumBindings: Int(limit))
+        dialect = options.dialect.binding(atMost: Int(limit))
         if !usesOneConnection { try first.becomeReader() }
         shared = Mutex(
             Shared(
-                pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount)))
+                pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount),
+                options: options))
     }
 
     deinit { closeIdleConnections() }
@@ -99,18 +100,13 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
     }
 
-    package func integrityProblems() throws -> [String] {
-        try read { connection in
-            let rows = try connection.rows("PRAGMA integrity_check")
-            return rows.compactMap { row in
-                guard case .text(let problem)? = row.first, problem != "ok" else { return nil }
-                return problem
-            }
-        }
-    }
-
     package func setObserver(_ observer: (any SQLObserver)?) {
         shared.withLock { $0.observer = observer }
+    }
+
+    package func note(_ text: @autoclosure () -> String) {
+        let observer = shared.withLock { $0.observer }
+        observer?.note(text())
     }
 
     package func interrupt() {
@@ -130,6 +126,24 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         while let waiter = shared.withLock({ shared -> DispatchSemaphore? in
             if shared.pool.isInUse(besidesBy: client) { return shared.newWaiter() }
             shared.closeIdleConnections()
+            return nil
+        }) { waiter.wait() }
+    }
+
+    /// Has that connection be the first of a new pool, once nobody uses the old one.
+    func takePlace(with first: SQLiteConnection, _ options: SQLiteOptions) throws {
+        let client = Self.client
+        while let waiter = try shared.withLock({ shared throws -> DispatchSemaphore? in
+            if shared.pool.isClosed { throw Self.closed }
+            if shared.pool.isInUse(besidesBy: client) { return shared.newWaiter() }
+            if shared.pool.isInUse(by: client) {
+                throw SQLFailure.misuse("a database was moved while it was being read")
+            }
+            shared.closeIdleConnections()
+            shared.options = options
+            shared.pool = Pool(
+                first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount)
+            shared.wake()
             return nil
         }) { waiter.wait() }
     }
@@ -241,6 +255,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     /// Opening takes a while: the others go on.
     private func openReader(for client: Pool.Client) throws -> SQLiteConnection {
+        let options = options
         let opened = Result { try SQLiteConnection(options, role: .reader) }
         shared.withLock { shared in
             shared.pool.didOpenReader(try? opened.get(), for: client)

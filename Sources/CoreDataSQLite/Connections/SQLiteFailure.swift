@@ -23,6 +23,8 @@ extension SQLFailure {
         case SQLITE_FULL: .full
         case SQLITE_CANTOPEN, SQLITE_PERM: .cannotOpen
         case SQLITE_INTERRUPT: .interrupted
+        // What the function for MATCHES says.
+        case SQLITE_FORMAT: .pattern
         case SQLITE_ERROR where message.hasPrefix("no such table"): .missingTable
         default: .other
         }

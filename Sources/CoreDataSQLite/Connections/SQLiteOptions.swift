@@ -1,3 +1,4 @@
+import CoreDataSQL
 import Foundation
 
 /// How a database is opened.
@@ -31,6 +32,9 @@ package struct SQLiteOptions: Sendable {
     package var cacheByteCount = 64 << 20
     /// The most statements that one connection keeps prepared.
     package var statementCacheSize = 256
+
+    /// What statements may ask for: everything, unless less shall be had.
+    package var dialect = SQLDialect.sqlite
 
     package init(_ location: Location) { self.location = location }
 

@@ -8,11 +8,13 @@ extension SQLiteFunctions {
     }
 
     static func registerAggregates(on connection: SQLiteConnection) throws {
-        try register(SQLFunctionName.median, on: connection) { SQLiteFunctions.finish($0, SQLiteFunctions.median) }
-        try register(SQLFunctionName.standardDeviation, on: connection) {
+        try register(SQLAggregate.median.rawValue, on: connection) {
+            SQLiteFunctions.finish($0, SQLiteFunctions.median)
+        }
+        try register(SQLAggregate.standardDeviation.rawValue, on: connection) {
             SQLiteFunctions.finish($0, SQLiteFunctions.deviation)
         }
-        try register(SQLFunctionName.mode, on: connection) { SQLiteFunctions.finish($0, SQLiteFunctions.mode) }
+        try register(SQLAggregate.mode.rawValue, on: connection) { SQLiteFunctions.finish($0, SQLiteFunctions.mode) }
     }
 
     private static func register(

@@ -4,24 +4,27 @@ import Foundation
 
 extension SQLiteFunctions {
     static let arithmetic: [(String, Int32, Function)] = [
-        (SQLFunctionName.power, 2, { context, _, arguments in reals(context, arguments, Foundation.pow) }),
-        (SQLFunctionName.squareRoot, 1, { context, _, arguments in real(context, arguments) { $0.squareRoot() } }),
+        (SQLFunction.power.rawValue, 2, { context, _, arguments in reals(context, arguments, Foundation.pow) }),
+        (SQLFunction.squareRoot.rawValue, 1, { context, _, arguments in real(context, arguments) { $0.squareRoot() } }),
         (
-            SQLFunctionName.naturalLogarithm, 1,
+            SQLFunction.naturalLogarithm.rawValue, 1,
             { context, _, arguments in real(context, arguments) { $0 > 0 ? Foundation.log($0) : .nan } }
         ),
         (
-            SQLFunctionName.logarithm, 1,
+            SQLFunction.logarithm.rawValue, 1,
             { context, _, arguments in real(context, arguments) { $0 > 0 ? Foundation.log10($0) : .nan } }
         ),
-        (SQLFunctionName.exponential, 1, { context, _, arguments in real(context, arguments) { Foundation.exp($0) } }),
-        (SQLFunctionName.floor, 1, { context, _, arguments in rounded(context, arguments, .down) }),
-        (SQLFunctionName.ceiling, 1, { context, _, arguments in rounded(context, arguments, .up) }),
-        (SQLFunctionName.truncate, 1, { context, _, arguments in rounded(context, arguments, .towardZero) }),
-        (SQLFunctionName.bitwiseXor, 2, { context, _, arguments in integers(context, arguments) { $0 ^ $1 } }),
-        (SQLFunctionName.divide, 2, { context, _, arguments in divide(context, arguments) }),
         (
-            SQLFunctionName.modulus, 2,
+            SQLFunction.exponential.rawValue, 1,
+            { context, _, arguments in real(context, arguments) { Foundation.exp($0) } }
+        ),
+        (SQLFunction.floor.rawValue, 1, { context, _, arguments in rounded(context, arguments, .down) }),
+        (SQLFunction.ceiling.rawValue, 1, { context, _, arguments in rounded(context, arguments, .up) }),
+        (SQLFunction.truncate.rawValue, 1, { context, _, arguments in rounded(context, arguments, .towardZero) }),
+        (SQLFunction.bitwiseXor.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 ^ $1 } }),
+        (SQLFunction.divide.rawValue, 2, { context, _, arguments in divide(context, arguments) }),
+        (
+            SQLFunction.modulus.rawValue, 2,
             { context, _, arguments in
                 integers(context, arguments) {
                     $1 == 0 ? nil : $0.remainderReportingOverflow(dividingBy: $1).partialValue
@@ -29,11 +32,11 @@ extension SQLiteFunctions {
             }
         ),
         // The smart shifts give 0 or the sign where the hardware's would wrap around.
-        (SQLFunctionName.leftShift, 2, { context, _, arguments in integers(context, arguments) { $0 << $1 } }),
-        (SQLFunctionName.rightShift, 2, { context, _, arguments in integers(context, arguments) { $0 >> $1 } }),
-        (SQLFunctionName.random, 0, { context, _, _ in sqlite3_result_double(context, .random(in: 0..<1)) }),
+        (SQLFunction.leftShift.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 << $1 } }),
+        (SQLFunction.rightShift.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 >> $1 } }),
+        (SQLFunction.random.rawValue, 0, { context, _, _ in sqlite3_result_double(context, .random(in: 0..<1)) }),
         (
-            SQLFunctionName.random, 1,
+            SQLFunction.random.rawValue, 1,
             { context, _, arguments in
                 let limit = sqlite3_value_int64(arguments?[0])
                 guard limit > 0 else { return sqlite3_result_null(context) }
@@ -41,7 +44,7 @@ extension SQLiteFunctions {
             }
         ),
         (
-            SQLFunctionName.now, 0,
+            SQLFunction.now.rawValue, 0,
             { context, _, _ in sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate) }
         ),
     ]

@@ -3,13 +3,13 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The functions of ``SQLFunctionName`` and the collations of ``SQLCollationName``, as SQLite calls them.
+/// The functions of ``SQLFunction`` that SQLite lacks, and the collations of ``SQLCollation``, as SQLite calls them.
 enum SQLiteFunctions {
     typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     static func register(on connection: SQLiteConnection) throws {
         for (name, count, function) in text + arithmetic {
-            let isDeterministic = name != SQLFunctionName.random
+            let isDeterministic = name != SQLFunction.random.rawValue
             try register(name, count, function, isDeterministic: isDeterministic, on: connection)
         }
         try registerAggregates(on: connection)
@@ -33,43 +33,43 @@ enum SQLiteFunctions {
 
     private static let text: [(String, Int32, Function)] = [
         (
-            SQLFunctionName.textEqual, 3,
+            SQLFunction.textEqual.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.equal($0, $1, options: $2) ? 1 : 0 }
             }
         ),
         (
-            SQLFunctionName.textBeginsWith, 3,
+            SQLFunction.textBeginsWith.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.beginsWith($0, $1, options: $2) ? 1 : 0 }
             }
         ),
         (
-            SQLFunctionName.textEndsWith, 3,
+            SQLFunction.textEndsWith.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.endsWith($0, $1, options: $2) ? 1 : 0 }
             }
         ),
         (
-            SQLFunctionName.textContains, 3,
+            SQLFunction.textContains.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.contains($0, $1, options: $2) ? 1 : 0 }
             }
         ),
         (
-            SQLFunctionName.textLike, 3,
+            SQLFunction.textLike.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.like($0, $1, options: $2) ? 1 : 0 }
             }
         ),
         (
-            SQLFunctionName.textCompare, 3,
+            SQLFunction.textCompare.rawValue, 3,
             { context, _, arguments in
                 compareTexts(context, arguments) { TextComparison.compare($0, $1, options: $2).signum() }
             }
         ),
         (
-            SQLFunctionName.textMatches, 3,
+            SQLFunction.textMatches.rawValue, 3,
             { context, _, arguments in
                 do {
                     try compareTexts(context, arguments) {
@@ -80,17 +80,25 @@ enum SQLiteFunctions {
                 } catch {
                     let message = (error as? TextComparison.InvalidPattern)?.message ?? "\(error)"
                     sqlite3_result_error(context, message, -1)
+                    // A code that the library itself has no use for.
+                    if error is TextComparison.InvalidPattern { sqlite3_result_error_code(context, SQLITE_FORMAT) }
                 }
             }
         ),
-        (SQLFunctionName.uppercase, 1, { context, _, arguments in changeText(context, arguments) { $0.uppercased() } }),
-        (SQLFunctionName.lowercase, 1, { context, _, arguments in changeText(context, arguments) { $0.lowercased() } }),
         (
-            SQLFunctionName.canonical, 1,
+            SQLFunction.uppercase.rawValue, 1,
+            { context, _, arguments in changeText(context, arguments) { $0.uppercased() } }
+        ),
+        (
+            SQLFunction.lowercase.rawValue, 1,
+            { context, _, arguments in changeText(context, arguments) { $0.lowercased() } }
+        ),
+        (
+            SQLFunction.canonical.rawValue, 1,
             { context, _, arguments in changeText(context, arguments) { TextComparison.fold($0, options: 3) } }
         ),
         (
-            SQLFunctionName.textLength, 1,
+            SQLFunction.textLength.rawValue, 1,
             { context, _, arguments in
                 guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
                 var units: Int64 = 0
@@ -137,16 +145,17 @@ enum SQLiteFunctions {
     // MARK: Collations
 
     private static func registerCollations(on connection: SQLiteConnection) throws {
-        try registerCollation(SQLCollationName.caseInsensitive, on: connection) { _, countA, a, countB, b in
+        try registerCollation(SQLCollation.caseInsensitive.rawValue, on: connection) { _, countA, a, countB, b in
             SQLiteFunctions.compare(a, countA, b, countB, by: .caseInsensitive)
         }
-        try registerCollation(SQLCollationName.localized, on: connection) { _, countA, a, countB, b in
+        try registerCollation(SQLCollation.localized.rawValue, on: connection) { _, countA, a, countB, b in
             SQLiteFunctions.compare(a, countA, b, countB, by: .localized)
         }
-        try registerCollation(SQLCollationName.localizedCaseInsensitive, on: connection) { _, countA, a, countB, b in
+        try registerCollation(SQLCollation.localizedCaseInsensitive.rawValue, on: connection) {
+            _, countA, a, countB, b in
             SQLiteFunctions.compare(a, countA, b, countB, by: .localizedCaseInsensitive)
         }
-        try registerCollation(SQLCollationName.localizedStandard, on: connection) { _, countA, a, countB, b in
+        try registerCollation(SQLCollation.localizedStandard.rawValue, on: connection) { _, countA, a, countB, b in
             SQLiteFunctions.compare(a, countA, b, countB, by: .localizedStandard)
         }
     }
@@ -181,7 +190,7 @@ enum SQLiteFunctions {
 
     private static func registerNextKey(on connection: SQLiteConnection) throws {
         try register(
-            SQLiteKeyedStatement.nextKeyFunction, 1,
+            SQLFunction.nextKey.rawValue, 1,
             { context, _, _ in
                 guard let state = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
                 Unmanaged<ConnectionState>.fromOpaque(state)._withUnsafeGuaranteedRef { state in
@@ -195,11 +204,11 @@ enum SQLiteFunctions {
     private static func registerReports(on connection: SQLiteConnection) throws {
         let state = state(of: connection)
         try register(
-            SQLFunctionName.derivedAttributeUpdated, 5,
+            SQLFunction.derivedAttributeUpdated.rawValue, 5,
             { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: false) },
             isDeterministic: false, context: state, on: connection)
         try register(
-            SQLFunctionName.derivedAttributeInserted, 5,
+            SQLFunction.derivedAttributeInserted.rawValue, 5,
             { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: true) },
             isDeterministic: false, context: state, on: connection)
     }

@@ -10,8 +10,6 @@ import CoreDataSQL
 ///
 /// It reads in the burst's transaction and ends with it, so it sees what a statement of its own would see.
 final class SQLiteKeyedStatement: SQLKeyedStatement {
-    static let nextKeyFunction = "CDNextKey"
-
     /// For so many rows the statement goes on: enough that to begin it anew costs little.
     private static let rowsPerRun = 64
 
@@ -47,7 +45,7 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
     private func makeSingle() throws -> SQLiteStatement {
         var select = select
         select.condition = .comparison(.equal, key, .parameter)
-        let made = try SQLiteStatement(select.text.sql, state: connection.state)
+        let made = try SQLiteStatement(select.text(in: connection.dialect).sql, state: connection.state)
         single = made
         return made
     }
@@ -56,9 +54,9 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
         var select = SelectStatement(
             select.columns,
             from: .init(rows: Array(repeating: [.integer(0)], count: Self.rowsPerRun), as: "keys"))
-        let nextKey = SQLExpression.function(Self.nextKeyFunction, [.column("keys", "column1")])
+        let nextKey = SQLExpression.function(.nextKey, [.column("keys", "column1")])
         select.joins = [.init(.cross, self.select.source, on: .comparison(.equal, key, nextKey))]
-        return select.text.sql
+        return select.text(in: connection.dialect).sql
     }
 
     /// Whether the burst's statement is at the row now; `nil` where there is no burst, where somebody wants to see

@@ -3,12 +3,15 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The copy of the model that a store keeps (store-format §11).
+/// The copy of the model that a store keeps.
 enum ModelCache {
     /// The bytes in the file, `nil` where there are none.
     static func content(in connection: any SQLConnection) throws -> Data? {
+        var query = SelectStatement(
+            [.init(.column(nil, "Z_CONTENT"))], from: .init(BookkeepingSchema.modelCacheTable))
+        query.limit = 1
         guard try StoreCatalog.read(connection).table(BookkeepingSchema.modelCacheTable) != nil,
-            case .blob(let data)? = try connection.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?.first,
+            case .blob(let data)? = try connection.rows(query).first?.first,
             !data.isEmpty
         else { return nil }
         return data

@@ -22,34 +22,44 @@ struct StoreCreation {
     }
 
     func run(_ connection: any SQLConnection) throws {
-        for statement in statements { try connection.execute(SchemaRenderer.text(statement)) }
+        for text in SchemaRenderer.preamble(in: connection.dialect) { try connection.execute(text) }
+        try Self.make(statements, in: connection)
         for ordinal in schema.entities {
             let entity = schema.model.entities[ordinal]
             guard let number = schema.numbers[ordinal] else { continue }
             let parent = entity.parent.flatMap { schema.numbers[$0] } ?? 0
-            try connection.run(
-                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (\(integer: number), \(bind: .text(entity.name)), \(integer: parent), 0)"
-            )
+            try connection.run(Self.insertion(ofEntity: entity.name, number: number, parent: parent))
         }
-        try connection.run(
-            "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, \(bind: .text(identifier)), \(bind: .blob(metadata.propertyList)))"
-        )
+        try connection.run(MetadataRow(identifier: identifier, metadata: metadata).insertion)
         if let modelCache {
-            try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (\(bind: .blob(modelCache)))")
+            try connection.run(
+                InsertStatement(
+                    into: BookkeepingSchema.modelCacheTable, columns: ["Z_CONTENT"],
+                    rows: [[.bind(.blob(modelCache))]]))
         }
         if let tombstones { try Self.createHistory(tombstones: tombstones, in: connection) }
     }
 
     /// Adds the tables of history to a store that has none.
     static func createHistory(tombstones: Int, in connection: any SQLConnection) throws {
-        for statement in BookkeepingSchema.history(tombstones: tombstones) {
-            try connection.execute(SchemaRenderer.text(statement))
-        }
+        try make(BookkeepingSchema.history(tombstones: tombstones), in: connection)
         for (number, name) in BookkeepingSchema.historyEntities {
-            try connection.run(
-                "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (\(integer: number), \(bind: .text(name)), 0, 0)"
-            )
+            var insert = insertion(ofEntity: name, number: number, parent: 0)
+            insert.conflict = .ignore
+            try connection.run(insert)
         }
+    }
+
+    private static func make(_ statements: [SchemaStatement], in connection: any SQLConnection) throws {
+        for statement in statements {
+            for text in try SchemaRenderer.texts(of: statement, in: connection.dialect) { try connection.execute(text) }
+        }
+    }
+
+    private static func insertion(ofEntity name: String, number: Int64, parent: Int64) -> InsertStatement {
+        InsertStatement(
+            into: BookkeepingSchema.primaryKeyTable, columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"],
+            rows: [[.integer(number), .bind(.text(name)), .integer(parent), .integer(0)]])
     }
 
     /// The largest number of attributes that one entity keeps after deletion.

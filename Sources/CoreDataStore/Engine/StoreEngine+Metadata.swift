@@ -8,7 +8,11 @@ package struct MetadataRow: Sendable {
     package var metadata: StoreMetadata
 
     package static func read(_ connection: any SQLConnection) throws -> MetadataRow {
-        let rows = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        var query = SelectStatement(
+            ["Z_UUID", "Z_PLIST"].map { .init(.column(nil, $0)) }, from: .init(BookkeepingSchema.metadataTable))
+        query.orders = [.init(.column(nil, "Z_VERSION"))]
+        query.limit = 1
+        let rows = try connection.rows(query)
         var identifier = ""
         var plist = Data()
         if let row = rows.first {
@@ -26,15 +30,21 @@ package struct MetadataRow: Sendable {
         let kept = old.metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = kept[key] }
         let new = MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
-        let changed = try connection.run(
-            "UPDATE Z_METADATA SET Z_UUID = \(bind: .text(new.identifier)), Z_PLIST = \(bind: .blob(new.metadata.propertyList))"
-        )
-        if changed == 0 {
-            try connection.run(
-                "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, \(bind: .text(new.identifier)), \(bind: .blob(new.metadata.propertyList)))"
-            )
-        }
+        let update = UpdateStatement(
+            BookkeepingSchema.metadataTable,
+            set: [
+                .init("Z_UUID", .bind(.text(new.identifier))),
+                .init("Z_PLIST", .bind(.blob(new.metadata.propertyList))),
+            ])
+        if try connection.run(update) == 0 { try connection.run(new.insertion) }
         return new
+    }
+
+    /// What writes the row where there is none.
+    var insertion: InsertStatement {
+        InsertStatement(
+            into: BookkeepingSchema.metadataTable, columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
+            rows: [[.integer(1), .bind(.text(identifier)), .bind(.blob(metadata.propertyList))]])
     }
 
     /// The dictionary as users know it, with the UUID in it.

@@ -21,7 +21,8 @@ package final class StoreEngine: Sendable {
     /// Ordinals of the entities of the store's configuration, ascending.
     package let entities: [Int]
     /// The file, `nil` for a store in memory.
-    package let path: String?
+    package var path: String? { location.withLock { $0 } }
+    private let location: Mutex<String?>
     /// Whether saving must fail: as asked, or see ``isReadOnlyForHistory``.
     package let isReadOnly: Bool
     /// Whether the store is read-only because it has a history that the caller does not record; worth a warning.
@@ -36,7 +37,7 @@ package final class StoreEngine: Sendable {
         madeSaveTables.withLock { made in
             if let made { return made }
             let tables = SaveTables(
-                model: model, layout: layout, maximumBindings: database.capabilities.maximumBindings)
+                model: model, layout: layout, dialect: database.dialect)
             made = tables
             return tables
         }
@@ -57,10 +58,32 @@ package final class StoreEngine: Sendable {
         self.identifier = identifier
         openedMetadata = MetadataRow(identifier: identifier, metadata: metadata)
         self.entities = entities ?? Array(model.entities.indices)
-        self.path = path
+        location = Mutex(path)
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
         rowCache = RowCache(roots: model.entities.map(\.root))
+    }
+
+    /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.
+    ///
+    /// - Throws: where there is none, or one with another UUID or other tables; nothing has changed then.
+    package func move(to path: String) throws {
+        guard self.path != nil, FileSize.of(path) ?? 0 > 0 else { throw StoreFailure.notAStore(path, missing: []) }
+        try StoreFailure.translated(path) {
+            try database.move(to: path) { connection in
+                let missing = try StoreCatalog.read(connection).missingBookkeeping
+                guard missing.isEmpty else { throw StoreFailure.notAStore(path, missing: missing) }
+                guard try MetadataRow.read(connection).identifier == identifier else {
+                    throw StoreFailure(
+                        .incompatibleModel, "The store\(StoreFailure.quoted(path)) is another one: it has another UUID."
+                    )
+                }
+                _ = try SchemaLayout.existing(model: model, entities: entities, connection: connection)
+            }
+        }
+        location.withLock { $0 = path }
+        // Rows that nobody holds may be others there.
+        rowCache.removeAll()
     }
 }

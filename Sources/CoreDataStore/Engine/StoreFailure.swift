@@ -102,10 +102,16 @@ extension StoreFailure {
                     cause: failure)
             case .cannotOpen:
                 throw StoreFailure(
-                    .cannotOpen, "The file\(quoted(path)) cannot be opened: \(failure.message).", cause: failure)
+                    .cannotOpen, "The file\(quoted(path)) cannot be opened: \(reason(failure, path)).", cause: failure)
             default: throw failure
             }
         }
+    }
+
+    /// What the failure says beside that the file cannot be opened.
+    private static func reason(_ failure: SQLFailure, _ path: String?) -> Substring {
+        let start = "cannot open\(quoted(path)): "
+        return failure.message.hasPrefix(start) ? failure.message.dropFirst(start.count) : failure.message[...]
     }
 
     static func notAStore(_ path: String?, missing: [String]) -> StoreFailure {

@@ -9,10 +9,8 @@ package struct StoreMetadata: Hashable, Sendable {
 
     /// The dictionary, empty where the data is no property list.
     package var dictionary: [String: Any] {
-        // Foundation would also make what stands for more values than there is memory for.
-        if propertyList.starts(with: "bplist".utf8), (try? PropertyListValue(propertyList: propertyList)) == nil {
-            return [:]
-        }
+        // Foundation would also make what stands for more values than there is memory for. It reads formats that no store has.
+        guard (try? PropertyListValue(propertyList: propertyList)) != nil else { return [:] }
         let object = try? PropertyListSerialization.propertyList(from: propertyList, options: [], format: nil)
         return object as? [String: Any] ?? [:]
     }
@@ -25,7 +23,7 @@ package struct StoreMetadata: Hashable, Sendable {
 }
 
 extension StoreMetadata {
-    /// The keys that Core Data itself writes (store-format §2).
+    /// The keys that Core Data itself writes.
     package enum Key {
         package static let type = "NSStoreType"
         /// Not in the property list: the column `Z_UUID`.
@@ -102,7 +100,7 @@ extension StoreMetadata {
         return identification
     }
 
-    /// How the store's entities differ from those of the model, `nil` where they are the same (store-format §10).
+    /// How the store's entities differ from those of the model, `nil` where they are the same.
     package func mismatch(with model: CompiledModel, entities: [Int]) -> ModelMismatch? {
         identification.mismatch(with: model, entities: entities)
     }

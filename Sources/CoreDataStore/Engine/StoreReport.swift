@@ -71,7 +71,7 @@ package struct StoreReport: Sendable {
             }
             let row = try MetadataRow.read(connection)
             let dictionary = row.metadata.dictionary
-            var pragmas = try pragmas(connection)
+            var pragmas = try database.settings()
             // Of a file that cannot be written, nor the index of its log beside it, SQLite says another mode.
             if isInWriteAheadMode(path) { pragmas["journal_mode"] = "wal" }
             let model = try cachedModel(connection)
@@ -110,28 +110,13 @@ package struct StoreReport: Sendable {
         return header[header.startIndex + 18] == 2 && header[header.startIndex + 19] == 2
     }
 
-    private static let pragmaNames = [
-        "application_id", "auto_vacuum", "encoding", "freelist_count", "journal_mode", "page_count", "page_size",
-        "schema_version", "user_version",
-    ]
-
-    private static func pragmas(_ connection: any SQLConnection) throws -> [String: String] {
-        var values: [String: String] = [:]
-        for name in pragmaNames {
-            switch try connection.rows("PRAGMA \(identifier: name)").first?.first {
-            case .integer(let value): values[name] = String(value)
-            case .text(let value): values[name] = value
-            default: break
-            }
-        }
-        return values
-    }
-
     private static func count(
         _ table: String, _ connection: any SQLConnection, _ catalog: StoreCatalog
     ) throws -> Int? {
         guard catalog.table(table) != nil,
-            case .integer(let count)? = try connection.rows("SELECT COUNT(*) FROM \(identifier: table)").first?.first
+            case .integer(let count)? = try connection.rows(
+                SelectStatement([.init(.countAll)], from: .init(table))
+            ).first?.first
         else { return nil }
         return Int(count)
     }
@@ -165,7 +150,10 @@ package struct StoreReport: Sendable {
             let table = (catalog.table("Z" + name(root)) ?? catalog.table("Z" + root.name))?.name
             if let table, counts[table] == nil {
                 var found: [Int64: Int] = [:]
-                for row in try connection.rows("SELECT Z_ENT, COUNT(*) FROM \(identifier: table) GROUP BY Z_ENT") {
+                var query = SelectStatement(
+                    [.init(.column(nil, "Z_ENT")), .init(.countAll)], from: .init(table))
+                query.groups = [.column(nil, "Z_ENT")]
+                for row in try connection.rows(query) {
                     if case .integer(let number) = row[0], case .integer(let count) = row[1] {
                         found[number] = Int(count)
                     }

@@ -3,7 +3,7 @@ import CoreDataSQL
 import Foundation
 
 extension StoreVerifier {
-    /// Every value that is said to be in a file has its file, and every file its value (store-format §8).
+    /// Every value that is said to be in a file has its file, and every file its value.
     mutating func checkExternalData() throws {
         guard path != nil else { return }
         let files = ExternalData(storePath: path).files() ?? [:]
@@ -37,10 +37,12 @@ extension StoreVerifier {
     ) throws {
         var missing = 0
         var raw = 0
-        let rows = try connection.rows(
-            "SELECT Z_PK, CAST(SUBSTR(\(identifier: column), 1, 39) AS BLOB) FROM \(identifier: table) WHERE \(identifier: column) IS NOT NULL ORDER BY Z_PK"
-        )
-        for row in rows {
+        let value = SQLExpression.column(nil, column)
+        let start = SQLExpression.function(.substring, [value, .integer(1), .integer(39)])
+        var query = SelectStatement([.init(.column(nil, "Z_PK")), .init(.cast(start, to: .bytes))], from: .init(table))
+        query.condition = .isNotNull(value)
+        query.orders = [.init(.column(nil, "Z_PK"))]
+        for row in try connection.rows(query) {
             guard case .integer(let key) = row[0], case .blob(let value) = row[1] else { continue }
             if let name = value.withUnsafeBytes(ExternalData.fileName) {
                 used.insert(name)

@@ -8,20 +8,20 @@ extension StoreVerifier {
             guard let name = schema.layout.entities[table.root]?.table else { continue }
             let members = schema.entities.filter { model.entities[$0].root == table.root }
             let concrete = members.filter { !model.entities[$0].isAbstract }
-            let list = numberList(members)
+            let number = SQLExpression.column(nil, "Z_ENT")
             try reportRows(
-                "SELECT Z_PK, Z_ENT FROM \(identifier: name) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(list)) ORDER BY Z_PK",
+                .report(
+                    [.key(), number], from: name, where: .or([.isNull(number), .not(isOne(of: members, number))])),
                 .error, table.root, nil, hint: "no entity of this table has that number; the row cannot be fetched"
             ) { "its entity number is \($0[1].shown)" }
             if concrete.count < members.count {
-                let abstract = numberList(members.filter { model.entities[$0].isAbstract })
+                let abstract = members.filter { model.entities[$0].isAbstract }
                 try reportRows(
-                    "SELECT Z_PK FROM \(identifier: name) WHERE Z_ENT IN (\(abstract)) ORDER BY Z_PK", .warning,
-                    table.root, nil
+                    .report([.key()], from: name, where: isOne(of: abstract, number)), .warning, table.root, nil
                 ) { _ in "is of an abstract entity" }
             }
             try reportRows(
-                "SELECT Z_PK FROM \(identifier: name) WHERE Z_OPT IS NULL ORDER BY Z_PK", .warning, table.root, nil,
+                .report([.key()], from: name, where: .isNull(.column(nil, "Z_OPT"))), .warning, table.root, nil,
                 hint: "a save of this row would find a conflict"
             ) { _ in "has no version number (Z_OPT)" }
             try checkCounter(of: table, named: name)
@@ -31,7 +31,9 @@ extension StoreVerifier {
     private mutating func checkCounter(of table: SchemaTable, named name: String) throws {
         guard let number = schema.numbers[table.root],
             let row = numbers.first(where: { $0.number == number }),
-            case .integer(let highest)? = try connection.rows("SELECT MAX(Z_PK) FROM \(identifier: name)").first?.first,
+            case .integer(let highest)? = try connection.rows(
+                SelectStatement([.init(.aggregate(.maximum, .key(), distinct: false))], from: .init(name))
+            ).first?.first,
             highest > row.maximum
         else { return }
         report(
@@ -40,14 +42,9 @@ extension StoreVerifier {
             hint: "keys are then counted from the rows")
     }
 
-    /// `1, 2, 5`
-    func numberList(_ entities: [Int]) -> SQLText {
-        var text = SQLText()
-        for (index, number) in entities.compactMap({ schema.numbers[$0] }).enumerated() {
-            if index > 0 { text.append(", ") }
-            text.append(integer: number)
-        }
-        return text
+    /// `Z_ENT IN (1, 2, 5)`
+    func isOne(of entities: [Int], _ number: SQLExpression) -> SQLExpression {
+        .inList(number, entities.compactMap { schema.numbers[$0] }.map(SQLExpression.integer))
     }
 
     // MARK: - To-one relationships
@@ -83,11 +80,14 @@ extension StoreVerifier {
     ) throws {
         guard let other = self.table(destination) else { return }
         let name = model.entities[destination].name
+        let key = SQLExpression.column("s", column)
         try reportRows(
-            """
-            SELECT s.Z_PK, s.\(identifier: column) FROM \(identifier: table) AS s WHERE s.\(identifier: column) IS NOT NULL \
-            AND NOT EXISTS (SELECT 1 FROM \(identifier: other) AS d WHERE d.Z_PK = s.\(identifier: column)) ORDER BY s.Z_PK
-            """, .error, entity, property, hint: "set it to nil, or to a row that exists"
+            .report(
+                [.key("s"), key], from: table,
+                where: .and([
+                    .isNotNull(key), .not(.exists(.rows(of: other, where: .comparison(.equal, .key("d"), key)))),
+                ])),
+            .error, entity, property, hint: "set it to nil, or to a row that exists"
         ) { "points to row \($0[1].shown) of \(name), which does not exist" }
         let members = model.entities[destination].subtree.filter { schema.numbers[$0] != nil }
         guard
@@ -95,10 +95,9 @@ extension StoreVerifier {
                 < schema.entities.filter({ model.entities[$0].root == model.entities[destination].root }).count
         else { return }
         try reportRows(
-            """
-            SELECT s.Z_PK, s.\(identifier: column), d.Z_ENT FROM \(identifier: table) AS s JOIN \(identifier: other) AS d \
-            ON d.Z_PK = s.\(identifier: column) WHERE d.Z_ENT NOT IN (\(numberList(members))) ORDER BY s.Z_PK
-            """, .error, entity, property
+            .report(
+                [.key("s"), key, .column("d", "Z_ENT")], from: table, joining: other, on: key,
+                where: .not(isOne(of: members, .column("d", "Z_ENT")))), .error, entity, property
         ) { "points to row \($0[1].shown), which is of entity number \($0[2].shown), not of \(name)" }
     }
 
@@ -109,10 +108,10 @@ extension StoreVerifier {
     ) throws {
         guard !property.isOptional else { return }
         try reportRows(
-            """
-            SELECT Z_PK FROM \(identifier: table) WHERE \(identifier: key) IS NULL AND Z_ENT IN \
-            (\(numberList(entity.subtree))) ORDER BY Z_PK
-            """, .warning, entity.ordinal, property.name, hint: "the object cannot be saved before it is set"
+            .report(
+                [.key()], from: table,
+                where: .and([.isNull(.column(nil, key)), isOne(of: entity.subtree, .column(nil, "Z_ENT"))])), .warning,
+            entity.ordinal, property.name, hint: "the object cannot be saved before it is set"
         ) { _ in "is required, and nil" }
     }
 
@@ -126,11 +125,11 @@ extension StoreVerifier {
             return
         }
         try reportRows(
-            """
-            SELECT s.Z_PK, s.\(identifier: companion), d.Z_ENT FROM \(identifier: bound.table) AS s JOIN \
-            \(identifier: other) AS d ON d.Z_PK = s.\(identifier: key) WHERE s.\(identifier: companion) IS NOT d.Z_ENT \
-            ORDER BY s.Z_PK
-            """, .warning, entity.ordinal, entity.properties[slot].name,
+            .report(
+                [.key("s"), .column("s", companion), .column("d", "Z_ENT")], from: bound.table, joining: other,
+                on: .column("s", key),
+                where: .comparison(.notIdentical, .column("s", companion), .column("d", "Z_ENT"))), .warning,
+            entity.ordinal, entity.properties[slot].name,
             hint: "the entity of the destination row counts"
         ) { "\(companion) is \($0[1].shown), but the row that it points to is of entity number \($0[2].shown)" }
     }
@@ -146,11 +145,10 @@ extension StoreVerifier {
         let index = model.entities[relationship.destination].rowLayout.columnOfSlot[inverse.slot]
         guard index >= 0, let backKey = other.columnNames[index] else { return }
         try reportRows(
-            """
-            SELECT s.Z_PK, d.Z_PK, d.\(identifier: backKey) FROM \(identifier: table) AS s JOIN \
-            \(identifier: other.table) AS d ON d.Z_PK = s.\(identifier: key) WHERE d.\(identifier: backKey) IS NOT s.Z_PK \
-            ORDER BY s.Z_PK
-            """, .error, entity.ordinal, property.name, hint: "set one side anew; the other follows"
+            .report(
+                [.key("s"), .key("d"), .column("d", backKey)], from: table, joining: other.table, on: .column("s", key),
+                where: .comparison(.notIdentical, .column("d", backKey), .key("s"))), .error, entity.ordinal,
+            property.name, hint: "set one side anew; the other follows"
         ) { "points to row \($0[1].shown), whose '\(inverse.name)' points to \($0[2].shown)" }
     }
 
@@ -161,10 +159,10 @@ extension StoreVerifier {
         let index = entity.rowLayout.orderColumnOfSlot[slot]
         guard index >= 0, let order = bound.columnNames[index] else { return }
         try reportRows(
-            """
-            SELECT Z_PK FROM \(identifier: bound.table) WHERE \(identifier: key) IS NOT NULL AND \(identifier: order) \
-            IS NULL ORDER BY Z_PK
-            """, .warning, entity.ordinal, entity.properties[slot].name, hint: "it comes first, in no certain order"
+            .report(
+                [.key()], from: bound.table,
+                where: .and([.isNotNull(.column(nil, key)), .isNull(.column(nil, order))])), .warning, entity.ordinal,
+            entity.properties[slot].name, hint: "it comes first, in no certain order"
         ) { _ in "has no position in the ordered relationship that it is in" }
     }
 
@@ -175,19 +173,14 @@ extension StoreVerifier {
         let statements = (try? schema.indexStatements()) ?? []
         for case .index(let index) in statements where index.isUnique && !isPresent(index) {
             guard let table = catalog.table(index.table) else { continue }
-            var columns = SQLText()
-            columns.append(identifiers: index.columns.map(\.name))
-            var condition = SQLText()
-            for (position, column) in index.columns.enumerated() {
-                if position > 0 { condition.append(" AND ") }
-                condition.append(identifier: column.name)
-                condition.append(" IS NOT NULL")
-            }
+            let first = SQLExpression.aggregate(.minimum, .key(), distinct: false)
+            var query = SelectStatement([.init(first), .init(.countAll)], from: .init(table.name))
+            query.groups = index.columns.map { .column(nil, $0.name) }
+            query.condition = .and(query.groups.map(SQLExpression.isNotNull))
+            query.having = .comparison(.greater, .countAll, .integer(1))
+            query.orders = [.init(first)]
             try reportRows(
-                """
-                SELECT MIN(Z_PK), COUNT(*) FROM \(identifier: table.name) WHERE \(condition) GROUP BY \(columns) \
-                HAVING COUNT(*) > 1 ORDER BY 1
-                """, .error, nil, nil, hint: "the constraint cannot be enforced before they differ"
+                query, .error, nil, nil, hint: "the constraint cannot be enforced before they differ"
             ) { "\($0[1].shown) rows have the same values of \(index.name)" }
         }
     }
@@ -207,25 +200,59 @@ extension StoreVerifier {
             for (column, end) in [(join.ownerColumn, ownerEntity), (join.destinationColumn, destination)] {
                 guard let other = table(end) else { continue }
                 let name = model.entities[end].name
+                let key = SQLExpression.column("s", column)
+                var query = SelectStatement([.init(key), .init(.countAll)], from: .init(join.name, as: "s"))
+                query.condition = .not(.exists(.rows(of: other, where: .comparison(.equal, .key("d"), key))))
+                query.groups = [key]
+                query.orders = [.init(key)]
                 try reportRows(
-                    """
-                    SELECT j.\(identifier: column), COUNT(*) FROM \(identifier: join.name) AS j WHERE NOT EXISTS (SELECT 1 \
-                    FROM \(identifier: other) AS d WHERE d.Z_PK = j.\(identifier: column)) GROUP BY 1 ORDER BY 1
-                    """, .error, entity.ordinal, property.name, hint: "remove these rows of \(join.name)",
+                    query, .error, entity.ordinal, property.name, hint: "remove these rows of \(join.name)",
                     namesRow: false
                 ) {
                     "\($0[1].shown) rows of table \(join.name) point to row \($0[0].shown) of \(name), which does not exist"
                 }
             }
             guard joinTable.isSelfInverse else { continue }
+            let (owner, destinationKey) = (join.ownerColumn, join.destinationColumn)
+            let ends = [SQLExpression.column("s", owner), .column("s", destinationKey)]
+            let mirrored = SQLExpression.and([
+                .comparison(.equal, .column("d", owner), ends[1]),
+                .comparison(.equal, .column("d", destinationKey), ends[0]),
+            ])
+            var query = SelectStatement(ends.map { .init($0) }, from: .init(join.name, as: "s"))
+            query.condition = .not(.exists(.rows(of: join.name, where: mirrored)))
+            query.orders = ends.map { .init($0) }
             try reportRows(
-                """
-                SELECT a.\(identifier: join.ownerColumn), a.\(identifier: join.destinationColumn) FROM \
-                \(identifier: join.name) AS a WHERE NOT EXISTS (SELECT 1 FROM \(identifier: join.name) AS b WHERE \
-                b.\(identifier: join.ownerColumn) = a.\(identifier: join.destinationColumn) AND \
-                b.\(identifier: join.destinationColumn) = a.\(identifier: join.ownerColumn)) ORDER BY 1, 2
-                """, .warning, entity.ordinal, property.name
+                query, .warning, entity.ordinal, property.name
             ) { "has row \($0[1].shown), but not the other way round" }
         }
+    }
+}
+
+extension SQLExpression {
+    /// The key of a row.
+    fileprivate static func key(_ alias: String? = nil) -> SQLExpression { .column(alias, "Z_PK") }
+}
+
+extension SelectStatement {
+    /// Rows `s` of a table by key, each with the row `d` that a key of theirs leads to where that is asked for.
+    fileprivate static func report(
+        _ columns: [SQLExpression], from table: String, joining other: String? = nil, on key: SQLExpression? = nil,
+        where condition: SQLExpression
+    ) -> SelectStatement {
+        var select = SelectStatement(columns.map { .init($0) }, from: .init(table, as: "s"))
+        if let other, let key {
+            select.joins = [.init(.inner, .init(other, as: "d"), on: .comparison(.equal, .key("d"), key))]
+        }
+        select.condition = condition
+        select.orders = [.init(.key("s"))]
+        return select
+    }
+
+    /// `SELECT 1 FROM table d WHERE …`
+    fileprivate static func rows(of table: String, where condition: SQLExpression) -> SelectStatement {
+        var select = SelectStatement([.init(.integer(1))], from: .init(table, as: "d"))
+        select.condition = condition
+        return select
     }
 }

@@ -155,10 +155,11 @@ package struct StoreVerifier {
     /// Reports each row of a query whose first column is the row's key, up to a limit; `message` tells the rest.
     /// `namesRow` is false where the key is not one of the entity's.
     mutating func reportRows(
-        _ text: SQLText, _ severity: Finding.Severity, _ entity: Int?, _ property: String?, hint: String? = nil,
+        _ query: SelectStatement, _ severity: Finding.Severity, _ entity: Int?, _ property: String?,
+        hint: String? = nil,
         namesRow: Bool = true, message: ([SQLValue]) -> String
     ) throws {
-        let rows = try connection.rows(text)
+        let rows = try connection.rows(query)
         for row in rows.prefix(Self.rowLimit) {
             guard case .integer(let key)? = row.first else { continue }
             report(severity, entity, property, row: namesRow ? key : nil, message(row), hint: hint)

@@ -12,12 +12,14 @@ package struct FetchPlanner {
     private let model: CompiledModel
     private let layout: StoreLayout
     private let now: Double
+    private let dialect: SQLDialect
 
     /// `now` is the moment that `now()` stands for, in seconds since 2001-01-01 UTC.
-    package init(model: CompiledModel, layout: StoreLayout, now: Double) {
+    package init(model: CompiledModel, layout: StoreLayout, now: Double, dialect: SQLDialect) {
         self.model = model
         self.layout = layout
         self.now = now
+        self.dialect = dialect
     }
 
     // MARK: Rows, keys, counts
@@ -53,7 +55,7 @@ package struct FetchPlanner {
 
     /// The source, restricted to the entity and the predicate.
     private func start(_ plan: FetchPlan) throws -> Start {
-        let context = QueryContext(model: model, layout: layout, now: now)
+        let context = QueryContext(model: model, layout: layout, now: now, dialect: dialect)
         let scope = QueryScope(table: try context.table(of: plan.entity), context: context)
         let translator = PredicateTranslator(
             context: context, root: RowReference(sourceOf: scope, entity: plan.entity))
@@ -87,14 +89,37 @@ package struct FetchPlanner {
         case .row(let row):
             sql = row.key
         case .entity(let row):
-            sql = .column(try row.scope.alias(of: row), "Z_ENT")
+            sql = try placeOfName(of: row, sort.comparison, translator.context)
         case .collection:
             throw translator.failure(
                 "to-many key not allowed here", expression, hint: "sort by an attribute or by @count")
         case .constant, .key, .list:
             throw translator.unsupported(expression)
         }
+        if translator.context.joinsTooMany { throw translator.joinsTooMany(expression.predicateFormat) }
         return SelectStatement.Order(sql, isAscending: sort.isAscending)
+    }
+
+    /// The place of an entity among those that a row may be of, by their names, which are nowhere in a store:
+    ///
+    ///     CASE WHEN t0.Z_ENT = 2 THEN 0 WHEN t0.Z_ENT = 1 THEN 1 END
+    private func placeOfName(
+        of row: RowReference, _ comparison: FetchPlan.Sort.Comparison, _ context: QueryContext
+    ) throws -> SQLExpression {
+        let column = SQLExpression.column(try row.scope.alias(of: row), "Z_ENT")
+        let named = context.rowEntities(of: row.entity).map { (entity: $0, name: context.model.entities[$0].name) }
+            .sorted { TextComparison.compare($0.name, $1.name, by: comparison) < 0 }
+        var place: Int64 = 0
+        var whens: [SQLExpression.When] = []
+        for (index, candidate) in named.enumerated() {
+            // Names that compare equal share a place, so that the next sort descriptor decides.
+            if index > 0, TextComparison.compare(named[index - 1].name, candidate.name, by: comparison) != 0 {
+                place += 1
+            }
+            let number = SQLExpression.integer(try context.number(of: candidate.entity))
+            whens.append(.init(.comparison(.equal, column, number), .integer(place)))
+        }
+        return whens.isEmpty ? column : .caseWhen(whens, otherwise: .null)
     }
 
     // MARK: Dictionaries
@@ -112,6 +137,7 @@ package struct FetchPlanner {
         for column in columns {
             let term = try translator.term(column.expression)
             results.append(try TupleColumn(term, column, &selected, translator))
+            if translator.context.joinsTooMany { throw translator.joinsTooMany(column.expression.predicateFormat) }
             translator.variables[column.name] = term
             translator.columns[column.name] = term
         }
@@ -184,10 +210,10 @@ extension FetchPlan.Sort.Comparison {
     fileprivate func collated(_ sql: SQLExpression) -> SQLExpression {
         switch self {
         case .literal: sql
-        case .caseInsensitive: .collate(sql, SQLCollationName.caseInsensitive)
-        case .localized: .collate(sql, SQLCollationName.localized)
-        case .localizedCaseInsensitive: .collate(sql, SQLCollationName.localizedCaseInsensitive)
-        case .localizedStandard: .collate(sql, SQLCollationName.localizedStandard)
+        case .caseInsensitive: .collate(sql, .caseInsensitive)
+        case .localized: .collate(sql, .localized)
+        case .localizedCaseInsensitive: .collate(sql, .localizedCaseInsensitive)
+        case .localizedStandard: .collate(sql, .localizedStandard)
         }
     }
 }

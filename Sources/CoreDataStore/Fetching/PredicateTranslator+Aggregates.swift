@@ -10,18 +10,20 @@ extension PredicateTranslator {
     ) throws -> QueryTerm {
         switch name {
         case "@count":
-            return try aggregate(.count, of: term, rest, expression)
+            return try aggregate(.count, name, of: term, rest, expression)
         case "@sum":
-            return try aggregate(.sum, of: term, rest, expression)
+            return try aggregate(.sum, name, of: term, rest, expression)
         case "@avg":
-            return try aggregate(.average, of: term, rest, expression)
+            return try aggregate(.average, name, of: term, rest, expression)
         case "@min":
-            return try aggregate(.min, of: term, rest, expression)
+            return try aggregate(.min, name, of: term, rest, expression)
         case "@max":
-            return try aggregate(.max, of: term, rest, expression)
+            return try aggregate(.max, name, of: term, rest, expression)
         case "@unionOfObjects", "@unionOfArrays", "@unionOfSets":
+            try checkPath(rest, of: name, expression)
             return try union(of: term, rest, isDistinct: false, expression)
         case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
+            try checkPath(rest, of: name, expression)
             return try union(of: term, rest, isDistinct: true, expression)
         default:
             throw unsupported(expression)
@@ -43,11 +45,33 @@ extension PredicateTranslator {
     }
 
     private func aggregate(
-        _ function: PredicateFunction, of term: QueryTerm, _ rest: ArraySlice<String>,
+        _ function: PredicateFunction, _ name: String, of term: QueryTerm, _ rest: ArraySlice<String>,
         _ expression: ExpressionNode
     ) throws -> QueryTerm {
-        // The old prefix form: @sum.items.price.
-        try aggregate(function, of: try follow(rest, from: term, of: expression), expression)
+        switch term {
+        case .collection, .list, .constant(.null): break
+        // A column: @sum.price.
+        case .row where aggregatesRows, .scalar where aggregatesRows:
+            return try aggregate(function, of: try follow(rest, from: term, of: expression), expression)
+        case .row, .scalar, .key, .entity, .constant:
+            throw failure("'\(name)' needs a collection", expression, kind: .evaluation)
+        }
+        // @count takes no notice of what is to its right, as in key-value coding.
+        if function == .count { return try aggregate(function, of: term, expression) }
+        try checkPath(rest, of: name, expression)
+        guard rest.contains(where: { $0.hasPrefix("@") }), case .collection(var collection) = term else {
+            return try aggregate(function, of: try follow(rest, from: term, of: expression), expression)
+        }
+        // Operators further right are of each member: @max.tags.@count.
+        collection.element = try follow(rest, from: collection.element, of: expression)
+        return try aggregate(function, of: .collection(collection), expression)
+    }
+
+    private func checkPath(_ rest: ArraySlice<String>, of name: String, _ expression: ExpressionNode) throws {
+        guard rest.first.map({ !$0.hasPrefix("@") }) ?? false else {
+            throw failure(
+                "'\(name)' needs a key path to its right, such as '\(name).self'", expression, kind: .evaluation)
+        }
     }
 
     /// `sum:(items.price)`, or `max:(a, b)` over the arguments.
@@ -61,7 +85,7 @@ extension PredicateTranslator {
 
     /// The least or greatest of several values, nil skipped, or their sum.
     ///
-    ///     max:(a, b)   // max(COALESCE(t0.ZA, t0.ZB), COALESCE(t0.ZB, t0.ZA))
+    ///     max:(a, b)   // MAX(COALESCE(t0.ZA, t0.ZB), COALESCE(t0.ZB, t0.ZA))
     private func aggregate(
         _ function: PredicateFunction, over members: [QueryScalar], _ expression: ExpressionNode, of count: Int = 1
     ) throws -> QueryTerm {
@@ -73,7 +97,7 @@ extension PredicateTranslator {
         let isOptional = members.allSatisfy(\.isOptional)
         switch function {
         case .sum where isNumeric:
-            let terms = members.map { $0.isOptional ? .function("COALESCE", [$0.sql, .integer(0)]) : $0.sql }
+            let terms = members.map { $0.isOptional ? .function(.coalesce, [$0.sql, .integer(0)]) : $0.sql }
             let sum = terms.dropFirst().reduce(terms[0]) { .arithmetic(.add, $0, $1) }
             return .scalar(QueryScalar(sum, kind, isOptional: false))
         case .min where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque },
@@ -82,9 +106,9 @@ extension PredicateTranslator {
             let all = members.map(\.sql)
             // Each argument falls back on the others, since SQL's min and max are NULL when one of theirs is.
             let arguments = all.indices.map { index in
-                SQLExpression.function("COALESCE", Array(all[index...] + all[..<index]))
+                SQLExpression.function(.coalesce, Array(all[index...] + all[..<index]))
             }
-            let name = function == .min ? "min" : "max"
+            let name = function == .min ? SQLFunction.least : .greatest
             return .scalar(QueryScalar(.function(name, arguments), kind, isOptional: isOptional))
         case .sum, .min, .max, .count, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
             .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
@@ -146,6 +170,9 @@ extension PredicateTranslator {
         _ function: PredicateFunction, _ collection: QueryCollection, _ expression: ExpressionNode
     ) throws -> QueryScalar {
         let member = try memberScalar(collection.element, expression)
+        if case .row = collection.element, function != .count {
+            throw failure("objects have neither an order nor a sum", expression, kind: .evaluation)
+        }
         let counted = function == .count && !collection.isDistinct ? nil : member
         var result = try aggregated(function, counted, collection.isDistinct, expression)
         result.sql = .scalar(collection.scope.select([result.sql]))
@@ -165,11 +192,11 @@ extension PredicateTranslator {
         guard let member else { return QueryScalar(.countAll, .integer, isOptional: false) }
         if function == .count {
             return QueryScalar(
-                .aggregate("COUNT", member.sql, distinct: isDistinct), .integer, isOptional: false)
+                .aggregate(.count, member.sql, distinct: isDistinct), .integer, isOptional: false)
         }
         if function == .min || function == .max {
             guard member.kind != .opaque else { throw unsupported(expression) }
-            let name = function == .min ? "MIN" : "MAX"
+            let name = function == .min ? SQLAggregate.minimum : .maximum
             return QueryScalar(.aggregate(name, member.sql, distinct: false), member.kind)
         }
         guard member.kind.isNumber else {
@@ -177,22 +204,22 @@ extension PredicateTranslator {
         }
         switch function {
         case .sum:
-            let sum = SQLExpression.aggregate("SUM", member.sql, distinct: isDistinct)
-            return QueryScalar(.function("COALESCE", [sum, .integer(0)]), member.kind, isOptional: false)
+            let sum = SQLExpression.aggregate(.sum, member.sql, distinct: isDistinct)
+            return QueryScalar(.function(.coalesce, [sum, .integer(0)]), member.kind, isOptional: false)
         case .average:
-            let average = SQLExpression.aggregate("AVG", member.sql, distinct: isDistinct)
+            let average = SQLExpression.aggregate(.average, member.sql, distinct: isDistinct)
             return QueryScalar(
-                .function("COALESCE", [average, .integer(0)]), member.kind == .decimal ? .decimal : .real,
+                .function(.coalesce, [average, .integer(0)]), member.kind == .decimal ? .decimal : .real,
                 isOptional: false)
         // In memory the mode is the list of all values that are equally frequent.
         case .mode where !aggregatesRows:
             throw unsupported(expression)
         case .median:
-            return QueryScalar(.aggregate(SQLFunctionName.median, member.sql, distinct: isDistinct), .real)
+            return QueryScalar(.aggregate(.median, member.sql, distinct: isDistinct), .real)
         case .mode:
-            return QueryScalar(.aggregate(SQLFunctionName.mode, member.sql, distinct: isDistinct), member.kind)
+            return QueryScalar(.aggregate(.mode, member.sql, distinct: isDistinct), member.kind)
         case .standardDeviation:
-            return QueryScalar(.aggregate(SQLFunctionName.standardDeviation, member.sql, distinct: isDistinct), .real)
+            return QueryScalar(.aggregate(.standardDeviation, member.sql, distinct: isDistinct), .real)
         case .count, .min, .max, .distinct, .add, .subtract, .multiply, .divide, .modulus, .power, .absolute,
             .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .random,
             .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement, .uppercase,

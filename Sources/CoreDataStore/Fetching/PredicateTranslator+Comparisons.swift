@@ -102,7 +102,7 @@ extension PredicateTranslator {
         _ left: QueryScalar, _ right: QueryScalar, _ folding: UInt, negated: Bool
     ) -> SQLExpression {
         let equal = SQLExpression.function(
-            SQLFunctionName.textEqual, [left.sql, right.sql, .integer(Int64(folding))])
+            .textEqual, [left.sql, right.sql, .integer(Int64(folding))])
         let bothOptional = left.isOptional && right.isOptional
         if !negated {
             return bothOptional ? .any([equal, .all(nulls(left) + nulls(right))]) : equal
@@ -216,7 +216,7 @@ extension PredicateTranslator {
     private func ordered(_ a: QueryScalar, _ b: QueryScalar, _ leaf: Leaf) -> (SQLExpression, SQLExpression) {
         guard a.kind.isText, leaf.ordering != 0 else { return (a.sql, b.sql) }
         let compare = SQLExpression.function(
-            SQLFunctionName.textCompare, [a.sql, b.sql, .integer(Int64(leaf.ordering))])
+            .textCompare, [a.sql, b.sql, .integer(Int64(leaf.ordering))])
         return (compare, .integer(0))
     }
 

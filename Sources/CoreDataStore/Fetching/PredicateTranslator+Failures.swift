@@ -27,6 +27,13 @@ extension PredicateTranslator {
         return PredicateFailure(kind, Diagnostic(.error, message, hint: hint), subexpression: text)
     }
 
+    /// Key paths that lead through more tables than the database joins.
+    func joinsTooMany(_ text: String) -> PredicateFailure {
+        failure(
+            "the key paths lead through more than the \(context.maximumJoinedTables) tables that one statement can join",
+            text: text, kind: .unsupported, hint: "shorten them, or filter the objects in memory")
+    }
+
     /// Apple's words for a key that no row has, and what the author may have meant.
     func keyNotFound(_ key: String, in entity: CompiledEntity, _ expression: ExpressionNode) -> PredicateFailure {
         let message = "keypath \(key) not found in entity \(entity.name)"
@@ -42,7 +49,8 @@ extension PredicateTranslator {
         }
         let stored = entity.properties.filter { !$0.isTransient }.map(\.name)
         let nearest = NearestName.nearest(to: key, among: stored)
-        return failure(message, expression, hint: nearest.map { "did you mean '\($0)'?" })
+        let known = stored.isEmpty ? "it has none" : "it has: \(stored.sorted().joined(separator: ", "))"
+        return failure(message, expression, hint: nearest.map { "did you mean '\($0)'?" } ?? known)
     }
 
     func text(of expression: ExpressionNode) -> String { expression.predicateFormat }

@@ -23,10 +23,10 @@ extension PredicateTranslator {
         case .random:
             // As in memory, a whole number below 2³¹.
             let limit = SQLExpression.integer(1 << 31)
-            return .scalar(QueryScalar(.function(SQLFunctionName.random, [limit]), .integer, isOptional: false))
+            return .scalar(QueryScalar(.function(.random, [limit]), .integer, isOptional: false))
         case .randomBelow:
             guard let limit = try scalar(term(arguments[0]), arguments[0]) else { return .constant(.null) }
-            return .scalar(QueryScalar(.function(SQLFunctionName.random, [limit.sql]), .integer))
+            return .scalar(QueryScalar(.function(.random, [limit.sql]), .integer))
         case .noIndex:
             return try withoutIndex(arguments[0])
         case .element:
@@ -62,9 +62,9 @@ extension PredicateTranslator {
         let kind = Self.kind(of: function, operands.map(\.kind))
         // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
         let mayBeWhole = function == .divide && operands.contains { $0.kind == .decimal }
-        let arguments = operands.map { mayBeWhole ? SQLExpression.cast($0.sql, to: "REAL") : $0.sql }
+        let arguments = operands.map { mayBeWhole ? SQLExpression.cast($0.sql, to: .real) : $0.sql }
         guard var sql = Self.arithmetic(function, arguments) else { throw unsupported(expression) }
-        if function == .modulus && kind != .integer { sql = .cast(sql, to: "REAL") }
+        if function == .modulus && kind != .integer { sql = .cast(sql, to: .real) }
         let isOptional = operands.contains(where: \.isOptional) || function.mayHaveNoResult
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
     }
@@ -83,7 +83,7 @@ extension PredicateTranslator {
         let isOptional = operands.contains(where: \.isOptional)
         guard let sql = Self.arithmetic(function, operands.map(\.sql)) else { return nil }
         if dates == 1 { return QueryScalar(sql, .date, isOptional: isOptional) }
-        return QueryScalar(.cast(sql, to: "REAL"), .real, isOptional: isOptional)
+        return QueryScalar(.cast(sql, to: .real), .real, isOptional: isOptional)
     }
 
     /// `nil` for what is no function of numbers.
@@ -95,7 +95,7 @@ extension PredicateTranslator {
         case .bitwiseAnd: .arithmetic(.bitAnd, operands[0], operands[1])
         case .bitwiseOr: .arithmetic(.bitOr, operands[0], operands[1])
         case .onesComplement: .onesComplement(operands[0])
-        case .absolute: .function("abs", operands)
+        case .absolute: .function(.absolute, operands)
         case .divide, .modulus, .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor,
             .truncate, .bitwiseXor, .leftShift, .rightShift, .sum, .count, .min, .max, .average, .median, .mode,
             .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length, .now,
@@ -135,7 +135,7 @@ extension PredicateTranslator {
     private func withoutIndex(_ argument: ExpressionNode) throws -> QueryTerm {
         let term = try term(argument)
         guard case .scalar(var scalar) = term else { return term }
-        scalar.sql = .function("COALESCE", [scalar.sql, .null])
+        scalar.sql = .function(.coalesce, [scalar.sql, .null])
         return .scalar(scalar)
     }
 
@@ -155,15 +155,15 @@ extension PredicateTranslator {
         case ("NSNumber", let kind) where kind.isNumber:
             break
         case ("NSNumber", .date), ("Double", .date), ("Float", .date):
-            operand = QueryScalar(.cast(operand.sql, to: "REAL"), .real, isOptional: operand.isOptional)
+            operand = QueryScalar(.cast(operand.sql, to: .real), .real, isOptional: operand.isOptional)
         case ("NSDecimalNumber", let kind) where kind.isNumber, ("Decimal", let kind) where kind.isNumber:
             operand.kind = .decimal
         case ("Double", let kind) where kind.isNumber, ("Float", let kind) where kind.isNumber:
-            operand = QueryScalar(.cast(operand.sql, to: "REAL"), .real, isOptional: operand.isOptional)
+            operand = QueryScalar(.cast(operand.sql, to: .real), .real, isOptional: operand.isOptional)
         case (let name, let kind) where Self.integerTypes.contains(name) && kind.isNumber:
-            operand = QueryScalar(.cast(operand.sql, to: "INTEGER"), .integer, isOptional: operand.isOptional)
+            operand = QueryScalar(.cast(operand.sql, to: .integer), .integer, isOptional: operand.isOptional)
         case ("NSString", .integer), ("String", .integer):
-            operand = QueryScalar(.cast(operand.sql, to: "TEXT"), .string, isOptional: operand.isOptional)
+            operand = QueryScalar(.cast(operand.sql, to: .text), .string, isOptional: operand.isOptional)
         case ("NSString", .uri), ("String", .uri):
             operand.kind = .string
         case ("NSURL", .string), ("URL", .string):
@@ -187,25 +187,25 @@ extension PredicateTranslator {
 
 extension PredicateFunction {
     /// The database's function of one row; `nil` where there is none.
-    fileprivate var sqlName: String? {
+    fileprivate var sqlName: SQLFunction? {
         switch self {
-        case .divide: SQLFunctionName.divide
-        case .modulus: SQLFunctionName.modulus
-        case .power: SQLFunctionName.power
-        case .squareRoot: SQLFunctionName.squareRoot
-        case .logarithm: SQLFunctionName.logarithm
-        case .naturalLogarithm: SQLFunctionName.naturalLogarithm
-        case .exponential: SQLFunctionName.exponential
-        case .ceiling: SQLFunctionName.ceiling
-        case .floor: SQLFunctionName.floor
-        case .truncate: SQLFunctionName.truncate
-        case .bitwiseXor: SQLFunctionName.bitwiseXor
-        case .leftShift: SQLFunctionName.leftShift
-        case .rightShift: SQLFunctionName.rightShift
-        case .uppercase: SQLFunctionName.uppercase
-        case .lowercase: SQLFunctionName.lowercase
-        case .canonical: SQLFunctionName.canonical
-        case .length: SQLFunctionName.textLength
+        case .divide: .divide
+        case .modulus: .modulus
+        case .power: .power
+        case .squareRoot: .squareRoot
+        case .logarithm: .logarithm
+        case .naturalLogarithm: .naturalLogarithm
+        case .exponential: .exponential
+        case .ceiling: .ceiling
+        case .floor: .floor
+        case .truncate: .truncate
+        case .bitwiseXor: .bitwiseXor
+        case .leftShift: .leftShift
+        case .rightShift: .rightShift
+        case .uppercase: .uppercase
+        case .lowercase: .lowercase
+        case .canonical: .canonical
+        case .length: .textLength
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
             .multiply, .absolute, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .onesComplement, .now, .noIndex,
             .element, .cast, .distance:

@@ -154,10 +154,10 @@ extension PredicateTranslator {
     static let longestList = 500
 
     private func longList(_ scalar: QueryScalar, _ values: [SQLValue]) -> SQLExpression? {
-        guard let json = JSONList(values) else { return nil }
-        let scope = QueryScope(valuesOf: .bind(.text(json.text)), context: context)
+        guard context.dialect.jsonArrays != nil, let json = JSONList(values) else { return nil }
+        let scope = QueryScope(valuesOf: .bind(.text(json.text)), type: json.type, context: context)
         let values = scope.select([.column(scope.alias, "value")])
-        let sql = json.isHexadecimal ? SQLExpression.function("hex", [scalar.sql]) : scalar.sql
+        let sql = json.isHexadecimal ? SQLExpression.function(.hexadecimal, [scalar.sql]) : scalar.sql
         return .inSelect(sql, values)
     }
 }
@@ -168,13 +168,17 @@ struct JSONList {
     /// Bytes are in hexadecimal, as the database's `hex` writes them.
     let isHexadecimal: Bool
 
+    /// Of each value.
+    let type: SQLType
+
     /// `nil` where the values are not of one type, or of one that JSON cannot hold exactly.
     init?(_ values: [SQLValue]) {
+        guard let first = values.first else { return nil }
         var text = "["
         var isHexadecimal = false
         for (index, value) in values.enumerated() {
             if index > 0 { text += "," }
-            switch (value, values[0]) {
+            switch (value, first) {
             case (.integer(let value), .integer): text += String(value)
             case (.text(let value), .text):
                 guard Self.append(value, to: &text) else { return nil }
@@ -187,6 +191,7 @@ struct JSONList {
             }
         }
         self.text = text + "]"
+        type = if case .integer = first { .integer } else { .text }
         self.isHexadecimal = isHexadecimal
     }
 

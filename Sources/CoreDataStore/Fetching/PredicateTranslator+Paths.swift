@@ -33,6 +33,7 @@ extension PredicateTranslator {
     }
 
     private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
+        if key == "self" || key == "SELF" { return term }
         switch term {
         case .row(let row):
             return try property(key, of: row, expression)
@@ -65,20 +66,20 @@ extension PredicateTranslator {
         var result = scalar
         switch (key, scalar.kind) {
         case ("length", .string):
-            result = QueryScalar(.function(SQLFunctionName.textLength, [scalar.sql]), .integer)
+            result = QueryScalar(.function(.textLength, [scalar.sql]), .integer)
         case ("uppercaseString", .string), ("uppercased", .string):
-            result.sql = .function(SQLFunctionName.uppercase, [scalar.sql])
+            result.sql = .function(.uppercase, [scalar.sql])
         case ("lowercaseString", .string), ("lowercased", .string):
-            result.sql = .function(SQLFunctionName.lowercase, [scalar.sql])
+            result.sql = .function(.lowercase, [scalar.sql])
         case ("length", .data), ("count", .data):
-            result = QueryScalar(.function("length", [scalar.sql]), .integer)
+            result = QueryScalar(.function(.byteLength, [scalar.sql]), .integer)
         case ("absoluteString", .uri):
             result.kind = .string
         case ("timeIntervalSinceReferenceDate", .date):
-            result = QueryScalar(.cast(scalar.sql, to: "REAL"), .real)
+            result = QueryScalar(.cast(scalar.sql, to: .real), .real)
         case ("timeIntervalSince1970", .date):
             result = QueryScalar(
-                .arithmetic(.add, .cast(scalar.sql, to: "REAL"), .bind(.real(Self.secondsFrom1970To2001))), .real)
+                .arithmetic(.add, .cast(scalar.sql, to: .real), .bind(.real(Self.secondsFrom1970To2001))), .real)
         default:
             return nil
         }
@@ -111,7 +112,7 @@ extension PredicateTranslator {
         let entity = context.model.entities[row.entity]
         guard let property = entity.property(named: key), !property.isTransient else {
             switch key {
-            case "self", "SELF", "objectID": return .row(row)
+            case "objectID": return .row(row)
             case "entity": return .entity(row)
             default: throw keyNotFound(key, in: entity, expression)
             }

@@ -120,13 +120,13 @@ extension PredicateTranslator.Leaf {
     }
 
     /// The database's function that compares two texts; `nil` where there is none.
-    fileprivate var function: String? {
+    fileprivate var function: SQLFunction? {
         switch comparator {
-        case .beginsWith: SQLFunctionName.textBeginsWith
-        case .endsWith: SQLFunctionName.textEndsWith
-        case .like: SQLFunctionName.textLike
-        case .matches: SQLFunctionName.textMatches
-        case .contains, .in: SQLFunctionName.textContains
+        case .beginsWith: .textBeginsWith
+        case .endsWith: .textEndsWith
+        case .like: .textLike
+        case .matches: .textMatches
+        case .contains, .in: .textContains
         case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo, .between,
             .customSelector:
             nil

@@ -49,7 +49,8 @@ final class PredicateTranslator {
             return negated ? .all(terms) : .any(terms)
         case .not(let part):
             return try condition(part, negated: !negated)
-        case .block:
+        case .block(let block):
+            if let refusal = block.refusal { throw refusal }
             throw failure(
                 "Problem with subpredicate \(text(of: predicate)): a block cannot run in a store", predicate,
                 hint: "fetch without it and filter the objects in memory")
@@ -63,14 +64,14 @@ final class PredicateTranslator {
         }
         let left = try term(comparison.left)
         let right = try term(comparison.right)
-        switch comparison.modifier {
-        case .direct:
-            return try condition(left, leaf, right, negated: negated)
-        case .any:
-            return try quantified(left, leaf, right, all: false, negated: negated)
-        case .all:
-            return try quantified(left, leaf, right, all: true, negated: negated)
-        }
+        let condition =
+            switch comparison.modifier {
+            case .direct: try condition(left, leaf, right, negated: negated)
+            case .any: try quantified(left, leaf, right, all: false, negated: negated)
+            case .all: try quantified(left, leaf, right, all: true, negated: negated)
+            }
+        if context.joinsTooMany { throw joinsTooMany(text(of: leaf.predicate)) }
+        return condition
     }
 
     /// ANY and ALL: some member passes, no member fails.
@@ -145,6 +146,7 @@ final class PredicateTranslator {
             return try subquery(source, variable, predicate, expression)
         case .conditional(let condition, let first, let second):
             return try conditional(condition, first, second, expression)
+        case .block(let block) where block.refusal != nil: throw block.refusal ?? unsupported(expression)
         case .assignment, .anyKey, .message, .union, .intersection, .difference, .fetch, .block:
             throw failure("Unsupported expression \(text(of: expression))", expression)
         }

@@ -9,18 +9,28 @@ final class QueryContext {
     let layout: StoreLayout
     /// What `now()` gives: one moment for a whole statement, in seconds since 2001-01-01 UTC.
     let now: Double
+    let dialect: SQLDialect
     private var aliasCount = 0
+    /// The most tables that one SELECT may join, and whether one of the statement's joins more.
+    var maximumJoinedTables: Int { dialect.maximumJoinedTables }
+    private(set) var joinsTooMany = false
 
-    init(model: CompiledModel, layout: StoreLayout, now: Double = 0) {
+    init(model: CompiledModel, layout: StoreLayout, now: Double = 0, dialect: SQLDialect) {
         self.model = model
         self.layout = layout
         self.now = now
+        self.dialect = dialect
     }
 
     /// `t0`, `t1`, …: in the order of their making, so that equal plans give equal text.
     func makeAlias() -> String {
         defer { aliasCount += 1 }
         return "t\(aliasCount)"
+    }
+
+    /// Notes how many tables a SELECT has by now.
+    func noteTables(_ count: Int) {
+        if count > maximumJoinedTables { joinsTooMany = true }
     }
 
     // MARK: Where things lie

@@ -26,10 +26,10 @@ final class QueryScope {
     }
 
     /// A scope over the members of a JSON array, in a column `value`.
-    init(valuesOf json: SQLExpression, context: QueryContext) {
+    init(valuesOf json: SQLExpression, type: SQLType, context: QueryContext) {
         self.context = context
         alias = context.makeAlias()
-        statement = SelectStatement([], from: .init("json_each", arguments: [json], as: alias))
+        statement = SelectStatement([], from: .init(membersOf: json, type: type, as: alias))
     }
 
     func require(_ condition: SQLExpression) {
@@ -53,6 +53,7 @@ final class QueryScope {
     ) -> String {
         let alias = context.makeAlias()
         statement.joins.append(.init(kind, .init(table, as: alias), on: condition(alias)))
+        context.noteTables(statement.joins.count + 1)
         return alias
     }
 

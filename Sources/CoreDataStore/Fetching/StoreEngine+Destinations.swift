@@ -15,7 +15,7 @@ extension StoreEngine {
     package func destinationKeys(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, keys: [RowKey])] {
-        let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout)
+        let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout, dialect: dialect)
         var members = Members<RowKey>(owners)
         for part in owners.parts {
             try run(planner.keys(part.sizeClass), part) { statement, owner in
@@ -32,7 +32,7 @@ extension StoreEngine {
     package func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
-        let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout)
+        let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout, dialect: dialect)
         let decoder = RowDecoder(planner.shape, self, first: 1)
         let moment = rowCache.moment
         var members = Members<RowSnapshot>(owners)
@@ -61,7 +61,7 @@ extension StoreEngine {
         _ select: SelectStatement, _ part: OwnersPart, _ row: (any SQLStatement, Int64) throws -> Void
     ) throws {
         try database.read { connection in
-            let statement = try connection.statement(select.text.sql)
+            let statement = try connection.statement(select)
             defer { statement.reset() }
             try part.sizeClass.bind(part.owners, to: statement)
             while try statement.step() { try row(statement, statement.integer(0)) }
@@ -78,10 +78,11 @@ struct DestinationPlanner {
     private let entity: Int
     private let model: CompiledModel
     private let layout: StoreLayout
+    private let dialect: SQLDialect
     private let property: CompiledProperty
     private let relationship: CompiledRelationship
 
-    init(entity: Int, slot: Int, model: CompiledModel, layout: StoreLayout) throws {
+    init(entity: Int, slot: Int, model: CompiledModel, layout: StoreLayout, dialect: SQLDialect) throws {
         let compiled = model.entities[entity]
         guard compiled.properties.indices.contains(slot),
             let relationship = compiled.properties[slot].relationship, relationship.isToMany
@@ -93,10 +94,11 @@ struct DestinationPlanner {
         self.entity = entity
         self.model = model
         self.layout = layout
+        self.dialect = dialect
         self.relationship = relationship
         property = compiled.properties[slot]
         destination = relationship.destination
-        let context = QueryContext(model: model, layout: layout)
+        let context = QueryContext(model: model, layout: layout, dialect: dialect)
         shape = try RowShape(of: destination, true, context)
         sharesMembers = context.joinTable(of: property) != nil
     }
@@ -116,7 +118,7 @@ struct DestinationPlanner {
     private func members(
         _ sizeClass: SizeClass, _ columns: (String) -> [SQLExpression]
     ) throws -> SelectStatement {
-        let context = QueryContext(model: model, layout: layout)
+        let context = QueryContext(model: model, layout: layout, dialect: dialect)
         let source = try ToManyStep(property, relationship, of: entity, context).source()
         var alias = source.scope.alias
         if source.row.alias == nil {

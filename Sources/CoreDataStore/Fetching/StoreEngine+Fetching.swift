@@ -5,8 +5,11 @@ import CoreDataSQL
 import Foundation
 
 extension StoreEngine {
+    var dialect: SQLDialect { database.dialect }
+
     var planner: FetchPlanner {
-        FetchPlanner(model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate)
+        FetchPlanner(
+            model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate, dialect: dialect)
     }
 
     /// The rows that the plan selects, whole and in its order: one statement. Those that contexts hold at this version
@@ -34,7 +37,7 @@ extension StoreEngine {
             defer { giveUp(portion) }
             try take(portion)
         }
-        try forEachResult(of: statement.text) { result in
+        try forEachResult(of: statement.text(in: dialect)) { result in
             portion.append(word: try decoder.word(result))
             if portion.count == Self.portionSize { try handOver() }
         }
@@ -86,22 +89,15 @@ extension StoreEngine {
     ) throws {
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
-        try forEachResult(of: statement.text) { result in
+        try forEachResult(of: statement.text(in: dialect)) { result in
             try body(FetchTuple(statement: result, columns: columns, layout: layout))
         }
     }
 
     /// What a fetch of the plan runs, and how the database goes about it.
     package func explain(_ plan: FetchPlan) throws -> (sql: String, bindings: [SQLValue], plan: [String]) {
-        let text = try planner.rows(plan).statement.text
-        var explanation: SQLText = "EXPLAIN QUERY PLAN "
-        explanation.append(contentsOf: text)
-        let details = try query(explanation) { statement -> String in
-            let detail = statement.value(statement.columnCount - 1)
-            if case .text(let text) = detail { return text }
-            return ""
-        }
-        return (text.sql, text.bindings, details)
+        let text = try planner.rows(plan).statement.text(in: dialect)
+        return (text.sql, text.bindings, try database.plan(of: text))
     }
 
     // MARK: By key
@@ -140,7 +136,7 @@ extension StoreEngine {
     /// What reads rows of the root's table with the connection: made once for each, and kept with it.
     private func reader(ofRoot root: Int, _ connection: any SQLConnection) throws -> RowReader {
         if let kept = connection.companion(root) { return unsafeDowncast(kept, to: RowReader.self) }
-        let context = QueryContext(model: model, layout: layout)
+        let context = QueryContext(model: model, layout: layout, dialect: dialect)
         let shape = try RowShape(of: root, true, context)
         let reader = RowReader(shape, table: try context.table(of: root), self, connection)
         connection.keep(reader, as: root)
@@ -151,7 +147,7 @@ extension StoreEngine {
 
     /// Runs a query and makes a result of each row.
     func query<R>(_ statement: SelectStatement, _ row: (any SQLStatement) throws -> R) throws -> [R] {
-        try query(statement.text, row)
+        try query(statement.text(in: dialect), row)
     }
 
     func query<R>(_ text: SQLText, _ row: (any SQLStatement) throws -> R) throws -> [R] {

@@ -115,7 +115,7 @@ extension ModelInference {
     // MARK: To-many
 
     /// `Z_8TAGS ( Z_8POSTS, Z_9TAGS )`: entity 8 has `tags` that lead to entity 9, and these have `posts` that lead to
-    /// entity 8 (store-format §4.1).
+    /// entity 8.
     mutating func addManyToMany(_ table: (name: String, columns: [String])) {
         guard let (owner, stem) = StoreOutline.numbered(table.name.uppercased()), entities[owner] != nil else { return }
         let keys = table.columns.filter { !$0.uppercased().hasPrefix("Z_FOK_") }

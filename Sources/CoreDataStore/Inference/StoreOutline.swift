@@ -11,7 +11,7 @@ package struct StoreOutline: Sendable {
         case truth
         /// Sixteen bytes each, as UUIDs have.
         case sixteenBytes
-        /// Marked as values that may have files of their own (store-format §8).
+        /// Marked as values that may have files of their own.
         case markedBytes
     }
 
@@ -90,7 +90,7 @@ package struct StoreOutline: Sendable {
 }
 
 extension StoreOutline {
-    /// A column's name in parts that have a meaning (store-format §3, §4).
+    /// A column's name in parts that have a meaning.
     enum ColumnName: Equatable {
         /// `Z_PK`, `Z_ENT`, `Z_OPT`.
         case fixed

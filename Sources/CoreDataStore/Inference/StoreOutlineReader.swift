@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataSQL
+import Foundation
 
 /// Reads the outline of a store: the schema, one pass over each table, and for each column that may be a foreign key a
 /// look at the tables that it may lead to.
@@ -11,9 +12,7 @@ struct StoreOutlineReader {
 
     mutating func read() throws -> StoreOutline {
         let columns = try columnsByTable()
-        let names = try connection.rows(
-            "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger') AND name NOT LIKE 'sqlite%'"
-        ).compactMap { Self.text($0.first) }
+        let names = try connection.rows(CatalogQuery.indexAndTriggerNames).compactMap { Self.text($0.first) }
         indexNames = Set(names.map { $0.uppercased() })
         let hashes = try MetadataRow.read(connection).metadata.versionHashes
         let modelNames = Set(hashes.map { Array($0.keys) } ?? [])
@@ -55,9 +54,7 @@ struct StoreOutlineReader {
     }
 
     private func columnsByTable() throws -> [(name: String, columns: [StoreOutline.Column])] {
-        let rows = try connection.rows(
-            "SELECT m.name, p.name, p.type FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS p WHERE m.type = 'table' ORDER BY m.rowid, p.cid"
-        )
+        let rows = try connection.rows(CatalogQuery.columns)
         var result: [(name: String, columns: [StoreOutline.Column])] = []
         for row in rows {
             guard let table = Self.text(row[0]), let column = Self.text(row[1]) else { continue }
@@ -72,13 +69,15 @@ struct StoreOutlineReader {
 
     /// One pass: which entities have values in which columns, and what these have in common.
     private func fill(_ table: inout StoreOutline.Table) throws {
-        var sql: SQLText = "SELECT Z_ENT"
+        let number = SQLExpression.column(nil, "Z_ENT")
+        var query = SelectStatement([.init(number)], from: .init(table.name))
         for column in table.columns {
-            sql.append(contentsOf: ", COUNT(\(identifier: column.name)), \(Self.facts(of: column))")
+            let count = SQLExpression.aggregate(.count, .column(nil, column.name), distinct: false)
+            query.columns += ([count] + Self.facts(of: column)).map { .init($0) }
         }
-        sql.append(contentsOf: " FROM \(identifier: table.name) GROUP BY Z_ENT")
+        query.groups = [number]
         var misfits = [[Int64]](repeating: [0, 0], count: table.columns.count)
-        for row in try connection.rows(sql) {
+        for row in try connection.rows(query) {
             guard case .integer(let entity) = row[0] else { continue }
             table.occupants.insert(entity)
             for index in table.columns.indices {
@@ -100,18 +99,29 @@ struct StoreOutlineReader {
     }
 
     /// Two numbers of values that are not as one kind of them are.
-    private static func facts(of column: StoreOutline.Column) -> SQLText {
-        let name: SQLText = "\(identifier: column.name)"
+    private static func facts(of column: StoreOutline.Column) -> [SQLExpression] {
+        let value = SQLExpression.column(nil, column.name)
         switch column.type {
-        case "INTEGER": return "SUM(\(name) NOT IN (0, 1)), 0"
+        case "INTEGER": return [number(where: .not(.inList(value, [.integer(0), .integer(1)]))), .integer(0)]
         case "BLOB":
-            return """
-                SUM(typeof(\(name)) <> 'blob' OR length(\(name)) <> 16), \
-                SUM(NOT (typeof(\(name)) = 'blob' AND (substr(\(name), 1, 1) = x'01' \
-                OR (substr(\(name), 1, 1) = x'02' AND length(\(name)) = 38))))
-                """
-        default: return "0, 0"
+            let isBlob = SQLExpression.comparison(.equal, .function(.storageClass, [value]), .bind(.text("blob")))
+            let length = SQLExpression.function(.byteLength, [value])
+            let mark = SQLExpression.function(.substring, [value, .integer(1), .integer(1)])
+            func starts(with byte: UInt8) -> SQLExpression { .comparison(.equal, mark, .bind(.blob(Data([byte])))) }
+            let isMarked = SQLExpression.or([
+                starts(with: 1), .and([starts(with: 2), .comparison(.equal, length, .integer(38))]),
+            ])
+            return [
+                number(where: .or([.not(isBlob), .comparison(.notEqual, length, .integer(16))])),
+                number(where: .not(.and([isBlob, isMarked]))),
+            ]
+        default: return [.integer(0), .integer(0)]
         }
+    }
+
+    /// How many rows there are of which this holds: not of those where it is NULL.
+    private static func number(where condition: SQLExpression) -> SQLExpression {
+        .aggregate(.sum, .caseWhen([.init(condition, .integer(1))], otherwise: .integer(0)), distinct: false)
     }
 
     // MARK: Foreign keys
@@ -131,24 +141,19 @@ struct StoreOutlineReader {
                 continue
             }
             for target in tables {
-                let hits = try count(
-                    """
-                    SELECT COUNT(*) FROM \(identifier: table.name) AS a \
-                    JOIN \(identifier: target.name) AS b ON b.Z_PK = a.\(identifier: column.name)
-                    """)
+                let pairs = Self.pairs(of: table.name, column.name, with: target.name)
+                let hits = try count(pairs)
                 guard hits > 0 else { continue }
-                let all = try count(
-                    "SELECT COUNT(\(identifier: column.name)) FROM \(identifier: table.name)")
-                let entities = try connection.rows(
-                    """
-                    SELECT DISTINCT b.Z_ENT FROM \(identifier: table.name) AS a \
-                    JOIN \(identifier: target.name) AS b ON b.Z_PK = a.\(identifier: column.name)
-                    """
-                ).map { Self.integer($0[0]) }
+                let values = SQLExpression.aggregate(.count, .column(nil, column.name), distinct: false)
+                let all = try count(SelectStatement([.init(values)], from: .init(table.name)))
+                var numbers = pairs
+                numbers.isDistinct = true
+                numbers.columns = [.init(.column("b", "Z_ENT"))]
+                let entities = try connection.rows(numbers).map { Self.integer($0[0]) }
                 table.columns[index].targets.append(
                     .init(
                         table: target.name, hits: hits, misses: all - hits,
-                        rowCount: try count("SELECT COUNT(*) FROM \(identifier: target.name)"),
+                        rowCount: try count(SelectStatement([.init(.countAll)], from: .init(target.name))),
                         entities: Set(entities)))
             }
         }
@@ -166,20 +171,31 @@ struct StoreOutlineReader {
                             && candidate.targets.contains { $0.table == tables[table].name && $0.misses == 0 }
                     }
                     for candidate in candidates {
-                        let strays = try count(
-                            """
-                            SELECT COUNT(*) FROM \(identifier: tables[table].name) AS a \
-                            JOIN \(identifier: other.name) AS b ON b.Z_PK = a.\(identifier: own.name) \
-                            WHERE b.\(identifier: candidate.name) IS NOT a.Z_PK
-                            """)
-                        if strays == 0 { tables[table].columns[column].targets[place].mirrors.insert(candidate.name) }
+                        var strays = Self.pairs(of: tables[table].name, own.name, with: other.name)
+                        strays.condition = .comparison(
+                            .notIdentical, .column("b", candidate.name), .column("a", "Z_PK"))
+                        if try count(strays) == 0 {
+                            tables[table].columns[column].targets[place].mirrors.insert(candidate.name)
+                        }
                     }
                 }
             }
         }
     }
 
-    private func count(_ sql: SQLText) throws -> Int { Int(Self.integer(try connection.rows(sql).first?.first)) }
+    /// Counts the rows `a` of a table each with the row `b` that its column leads to.
+    private static func pairs(of table: String, _ column: String, with other: String) -> SelectStatement {
+        var select = SelectStatement([.init(.countAll)], from: .init(table, as: "a"))
+        select.joins = [
+            .init(
+                .inner, .init(other, as: "b"), on: .comparison(.equal, .column("b", "Z_PK"), .column("a", column)))
+        ]
+        return select
+    }
+
+    private func count(_ query: SelectStatement) throws -> Int {
+        Int(Self.integer(try connection.rows(query).first?.first))
+    }
 
     private static func integer(_ value: SQLValue?) -> Int64 {
         if case .integer(let value)? = value { return value }

@@ -3,7 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Sets the derived attributes of a ``MemoryGraph`` as the triggers of an SQL store do (store-format §6): by what a save
+/// Sets the derived attributes of a ``MemoryGraph`` as the triggers of an SQL store do: by what a save
 /// changed, whoever of the two ends it is, and without a new version.
 struct MemoryDerivations {
     private struct Attribute {

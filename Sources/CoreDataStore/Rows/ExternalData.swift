@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// How the bytes of attributes with external storage are kept (store-format §8): rows in memory hold the plain
+/// How the bytes of attributes with external storage are kept: rows in memory hold the plain
 /// bytes, the store's column an envelope.
 ///
 /// ```

@@ -60,7 +60,7 @@ final class RowReader {
         if let statement = statements[sizeClass.index] { return statement }
         var statement = select
         statement.condition = sizeClass.condition(on: .column(nil, Self.key))
-        let prepared = try connection.statement(statement.text.sql)
+        let prepared = try connection.statement(statement)
         statements[sizeClass.index] = prepared
         return prepared
     }

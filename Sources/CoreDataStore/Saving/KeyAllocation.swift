@@ -32,7 +32,7 @@ extension StoreEngine {
                 .incompleteSchema, "The primary keys of entity '\(model.entities[root].name)' are used up.",
                 entity: model.entities[root].name)
         }
-        let update = try connection.statement(SaveTables.keyUpdate)
+        let update = try connection.statement(saveTables.keyUpdate)
         defer { update.reset() }
         try update.bind(end, at: 0)
         try update.bind(table.number, at: 1)
@@ -49,7 +49,7 @@ extension StoreEngine {
         guard let last = keyCounters.withLock({ $0[root] }) else { return nil }
         let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
         if isTooMuch { return nil }
-        let update = try connection.statement(SaveTables.keyAdvance)
+        let update = try connection.statement(saveTables.keyAdvance)
         defer { update.reset() }
         try update.bind(end, at: 0)
         try update.bind(table.number, at: 1)
@@ -70,21 +70,21 @@ extension StoreEngine {
 }
 
 extension SaveTables.Table {
-    /// The highest key in use. Migrated stores can have counters behind their tables (store-format §2).
-    static func keyQuery(_ table: String) -> String {
+    /// The highest key in use. Migrated stores can have counters behind their tables.
+    static func keyQuery(_ table: String) -> SelectStatement {
         let highest = SelectStatement(
-            [.init(.aggregate("MAX", .column(nil, "Z_PK"), distinct: false))], from: .init(table, as: table))
+            [.init(.aggregate(.maximum, .column(nil, "Z_PK"), distinct: false))], from: .init(table, as: table))
         var select = SelectStatement(
             [
                 .init(
                     .function(
-                        "MAX",
+                        .greatest,
                         [
-                            .function("IFNULL", [.column(nil, "Z_MAX"), .integer(0)]),
-                            .function("IFNULL", [.scalar(highest), .integer(0)]),
+                            .function(.ifNull, [.column(nil, "Z_MAX"), .integer(0)]),
+                            .function(.ifNull, [.scalar(highest), .integer(0)]),
                         ]))
             ], from: .init(BookkeepingSchema.primaryKeyTable, as: BookkeepingSchema.primaryKeyTable))
         select.condition = .comparison(.equal, .column(nil, "Z_ENT"), .parameter)
-        return select.text.sql
+        return select
     }
 }

@@ -228,12 +228,12 @@ struct SaveExecutor {
     private func write(_ metadata: StoreMetadata) throws {
         let plist = SQLExpression.bind(.blob(metadata.propertyList))
         let update = UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_PLIST", plist)])
-        guard try connection.run(update.text) == 0 else { return }
+        guard try connection.run(update) == 0 else { return }
         try connection.run(
             InsertStatement(
                 into: BookkeepingSchema.metadataTable, columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
                 rows: [[.integer(1), .bind(.text(identifier)), plist]]
-            ).text)
+            ))
     }
 
     /// Notes the files that the rows name now.
@@ -241,12 +241,12 @@ struct SaveExecutor {
         // An envelope that names a file has 38 bytes; there is no need to read more of one that holds its bytes.
         let results = columns.compactMap { table.nameOfColumn[$0] }.map { name in
             let column = SQLExpression.column(nil, name)
-            let namesFile = SQLExpression.comparison(.equal, .function("length", [column]), .integer(38))
+            let namesFile = SQLExpression.comparison(.equal, .function(.byteLength, [column]), .integer(38))
             return SelectStatement.ResultColumn(.caseWhen([.init(namesFile, column)], otherwise: .null))
         }
         var select = SelectStatement(results, from: .init(table.name, as: table.name))
         select.condition = .comparison(.equal, .column(nil, "Z_PK"), .parameter)
-        let statement = try connection.statement(select.text.sql)
+        let statement = try connection.statement(select)
         defer { statement.reset() }
         for key in keys {
             try statement.bind(key, at: 0)

@@ -39,7 +39,7 @@ struct SaveInquest {
     private func version(of key: RowKey) throws -> Int64? {
         var select = SelectStatement([.init(SaveTables.version())], from: try source(key.entity))
         select.condition = Self.hasKey
-        let statement = try connection.statement(select.text.sql)
+        let statement = try connection.statement(select)
         defer { statement.reset() }
         try statement.bind(key.primaryKey, at: 0)
         return try statement.step() ? statement.integer(0) : nil
@@ -109,7 +109,7 @@ struct SaveInquest {
             ["Z_PK", "Z_ENT"].map { .init(.column(nil, $0)) }, from: try source(table.entity))
         select.condition = .and(
             zip(constraint.columnNames, values).map { .comparison(.equal, .column(nil, $0), .bind($1)) })
-        let statement = try connection.statement(select.text)
+        let statement = try connection.statement(select)
         defer { statement.reset() }
         while try statement.step() {
             let key = statement.integer(0)

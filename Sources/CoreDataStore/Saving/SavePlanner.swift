@@ -205,7 +205,7 @@ struct SavePlanner {
             let update = UpdateStatement(
                 column.table, set: [.init(column.column, .null)],
                 where: .comparison(.equal, .column(nil, "Z_PK"), .parameter))
-            return SavePlan.Parking(sql: update.text.sql, keys: rows.map(\.key))
+            return SavePlan.Parking(sql: update.text(in: tables.dialect).sql, keys: rows.map(\.key))
         }
     }
 
@@ -273,9 +273,9 @@ struct SavePlanner {
             : .update(
                 target: keys,
                 set: orders.map {
-                    .init($0, .function("IFNULL", [.column("excluded", $0), .column(table.name, $0)]))
+                    .init($0, .function(.ifNull, [.column("excluded", $0), .column(table.name, $0)]))
                 })
-        return insert.text.sql
+        return insert.text(in: tables.dialect).sql
     }
 
     private func removal(_ table: StoreLayout.JoinTable) -> String {
@@ -283,7 +283,7 @@ struct SavePlanner {
             .comparison(.equal, .column(nil, table.ownerColumn), .parameter),
             .comparison(.equal, .column(nil, table.destinationColumn), .parameter),
         ])
-        return DeleteStatement(from: table.name, where: condition).text.sql
+        return DeleteStatement(from: table.name, where: condition).text(in: tables.dialect).sql
     }
 
     // MARK: Groups

@@ -28,7 +28,9 @@ final class SaveTables: Sendable {
         let keyQuery: String
         let updateForms = UpdateForms()
 
-        init(_ entity: CompiledEntity, _ stored: StoreLayout.Entity, _ constraints: [Constraint]) {
+        init(
+            _ entity: CompiledEntity, _ stored: StoreLayout.Entity, _ constraints: [Constraint], _ dialect: SQLDialect
+        ) {
             self.entity = entity.ordinal
             name = stored.table
             number = stored.number
@@ -39,9 +41,9 @@ final class SaveTables: Sendable {
             hasEveryColumn = columns.count == stored.columnNames.count
             externalColumns = entity.externalDataColumns.filter { stored.columnNames[$0] != nil }
             self.constraints = constraints
-            insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text.sql
-            deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text.sql
-            keyQuery = Self.keyQuery(name)
+            insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text(in: dialect).sql
+            deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text(in: dialect).sql
+            keyQuery = Self.keyQuery(name).text(in: dialect).sql
         }
     }
 
@@ -74,18 +76,24 @@ final class SaveTables: Sendable {
     let layout: StoreLayout
     private let tables: [Table?]
     let hasConstraints: Bool
-    private let maximumBindings: Int
+    let dialect: SQLDialect
+    /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?`
+    let keyUpdate: String
+    /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?`
+    let keyAdvance: String
     /// Guards the texts: as many updates as there are sets of columns that change together, the others once for each
     /// entity that is written.
     private let texts = Mutex<[TextKey: String]>([:])
 
-    init(model: CompiledModel, layout: StoreLayout, maximumBindings: Int) {
+    init(model: CompiledModel, layout: StoreLayout, dialect: SQLDialect) {
         self.model = model
         self.layout = layout
-        self.maximumBindings = maximumBindings
+        self.dialect = dialect
+        keyUpdate = Self.keyUpdateStatement.text(in: dialect).sql
+        keyAdvance = Self.keyAdvanceStatement.text(in: dialect).sql
         tables = model.entities.map { entity in
             layout.entities[entity.ordinal].map {
-                Table(entity, $0, Self.constraints(of: entity, $0, model))
+                Table(entity, $0, Self.constraints(of: entity, $0, model), dialect)
             }
         }
         hasConstraints = tables.contains { $0?.constraints.isEmpty == false }
@@ -114,7 +122,7 @@ final class SaveTables: Sendable {
     /// 1 where the database does not take as many values.
     func rowsPerStatement(values: Int) -> Int {
         let rows = 32
-        return rows * values <= maximumBindings ? rows : 1
+        return rows * values <= dialect.maximumBindings ? rows : 1
     }
 
     /// `INSERT OR FAIL INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …), …`
@@ -122,7 +130,7 @@ final class SaveTables: Sendable {
         text(table, .insertion, rows: rows) {
             var insert = Self.insertion(into: table.name, table.columnNames, rows: rows)
             insert.conflict = .stop
-            return insert.text
+            return insert.text(in: dialect)
         }
     }
 
@@ -137,7 +145,7 @@ final class SaveTables: Sendable {
             let names = columns.compactMap { table.nameOfColumn[$0] }
             return UpdateStatement(
                 table.name, set: (["Z_OPT"] + names).map { .init($0, .parameter) }, where: Self.isUnchanged
-            ).text
+            ).text(in: dialect)
         }
     }
 
@@ -155,7 +163,7 @@ final class SaveTables: Sendable {
             insert.conflict = .update(
                 target: ["Z_PK"], set: names.map { .init($0, .column("excluded", $0)) },
                 where: .comparison(.equal, Self.version(in: table.name), previous))
-            return insert.text
+            return insert.text(in: dialect)
         }
     }
 
@@ -163,7 +171,7 @@ final class SaveTables: Sendable {
     func deletion(from table: Table, rows: Int) -> String {
         text(table, .deletion, rows: rows) {
             let hasKey = SQLExpression.inList(.column(nil, "Z_PK"), Array(repeating: .parameter, count: rows))
-            return DeleteStatement(from: table.name, where: .and([hasKey, Self.hasVersion])).text
+            return DeleteStatement(from: table.name, where: .and([hasKey, Self.hasVersion])).text(in: dialect)
         }
     }
 
@@ -171,26 +179,26 @@ final class SaveTables: Sendable {
     func rangeDeletion(from table: Table) -> String {
         text(table, .rangeDeletion, rows: 1) {
             let isInRange = SQLExpression.between(.column(nil, "Z_PK"), .parameter, .parameter)
-            return DeleteStatement(from: table.name, where: .and([isInRange, Self.hasVersion])).text
+            return DeleteStatement(from: table.name, where: .and([isInRange, Self.hasVersion])).text(in: dialect)
         }
     }
 
     /// `SELECT 1 FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
     func check(of table: Table) -> String {
-        text(table, .check, rows: 1) { Self.presence(in: table, where: Self.isUnchanged) }
+        text(table, .check, rows: 1) { presence(in: table, where: Self.isUnchanged) }
     }
 
     /// `SELECT 1 FROM ZITEM WHERE Z_PK BETWEEN ? AND ?`
     func rangeCheck(of table: Table) -> String {
         text(table, .rangeCheck, rows: 1) {
-            Self.presence(in: table, where: .between(.column(nil, "Z_PK"), .parameter, .parameter))
+            presence(in: table, where: .between(.column(nil, "Z_PK"), .parameter, .parameter))
         }
     }
 
-    private static func presence(in table: Table, where condition: SQLExpression) -> SQLText {
+    private func presence(in table: Table, where condition: SQLExpression) -> SQLText {
         var select = SelectStatement([.init(.integer(1))], from: .init(table.name, as: table.name))
         select.condition = condition
-        return select.text
+        return select.text(in: dialect)
     }
 
     private func text(_ table: Table, _ change: Change, rows: Int, _ make: () -> SQLText) -> String {
@@ -209,7 +217,7 @@ final class SaveTables: Sendable {
 
     /// Rows of very old stores have no version; it counts as 0.
     static func version(in table: String? = nil) -> SQLExpression {
-        .function("IFNULL", [.column(table, "Z_OPT"), .integer(0)])
+        .function(.ifNull, [.column(table, "Z_OPT"), .integer(0)])
     }
 
     private static let hasVersion = SQLExpression.comparison(.equal, version(), .parameter)
@@ -218,20 +226,16 @@ final class SaveTables: Sendable {
         .comparison(.equal, .column(nil, "Z_PK"), .parameter), hasVersion,
     ])
 
-    /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?`
-    static let keyUpdate = UpdateStatement(
+    private static let keyUpdateStatement = UpdateStatement(
         BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .parameter)],
-        where: .comparison(.equal, .column(nil, "Z_ENT"), .parameter)
-    ).text.sql
+        where: .comparison(.equal, .column(nil, "Z_ENT"), .parameter))
 
-    /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?`
-    static let keyAdvance = UpdateStatement(
+    private static let keyAdvanceStatement = UpdateStatement(
         BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .parameter)],
         where: .and([
             .comparison(.equal, .column(nil, "Z_ENT"), .parameter),
             .comparison(.equal, .column(nil, "Z_MAX"), .parameter),
-        ])
-    ).text.sql
+        ]))
 
     /// Those of the entity and its ancestors; the index of each serves the whole table.
     private static func constraints(

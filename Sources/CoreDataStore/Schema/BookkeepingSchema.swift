@@ -6,24 +6,24 @@ package enum BookkeepingSchema {
     package static let metadataTable = "Z_METADATA"
     package static let modelCacheTable = "Z_MODELCACHE"
 
-    /// In the order of a fresh store (store-format §2).
+    /// In the order of a fresh store.
     package static let tables = [
         CreateTable(
             primaryKeyTable,
             columns: [
-                .init("Z_ENT", "INTEGER PRIMARY KEY"), .init("Z_NAME", "VARCHAR"), .init("Z_SUPER", "INTEGER"),
-                .init("Z_MAX", "INTEGER"),
+                .init("Z_ENT", .rowKey), .init("Z_NAME", .text), .init("Z_SUPER", .integer),
+                .init("Z_MAX", .integer),
             ], hasInnerSpaces: false),
         CreateTable(
             metadataTable,
             columns: [
-                .init("Z_VERSION", "INTEGER PRIMARY KEY"), .init("Z_UUID", "VARCHAR(255)"), .init("Z_PLIST", "BLOB"),
+                .init("Z_VERSION", .rowKey), .init("Z_UUID", .shortText), .init("Z_PLIST", .bytes),
             ], hasInnerSpaces: false),
         modelCache,
     ]
 
     package static let modelCache = CreateTable(
-        modelCacheTable, columns: [.init("Z_CONTENT", "BLOB")], hasInnerSpaces: false)
+        modelCacheTable, columns: [.init("Z_CONTENT", .bytes)], hasInnerSpaces: false)
 
     // MARK: - History
 
@@ -39,20 +39,20 @@ package enum BookkeepingSchema {
         (16001, "CHANGE"), (16002, "TRANSACTION"), (16003, "TRANSACTIONSTRING"),
     ]
 
-    /// The tables of persistent history (store-format §9); `tombstones` is the largest number of attributes that
+    /// The tables of persistent history; `tombstones` is the largest number of attributes that
     /// one entity preserves after deletion.
     package static func history(tombstones: Int) -> [SchemaStatement] {
         let change = table(
             changeTable, integers: ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
-            rest: [("ZCOLUMNS", "BLOB")] + (0..<max(0, tombstones)).map { ("ZTOMBSTONE\($0)", "BLOB") })
+            rest: [("ZCOLUMNS", .bytes)] + (0..<max(0, tombstones)).map { ("ZTOMBSTONE\($0)", .bytes) })
         let stringKeys = ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
         let transaction = table(
             transactionTable, integers: stringKeys,
             rest: [
-                ("ZTIMESTAMP", "FLOAT"), ("ZAUTHOR", "VARCHAR"), ("ZBUNDLEID", "VARCHAR"),
-                ("ZCONTEXTNAME", "VARCHAR"), ("ZPROCESSID", "VARCHAR"), ("ZQUERYGEN", "BLOB"),
+                ("ZTIMESTAMP", .real), ("ZAUTHOR", .text), ("ZBUNDLEID", .text),
+                ("ZCONTEXTNAME", .text), ("ZPROCESSID", .text), ("ZQUERYGEN", .bytes),
             ])
-        let string = table(transactionStringTable, integers: [], rest: [("ZNAME", "VARCHAR")])
+        let string = table(transactionStringTable, integers: [], rest: [("ZNAME", .text)])
         let indexes =
             [CreateIndex("ACHANGE_ZTRANSACTIONID_INDEX", on: changeTable, [.init("ZTRANSACTIONID")])]
             + stringKeys.map { CreateIndex("ATRANSACTION_\($0)_INDEX", on: transactionTable, [.init($0)]) }
@@ -71,12 +71,12 @@ package enum BookkeepingSchema {
     }
 
     private static func table(
-        _ name: String, integers: [String], rest: [(String, String)]
+        _ name: String, integers: [String], rest: [(String, SQLType)]
     ) -> CreateTable {
         CreateTable(
             name,
             columns: [
-                .init("Z_PK", "INTEGER PRIMARY KEY"), .init("Z_ENT", "INTEGER"), .init("Z_OPT", "INTEGER"),
-            ] + integers.map { .init($0, "INTEGER") } + rest.map { .init($0.0, $0.1) })
+                .init("Z_PK", .rowKey), .init("Z_ENT", .integer), .init("Z_OPT", .integer),
+            ] + integers.map { .init($0, .integer) } + rest.map { .init($0.0, $0.1) })
     }
 }

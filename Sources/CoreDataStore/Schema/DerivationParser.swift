@@ -8,7 +8,7 @@ struct DerivationParser {
     let property: CompiledProperty
     let text: String
 
-    typealias Result = (source: DerivedAttribute.Source, function: String?, entity: Int)
+    typealias Result = (source: DerivedAttribute.Source, function: SQLFunction?, entity: Int)
 
     func parse() throws -> Result {
         let derivation: Derivation
@@ -93,15 +93,22 @@ struct DerivationParser {
 }
 
 extension Derivation.Function {
-    fileprivate var sqlName: String {
+    fileprivate var sqlName: SQLFunction {
         switch self {
-        case .canonical: SQLFunctionName.canonical
-        case .uppercase: SQLFunctionName.uppercase
-        case .lowercase: SQLFunctionName.lowercase
+        case .canonical: .canonical
+        case .uppercase: .uppercase
+        case .lowercase: .lowercase
         }
     }
 }
 
 extension Derivation.Aggregate {
-    fileprivate var sqlName: String { rawValue.uppercased() }
+    fileprivate var sqlName: SQLAggregate {
+        switch self {
+        case .sum: .sum
+        case .min: .minimum
+        case .max: .maximum
+        case .average: .average
+        }
+    }
 }

@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// A derived attribute and the triggers that keep it (store-format §6).
+/// A derived attribute and the triggers that keep it.
 ///
 /// The triggers of a count and of a to-one key path are Apple's to the letter; those of the other derivations are
 /// ours, in the same style, since none of Apple's were to be had.
@@ -23,7 +23,7 @@ struct DerivedAttribute {
         /// The number of rows of a join table.
         case linkCount(table: String, owner: String)
         /// An aggregate of a column of the rows whose key points here.
-        case aggregate(String, table: String, column: String, key: String)
+        case aggregate(SQLAggregate, table: String, column: String, key: String)
     }
 
     let entity: CompiledEntity
@@ -32,7 +32,7 @@ struct DerivedAttribute {
     let column: String
     let source: Source
     /// The SQL function around the value, if any.
-    let function: String?
+    let function: SQLFunction?
     /// The ordinal of the entity that the value is read from.
     let sourceEntity: Int
 
@@ -55,7 +55,7 @@ struct DerivedAttribute {
 
     func triggers() -> [CreateTrigger] {
         switch source {
-        case .now: ownTriggers(value: .function(SQLFunctionName.now, []), updatedBy: "Z_OPT")
+        case .now: ownTriggers(value: .function(.now, []), updatedBy: "Z_OPT")
         case .own(let column): ownTriggers(value: wrapped(.column("NEW", column)), updatedBy: column)
         case .destination(let table, let column, let key): keyPathTriggers(table, column, key)
         case .count(let table, let key): countTriggers(table, key)
@@ -68,7 +68,7 @@ struct DerivedAttribute {
 
     private func countTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
         let target = SQLExpression.column(nil, column)
-        let counted = SQLExpression.function("IFNULL", [target, .integer(0)])
+        let counted = SQLExpression.function(.ifNull, [target, .integer(0)])
         func trigger(
             _ kind: String, _ event: CreateTrigger.Event, _ row: String, _ value: SQLExpression
         ) -> CreateTrigger {
@@ -81,7 +81,7 @@ struct DerivedAttribute {
             trigger("DELETE", .delete, "OLD", .arithmetic(.subtract, target, .integer(1))),
             sourceInsert(
                 select(
-                    .function("IFNULL", [.aggregate("COUNT", .column(nil, key), distinct: false), .integer(0)]),
+                    .function(.ifNull, [.aggregate(.count, .column(nil, key), distinct: false), .integer(0)]),
                     from: other, where: key, .column("NEW", "Z_PK"))),
         ]
     }
@@ -115,12 +115,12 @@ struct DerivedAttribute {
     }
 
     private func aggregateTriggers(
-        _ name: String, _ other: String, _ read: String, _ key: String
+        _ name: SQLAggregate, _ other: String, _ read: String, _ key: String
     ) -> [CreateTrigger] {
         func value(_ row: String, _ rowColumn: String) -> SQLExpression {
             let aggregate = SQLExpression.aggregate(name, .column(nil, read), distinct: false)
             // The sum of nothing is 0, as in memory; the smallest of nothing is nil.
-            let total = name == "SUM" ? .function("IFNULL", [aggregate, .integer(0)]) : aggregate
+            let total = name == .sum ? .function(.ifNull, [aggregate, .integer(0)]) : aggregate
             return select(total, from: other, where: key, .column(row, rowColumn))
         }
         func trigger(_ kind: String, _ event: CreateTrigger.Event, _ row: String) -> CreateTrigger {
@@ -168,7 +168,7 @@ struct DerivedAttribute {
     ) -> [CreateTrigger.Step] {
         let condition = SQLExpression.comparison(.equal, .column(nil, key), match)
         let report = SQLExpression.function(
-            isInsert ? SQLFunctionName.derivedAttributeInserted : SQLFunctionName.derivedAttributeUpdated,
+            isInsert ? .derivedAttributeInserted : .derivedAttributeUpdated,
             [
                 .bind(.text(table)), .column(nil, "Z_ENT"), .column(nil, "Z_PK"), .bind(.text(property.name)),
                 .column(nil, column),

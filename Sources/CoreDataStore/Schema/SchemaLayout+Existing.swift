@@ -33,12 +33,16 @@ extension SchemaLayout {
             let texts = try StoreCatalog.textsOfTables(connection)
             for statement in expected.tableStatements() {
                 guard case .table(let table) = statement else { continue }
-                if let text = texts[table.name], try SchemaRenderer.text(statement) == text { continue }
+                if let text = texts[table.name],
+                    try SchemaRenderer.texts(of: statement, in: connection.dialect) == [text]
+                {
+                    continue
+                }
                 // With their table's name, so that no missing column is taken for a text.
                 var probe = SelectStatement(
                     table.columns.map { .init(.column("t0", $0.name)) }, from: .init(table.name, as: "t0"))
-                probe.condition = .integer(0)
-                try connection.execute(probe.text.sql)
+                probe.condition = .or([])
+                try connection.execute(probe.text(in: connection.dialect).sql)
             }
         } catch { return nil }
         return expected

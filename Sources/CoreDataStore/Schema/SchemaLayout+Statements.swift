@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// Everything that makes an empty store's schema, in Apple's order (store-format §5): tables, indexes,
+    /// Everything that makes an empty store's schema, in Apple's order: tables, indexes,
     /// triggers, bookkeeping.
     ///
     /// - Throws: ``StoreFailure`` where a derived attribute or a partial index has an expression that no store
@@ -24,7 +24,7 @@ extension SchemaLayout {
         CreateTable(
             table.name,
             columns: [
-                .init("Z_PK", "INTEGER PRIMARY KEY"), .init("Z_ENT", "INTEGER"), .init("Z_OPT", "INTEGER"),
+                .init("Z_PK", .rowKey), .init("Z_ENT", .integer), .init("Z_OPT", .integer),
             ] + table.columns.map { .init($0.name, $0.type) })
     }
 
@@ -33,7 +33,7 @@ extension SchemaLayout {
         let orders = [join.inverseOrderColumn, join.orderColumn].compactMap { $0 }
         return CreateTable(
             join.name,
-            columns: ([join.ownerColumn, join.destinationColumn] + orders).map { .init($0, "INTEGER") },
+            columns: ([join.ownerColumn, join.destinationColumn] + orders).map { .init($0, .integer) },
             primaryKey: [join.ownerColumn, join.destinationColumn])
     }
 

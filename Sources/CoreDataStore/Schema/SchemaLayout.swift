@@ -1,13 +1,13 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// The tables, columns and join tables that a model has in a store, by Apple's rules (store-format §3, §4).
+/// The tables, columns and join tables that a model has in a store, by Apple's rules.
 ///
 /// A pure function of the model, the entities of the store's configuration and their numbers. ``layout`` is what
 /// fetching and saving need of it; the rest is for making and checking schemas.
 ///
 ///     let schema = SchemaLayout.fresh(model: model, entities: [0, 1, 2])
-///     schema.statements.map(SchemaRenderer.text)     // CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, …
+///     SchemaRenderer.texts(of: schema.statements()[0], in: dialect)     // CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, …
 package struct SchemaLayout: Sendable {
     package let model: CompiledModel
     /// Ordinals of the store's entities, ascending; with an entity come its ancestors, whose table it shares.
@@ -111,8 +111,7 @@ package struct SchemaColumn: Sendable {
     }
 
     package var name: String
-    /// The declared type: `INTEGER`, `VARCHAR`, …
-    package var type: String
+    package var type: SQLType
     package var key: Key
     /// The entity at whose place in the table the column stands: the declaring one, or a one-way to-many's destination.
     package var entity: Int

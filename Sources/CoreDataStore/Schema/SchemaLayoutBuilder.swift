@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataSQL
 
 /// Names tables and columns; used by ``SchemaLayout`` only.
 struct SchemaLayoutBuilder {
@@ -60,7 +61,7 @@ struct SchemaLayoutBuilder {
     // MARK: - Columns
 
     /// Apple's order: by group of types; in a group by entity, in an entity by name; what to-many relationships leave
-    /// at the end of the first group. Names are given entity by entity (store-format §3).
+    /// at the end of the first group. Names are given entity by entity.
     private mutating func columns(ofRoot root: Int, _ traces: [ToManyPass.Visit]) -> [SchemaColumn] {
         usedColumnNames = Set(SchemaTable.fixedColumns)
         var groups = [[SchemaColumn]](repeating: [], count: 8)
@@ -99,12 +100,12 @@ struct SchemaLayoutBuilder {
         for property in properties {
             guard let relationship = property.relationship, !relationship.isToMany else { continue }
             let key = column(
-                "Z" + property.name.uppercased(), "INTEGER", .destinationKey(slot: property.slot), declaredBy: entity)
+                "Z" + property.name.uppercased(), .integer, .destinationKey(slot: property.slot), declaredBy: entity)
             columns.append(key)
             if isPolymorphic(relationship.destination), let number = numbers[relationship.destination] {
                 columns.append(
                     column(
-                        "Z\(number)_" + key.name.dropFirst(), "INTEGER",
+                        "Z\(number)_" + key.name.dropFirst(), .integer,
                         .destinationEntity(slot: property.slot), declaredBy: entity))
             }
         }
@@ -136,7 +137,7 @@ struct SchemaLayoutBuilder {
             guard let key = others.first(where: { $0.key == role }) else { return [] }
             return [
                 column(
-                    "Z_FOK_" + key.name.dropFirst(), "INTEGER", .order(slot: inverse.slot),
+                    "Z_FOK_" + key.name.dropFirst(), .integer, .order(slot: inverse.slot),
                     declaredBy: inverse.entity)
             ]
         case .ownerKey:
@@ -144,13 +145,13 @@ struct SchemaLayoutBuilder {
             guard let relationship = property.relationship, let number = numbers[source.entity] else { return [] }
             var columns = [
                 column(
-                    "Z\(number)" + property.name.uppercased(), "INTEGER",
+                    "Z\(number)" + property.name.uppercased(), .integer,
                     .ownerKey(entity: source.entity, slot: source.slot), declaredBy: source.entity)
             ]
             if relationship.isOrdered {
                 columns.append(
                     column(
-                        "Z_FOK_" + columns[0].name.dropFirst(), "INTEGER",
+                        "Z_FOK_" + columns[0].name.dropFirst(), .integer,
                         .ownerOrder(entity: source.entity, slot: source.slot), declaredBy: source.entity))
             }
             for index in columns.indices { columns[index].entity = relationship.destination }
@@ -159,7 +160,7 @@ struct SchemaLayoutBuilder {
     }
 
     private mutating func column(
-        _ name: String, _ type: String, _ role: RowLayout.Role, declaredBy entity: Int
+        _ name: String, _ type: SQLType, _ role: RowLayout.Role, declaredBy entity: Int
     ) -> SchemaColumn {
         SchemaColumn(
             name: Self.unique(name, in: &usedColumnNames), type: type,
@@ -169,7 +170,7 @@ struct SchemaLayoutBuilder {
     // MARK: - Join tables
 
     /// Names columns in the order of the pass, all in one namespace, then puts the tables in the order in which they
-    /// are made: by entity, in an entity in the order of a dictionary (store-format §4).
+    /// are made: by entity, in an entity in the order of a dictionary.
     private mutating func nameJoinTables(_ visits: [ToManyPass.Visit]) {
         var found: [Int: [SchemaJoinTable]] = [:]
         var used: Set<String> = []
@@ -274,7 +275,7 @@ extension CompiledModel {
 }
 
 extension AttributeType {
-    /// The place of a column of this type in its table (store-format §3).
+    /// The place of a column of this type in its table.
     var columnGroup: Int {
         switch self {
         case .integer16, .integer32, .integer64, .boolean, .objectID: 0
@@ -288,15 +289,16 @@ extension AttributeType {
         }
     }
 
-    /// The declared type of a column.
-    package var columnType: String {
+    /// What a column of this type holds.
+    package var columnType: SQLType {
         switch self {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: "INTEGER"
-        case .double, .float: "FLOAT"
-        case .date: "TIMESTAMP"
-        case .decimal: "DECIMAL"
-        case .string, .uri: "VARCHAR"
-        case .uuid, .transformable, .undefined, .composite, .binaryData: "BLOB"
+        case .integer16, .integer32, .integer64, .objectID: .integer
+        case .boolean: .boolean
+        case .double, .float: .real
+        case .date: .date
+        case .decimal: .decimal
+        case .string, .uri: .text
+        case .uuid, .transformable, .undefined, .composite, .binaryData: .bytes
         }
     }
 }

@@ -3,11 +3,8 @@ import CoreDataSQL
 extension StoreCatalog {
     /// The statements that created the file's tables, as the file keeps them, by the tables' names.
     static func textsOfTables(_ connection: any SQLConnection) throws -> [String: String] {
-        var select = SelectStatement(
-            [.init(.column("m", "name")), .init(.column("m", "sql"))], from: .init("sqlite_master", as: "m"))
-        select.condition = .comparison(.equal, .column("m", "type"), .bind(.text("table")))
         var texts: [String: String] = [:]
-        for row in try connection.rows(select.text) {
+        for row in try connection.rows(CatalogQuery.tableTexts) {
             if case .text(let name) = row[0], case .text(let text) = row[1] { texts[name] = text }
         }
         return texts

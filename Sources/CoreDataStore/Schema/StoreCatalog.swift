@@ -29,9 +29,7 @@ package struct StoreCatalog: Sendable {
     package static func read(_ connection: any SQLConnection) throws -> StoreCatalog {
         var catalog = StoreCatalog(tables: [])
         var columns: [String: [String]] = [:]
-        let rows = try connection.rows(
-            "SELECT m.type, m.name, p.name FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS p ON m.type = 'table' ORDER BY m.rowid, p.cid"
-        )
+        let rows = try connection.rows(CatalogQuery.parts)
         for row in rows {
             guard case .text(let type) = row[0], case .text(let name) = row[1] else { continue }
             if type == "table" {
@@ -92,11 +90,7 @@ struct StoreIndexes {
             var isPartial: Bool
         }
         var found: [Found] = []
-        let rows = try connection.rows(
-            """
-            SELECT m.name, l.name, l."unique", l.partial, i.name FROM sqlite_master AS m, pragma_index_list(m.name) AS l, \
-            pragma_index_info(l.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, l.seq, i.seqno
-            """)
+        let rows = try connection.rows(CatalogQuery.indexes)
         for row in rows {
             guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
             if found.last?.name != name {
@@ -133,7 +127,7 @@ struct TableNames {
     private let keys: Set<String>
 
     static func read(_ connection: any SQLConnection) throws -> TableNames {
-        let rows = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        let rows = try connection.rows(CatalogQuery.tableNames)
         return TableNames(
             keys: Set(
                 rows.compactMap { row in
@@ -173,10 +167,16 @@ package struct EntityNumber: Hashable, Sendable {
 
     /// The model's entities; those of the framework itself have numbers of their own.
     package static func all(in connection: any SQLConnection) throws -> [EntityNumber] {
-        let rows = try connection.rows(
-            "SELECT Z_ENT, Z_NAME, IFNULL(Z_SUPER, 0), IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT < \(integer: BookkeepingSchema.firstFrameworkNumber) ORDER BY Z_ENT"
-        )
-        return rows.compactMap { row in
+        let number = SQLExpression.column(nil, "Z_ENT")
+        var query = SelectStatement(
+            [
+                .init(number), .init(.column(nil, "Z_NAME")),
+                .init(.function(.ifNull, [.column(nil, "Z_SUPER"), .integer(0)])),
+                .init(.function(.ifNull, [.column(nil, "Z_MAX"), .integer(0)])),
+            ], from: .init(BookkeepingSchema.primaryKeyTable))
+        query.condition = .comparison(.less, number, .integer(BookkeepingSchema.firstFrameworkNumber))
+        query.orders = [.init(number)]
+        return try connection.rows(query).compactMap { row in
             guard case .integer(let number) = row[0], case .text(let name) = row[1], case .integer(let parent) = row[2],
                 case .integer(let maximum) = row[3]
             else { return nil }

@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// The one pass in which Apple's Core Data meets the to-many relationships of a store (store-format §4.2).
+/// The one pass in which Apple's Core Data meets the to-many relationships of a store.
 ///
 /// It goes through the entities by name, not by number, and in each through all relationships, inherited ones too,
 /// in the order of an old dictionary. Whoever is met first names a join table; clashing names are numbered, and the

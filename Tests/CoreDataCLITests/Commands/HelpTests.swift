@@ -10,6 +10,13 @@ import Testing
         "model graph", "model hash", "model lint",
     ]
 
+    @Test func aNewStoreHasNoModelOfItsOwn() throws {
+        let text = try help("store create", columns: 200).joined(separator: "\n")
+        #expect(text.contains("of which the copy of its model is taken"))
+        #expect(!text.contains("Without it the model that the store keeps a copy of"))
+        #expect(!text.contains("fits the store"))
+    }
+
     private func help(_ command: String, columns: Int) throws -> [String] {
         let run = try CommandRun.run(
             CommandRun.executable(), command.split(separator: " ").map(String.init) + ["--help"],

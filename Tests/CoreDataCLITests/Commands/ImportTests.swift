@@ -192,7 +192,7 @@ import Testing
         #expect(run.status == 0)
         #expect(
             run.error.split(separator: "\n") == [
-                "note: the field 'Smal' of 1 records was left out: no property has that name; did you mean 'small'?",
+                "note: the field 'Smal' of 1 record was left out: no property has that name; did you mean 'small'?",
                 "note: --map none=… was for nothing: no record has the field 'none'",
             ])
         let row = try CommandRun.coredata(

@@ -102,4 +102,52 @@ import Testing
         try Data([0x66, 0xFF]).write(to: URL(fileURLWithPath: scratch.path("Empty/a.swift")))
         #expect(try CommandRun.coredata("port", empty.path).error.contains("is not UTF-8"))
     }
+
+    // MARK: The program that does the work
+
+    /// `coredata` in a folder of its own, without `coredata-port` beside it.
+    private func lonelyTool(in scratch: Scratch) throws -> URL {
+        let tool = scratch.folder.appendingPathComponent("bin/coredata")
+        try FileManager.default.createDirectory(
+            at: tool.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: CommandRun.executable(), to: tool)
+        return tool
+    }
+
+    @Test func whereNobodyReadsSwiftTheMessageSaysWhatToBuild() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let run = try CommandRun.run(lonelyTool(in: scratch), ["port", path], environment: ["PATH": "/nowhere"])
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.error.hasPrefix("error: coredata port needs the program 'coredata-port'"), "\(run.error)")
+        #expect(run.error.contains("make install") && run.error.contains("swift build --product coredata-port"))
+        let other = try Scratch()
+        let model = try CommandRun.run(
+            lonelyTool(in: other), ["model", "hash", path + "/Book.swift"], environment: ["PATH": ""])
+        #expect(model.status == 2 && model.error.contains("a model in Swift needs the program 'coredata-port'"))
+    }
+
+    @Test func theProgramIsFoundInThePathAndThroughALink() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let built = try CommandRun.executable()
+        let inPath = try CommandRun.run(
+            lonelyTool(in: scratch), ["port", "--check", path],
+            environment: ["PATH": "/nowhere:" + built.deletingLastPathComponent().path])
+        #expect(inPath.status == 1, "\(inPath.error)")
+        let link = scratch.folder.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: built)
+        #expect(try CommandRun.run(link, ["port", "--check", path], environment: ["PATH": ""]).status == 1)
+    }
+
+    /// The program beside `coredata` is the one that was built with it.
+    @Test func theProgramBesideTheToolComesBeforeThePath() throws {
+        let scratch = try Scratch()
+        let tool = try lonelyTool(in: scratch)
+        let port = tool.deletingLastPathComponent().appendingPathComponent("coredata-port")
+        try "#!/bin/sh\necho \"$@\"\nexit 1\n".write(to: port, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: port.path)
+        let run = try CommandRun.run(tool, ["port", "a b", "--output", "c"])
+        #expect(run.output == "port a b --output c\n" && run.status == 1)
+    }
 }

@@ -245,7 +245,7 @@ import Testing
         #expect(run.status == 1)
         #expect(
             run.error == """
-                note: 2 relationships lead to objects that are neither in the file nor in the store, and were left out: \
+                note: left out 2 relationships to objects that are neither in the file nor in the store: \
                 Branch.children → Node/p8, Branch.label → Label/p9
 
                 """)

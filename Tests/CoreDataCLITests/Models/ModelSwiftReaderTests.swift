@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct ModelSwiftReaderTests {
     private func read(_ text: String) throws -> ModelVersions {
-        try ModelSwiftReader.read(FileBytes(text, name: "Model.swift"))
+        let scratch = try Scratch()
+        return try ModelSwiftReader.read(path: scratch.write(text, to: "Model.swift"))
     }
 
     @Test func ourOwnModelSurvives() throws {
@@ -98,5 +99,44 @@ import Testing
         let failure = try #require(throws: ModelFailure.self) { try read("class Book {}\n") }
         #expect("\(failure)".contains("only what 'coredata model convert --to swift' writes is read"))
         #expect(throws: ModelFailure.self) { try read("import CoreData\n") }
+    }
+
+    @Test func whatSwiftAllowsIsRead() throws {
+        let versions = try read(
+            ##"""
+            public struct Shop {
+                /* of /* all */ versions */
+                public static let currentVersion = #"Shop 2"#
+                static let versions = ["Shop": first, "Shop 2": `default`]
+                static func first() throws -> NSManagedObjectModel { try NSManagedObjectModel { ModelEntity("Item") {} } }
+                static func `default`() throws -> NSManagedObjectModel {
+                    return try! NSManagedObjectModel(versionIdentifiers: ["""
+                        2
+                        """], indexesAreCompiled: true) {}
+                }
+            }
+            """##)
+        #expect(versions.name == "Shop" && versions.currentName == "Shop 2")
+        #expect(versions.versions.map { $0.document.entities.map(\.name) } == [["Item"], []])
+        #expect(versions.current?.versionIdentifiers == ["2"])
+    }
+
+    @Test func everyMistakeIsTold() throws {
+        let text = """
+            enum M {
+                static let versions = ["M": m, "M 2": gone]
+                static func m() throws -> NSManagedObjectModel { try NSManagedObjectModel {
+                    ModelEntity("A") { ModelAttribute("a", .strng) }
+                    ModelEntity("B", isAbstract: "yes")
+                } }
+            }
+            """
+        let failure = try #require(throws: ModelFailure.self) { try read(text) }
+        #expect(
+            failure.diagnostics.map { "\($0.location?.line ?? 0):\($0.location?.column ?? 0)" } == [
+                "4:48", "5:38", "2:43",
+            ])
+        #expect(failure.diagnostics.last?.message == "there is no function 'gone'")
+        #expect(failure.diagnostics.first?.sourceLine?.contains("ModelEntity(\"A\")") == true)
     }
 }

@@ -1,5 +1,6 @@
 import CoreDataPrimitives
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataModel
@@ -62,9 +63,8 @@ import Testing
         #expect(throws: ModelFailure.self) { try ModelCompiler.compile(strange) }
     }
 
-    @Test func lintingWarnsOfEachPart() {
-        let document = strange.with { $0.origin = .compiled }
-        let findings = ModelLinter.findings(in: document).filter { $0.severity != .note }
+    @Test func eachPartIsWarnedOf() {
+        let findings = ModelCompiler.diagnose(strange.with { $0.origin = .compiled }).filter { $0.severity != .note }
         #expect(findings.allSatisfy { $0.severity == .warning })
         for part in [
             "'byBooks'", "'nothing'", "mixes", "two indexes named 'byTitle'", "compound index", "Shelf.isDeleted",

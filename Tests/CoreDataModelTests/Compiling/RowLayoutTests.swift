@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import TestSupport
 import Testing
 
 @testable import CoreDataModel

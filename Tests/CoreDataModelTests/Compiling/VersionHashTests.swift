@@ -86,7 +86,7 @@ private func hash(_ name: String, _ document: ModelDocument) throws -> String {
         let known = Data(repeating: 7, count: 32)
         var place = attribute("place", .composite)
         if case .attribute(var attribute) = place.kind {
-            attribute.elements = [CoreDataModelTests.attribute("x", .double)]
+            attribute.elements = [TestSupport.attribute("x", .double)]
             place.kind = .attribute(attribute)
         }
         let composite = entity("Library", place).with { $0.knownVersionHash = known }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import TestSupport
 import Testing
 
 @Suite struct DictionaryOrderTests {

@@ -1,5 +1,6 @@
 import CoreDataPrimitives
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataModel

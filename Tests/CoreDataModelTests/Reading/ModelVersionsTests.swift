@@ -104,15 +104,26 @@ private final class FileLog: Sendable {
         for name in ["Library 2", "Library 10"] { try model.add(name) }
         if let marker { try model.mark(marker) }
         var versions = try ModelReader.read(contentsOf: model.url)
-        #expect(versions.currentName == "Library 10", "the last by name, where none is named as the model")
+        #expect(versions.currentName == "Library 2", "the first by name")
         #expect(!versions.namesCurrentVersion)
-        let expected = problem.map { ["'\(model.url.path)/.xccurrentversion' \($0); 'Library 10' is taken"] }
+        let expected = problem.map { ["'\(model.url.path)/.xccurrentversion' \($0); 'Library 2' is taken"] }
         #expect(versions.diagnostics.map(\.message) == expected ?? [])
         #expect(versions.diagnostics.allSatisfy { $0.severity == .warning && $0.rule == "no-current-version" })
 
         try model.add("Library")
         versions = try ModelReader.read(contentsOf: model.url)
-        #expect(versions.currentName == "Library", "the version that is named as the model")
+        #expect(versions.currentName == "Library")
+    }
+
+    @Test(arguments: ["Library", "Book 2", "Other"])
+    func theFoldersNameDoesNotTellWhichVersionIsCurrent(name: String) throws {
+        let model = try ModelFolder()
+        for version in ["Book", "Book 2", "Book 10"] { try model.add(version) }
+        let other = model.url.deletingLastPathComponent().appendingPathComponent("copies/\(name).xcdatamodeld")
+        try FileManager.default.createDirectory(
+            at: other.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: model.url, to: other)
+        #expect(try ModelReader.read(contentsOf: other).currentName == "Book")
     }
 
     @Test(arguments: [nil, "", "<model", "<model><entity name=\"A\" parentEntity=\"Nobody\"/></model>"])

@@ -103,6 +103,8 @@ import Testing
             ("numbers.@unionOfObjects.self.@count == 4", true), ("nested.@unionOfArrays.self.@count == 3", true),
             ("loans.tags.@count == 6", true),
             ("loans.@distinctUnionOfArrays.tags.@count == 2", true), ("loans.@sum.tags.@count == 6", true),
+            ("loans.@count.days == 3", true), ("loans.@count.nope == 3", true), ("loans.@count.@count == 3", true),
+            ("loans.@max.tags.@count == 2", true), ("editor.@count == 0", true),
             ("loans.@avg.days.intValue == 6", false), ("dictionary.@count == 2", true),
             // Indexes
             ("chapters[FIRST] == \"One\"", true), ("chapters[LAST] == \"Three\"", true), ("chapters[SIZE] == 3", true),
@@ -197,7 +199,12 @@ import Testing
         ("CAST(title, \"NSView\") == nil", "no cast"), ("CAST(cover, \"NSDate\") == nil", "cannot be cast"),
         ("distanceToLocation:fromLocation:(author, author) > 1", "locations"),
         ("FETCH(author, author, NO) == 1", "context"), ("ANYKEY == 1", "ANYKEY"), ("title.nope == 1", "no key 'nope'"),
-        ("loans.@count.x == 1", "follow @count"),
+        ("loans.@sum > 1", "needs a key path to its right"), ("loans.@max == 1", "needs a key path to its right"),
+        ("nothing.@avg == 0", "needs a key path to its right"), ("numbers.@min.@count == 1", "needs a key path"),
+        ("numbers.@unionOfObjects == {}", "needs a key path to its right"),
+        ("title.@count == 16", "needs a collection"), ("author.@count == 1", "needs a collection"),
+        ("@count.loans == 3", "needs a collection"), ("loans.@max.self == nil", "an object has no order"),
+        ("max:(SUBQUERY(loans, $l, $l.days == 3)) == nil", "an object has no order"),
         ("ANY loans.days > \"x\"", "cannot be ordered"), ("loans.days > 5", "cannot be ordered"),
     ])
     func wrongOperandsAreErrors(format: String, expected: String) throws {

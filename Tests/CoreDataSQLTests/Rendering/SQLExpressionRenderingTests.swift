@@ -71,17 +71,19 @@ private let isB = SQLExpression.isNull(b)
             (.onesComplement(.arithmetic(.bitOr, a, b)), "~(t0.ZA | ZB)"),
             (.arithmetic(.multiply, .negation(a), b), "-t0.ZA * ZB"),
             // Functions and the rest
-            (.function("replace", [a, .bind(.text("x")), b]), "replace(t0.ZA, ?, ZB)"),
-            (.function("CDNow", []), "CDNow()"),
-            (.function("bad name", []), "\"bad name\"()"),
-            (.aggregate("COUNT", a, distinct: true), "COUNT(DISTINCT t0.ZA)"),
-            (.aggregate("SUM", .arithmetic(.add, a, b), distinct: false), "SUM(t0.ZA + ZB)"),
-            (.cast(a, to: "INTEGER"), "CAST(t0.ZA AS INTEGER)"),
-            (.cast(a, to: "DOUBLE PRECISION"), "CAST(t0.ZA AS DOUBLE PRECISION)"),
-            (.cast(a, to: "x) --"), "CAST(t0.ZA AS \"x)\" \"--\")"),
-            (.collate(.arithmetic(.concatenate, a, b), "NOCASE"), "(t0.ZA || ZB) COLLATE NOCASE"),
-            (.comparison(.less, .collate(a, "CDLocalized"), b), "t0.ZA COLLATE CDLocalized < ZB"),
-            (.negation(.collate(a, "NOCASE")), "-(t0.ZA COLLATE NOCASE)"),
+            (.function(.substring, [a, .bind(.integer(1)), b]), "SUBSTR(t0.ZA, ?, ZB)"),
+            (.function(.now, []), "CDNow()"),
+            (.function(.greatest, [a, b]), "MAX(t0.ZA, ZB)"),
+            (.aggregate(.count, a, distinct: true), "COUNT(DISTINCT t0.ZA)"),
+            (.aggregate(.sum, .arithmetic(.add, a, b), distinct: false), "SUM(t0.ZA + ZB)"),
+            (.cast(a, to: .integer), "CAST(t0.ZA AS INTEGER)"),
+            (.cast(a, to: .real), "CAST(t0.ZA AS REAL)"),
+            (
+                .collate(.arithmetic(.concatenate, a, b), .caseInsensitive),
+                "(t0.ZA || ZB) COLLATE CDCaseInsensitive"
+            ),
+            (.comparison(.less, .collate(a, .localized), b), "t0.ZA COLLATE CDLocalized < ZB"),
+            (.negation(.collate(a, .localized)), "-(t0.ZA COLLATE CDLocalized)"),
             (
                 .caseWhen([.init(isA, one), .init(isB, .bind(.null))], otherwise: c),
                 "CASE WHEN t0.ZA = ? THEN 1 WHEN ZB IS NULL THEN ? ELSE ZC END"

@@ -25,7 +25,7 @@ private func text(_ condition: SQLExpression) throws -> String {
 
     static let unknown: [SQLExpression] = [
         .negation(one), .onesComplement(one), .between(name, one, one), .inSelect(name, plain), .exists(plain),
-        .aggregate("COUNT", name, distinct: true), .cast(name, to: "TEXT"), .collate(name, "NOCASE"),
+        .aggregate(.count, name, distinct: true), .cast(name, to: .text), .collate(name, .localized),
         .caseWhen([.init(name, one)], otherwise: .null), .bind(.real(.nan)),
         .arithmetic(.multiply, name, .arithmetic(.add, one, one)), .isNull(.comparison(.equal, name, one)),
         select { $0.limit = 1 }, select { $0.isDistinct = true }, select { $0.groups = [name] },
@@ -37,7 +37,7 @@ private func text(_ condition: SQLExpression) throws -> String {
     func whatASchemaDoesNotUseIsRefusedInsteadOfWrittenAsNull(_ expression: SQLExpression) {
         #expect(throws: SQLFailure.self) { try text(expression) }
         // Also inside of what it does use.
-        #expect(throws: SQLFailure.self) { try text(.and([.isNotNull(name), .function("f", [expression])])) }
+        #expect(throws: SQLFailure.self) { try text(.and([.isNotNull(name), .function(.ifNull, [expression])])) }
     }
 
     @Test(

@@ -28,10 +28,14 @@ import Testing
         #expect(text.bindings == [.text("x' OR 1"), .integer(2)])
     }
 
-    @Test func placeholdersFollowTheDialect() {
-        let text: SQLText = "\(bind: .integer(1)) + \(bind: .null)"
-        #expect(text.sql(in: SQLDialect(placeholder: .numbered)) == "$1 + $2")
-        #expect(text.sql == "? + ?")
+    @Test func placeholdersAndQuotingFollowTheDialect() {
+        var text = SQLText(in: .postgreSQL)
+        text.append(identifier: "ZA")
+        text.append(" = ")
+        text.append(.integer(1))
+        text.append(contentsOf: " + \(bind: .null)" as SQLText)
+        #expect(text.sql == "\"ZA\" = $1 + $2")
+        #expect(("\(identifier: "ZA") = \(bind: .integer(1))" as SQLText).sql == "ZA = ?")
     }
 
     @Test func appendedTextKeepsTheOrderOfValues() {

@@ -4,10 +4,12 @@ import Testing
 
 @testable import CoreDataSQLite
 
-private typealias F = SQLFunctionName
+private typealias F = SQLFunction
 
 private func text(_ value: String) -> SQLExpression { .bind(.text(value)) }
-private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .function(name, values.map { .bind($0) }) }
+private func call(_ function: SQLFunction, _ values: SQLValue...) -> SQLExpression {
+    .function(function, values.map { .bind($0) })
+}
 
 @Suite struct SQLiteFunctionsTests {
     @Test(
@@ -73,6 +75,7 @@ private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .fun
             _ = try database.value("SELECT \(call(F.textMatches, .text("a"), .text("("), .integer(0)))")
         }
         #expect(failed?.message == "\"(\" is not a regular expression")
+        guard case .pattern? = failed?.kind else { return #expect(Bool(false), "\(String(describing: failed?.kind))") }
     }
 
     @Test func randomIsNewForEveryRow() throws {
@@ -100,7 +103,7 @@ private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .fun
             try connection.execute("CREATE TABLE ZN ( N ); INSERT INTO ZN VALUES (NULL)")
             for number in numbers { try connection.run("INSERT INTO ZN VALUES (\(bind: .integer(number)))") }
         }
-        let columns = [F.median, F.standardDeviation, F.mode].map {
+        let columns = [SQLAggregate.median, .standardDeviation, .mode].map {
             SelectStatement.ResultColumn(.aggregate($0, .column(nil, "N"), distinct: false))
         }
         let select = SelectStatement(columns, from: .init("ZN", as: "t0"))
@@ -108,12 +111,12 @@ private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .fun
     }
 
     @Test(arguments: [
-        (SQLCollationName.caseInsensitive, ["a", "B", "c"]),
-        (SQLCollationName.localized, ["a", "B", "c"]),
-        (SQLCollationName.localizedCaseInsensitive, ["a", "B", "c"]),
-        (SQLCollationName.localizedStandard, ["item 9", "Item 10"]),
+        (SQLCollation.caseInsensitive, ["a", "B", "c"]),
+        (SQLCollation.localized, ["a", "B", "c"]),
+        (SQLCollation.localizedCaseInsensitive, ["a", "B", "c"]),
+        (SQLCollation.localizedStandard, ["item 9", "Item 10"]),
     ])
-    func collations(name: String, expected: [String]) throws {
+    func collations(collation: SQLCollation, expected: [String]) throws {
         let database = try makeDatabase()
         try database.write { connection in
             for (key, title) in expected.reversed().enumerated() {
@@ -121,7 +124,7 @@ private func call(_ name: String, _ values: SQLValue...) -> SQLExpression { .fun
             }
         }
         var select = SelectStatement([.init(.column(nil, "ZTITLE"))], from: .init("ZBOOK", as: ""))
-        select.orders = [.init(.collate(.column(nil, "ZTITLE"), name))]
+        select.orders = [.init(.collate(.column(nil, "ZTITLE"), collation))]
         #expect(try database.rows(select.text) == expected.map { [.text($0)] })
     }
 

@@ -15,7 +15,7 @@ struct BookshopStore {
         database = try SQLiteDatabase(SQLiteOptions(.memory))
         engine = StoreEngine(
             model: Bookshop.model, layout: Bookshop.layout, database: database, identifier: "LIBRARY")
-        let statements = try Bookshop.schema.statements().map(SchemaRenderer.text)
+        let statements = try Bookshop.schema.statements().map { try SchemaRenderer.text($0) }
         var filler = Filler()
         try fill(&filler)
         try database.write { connection in

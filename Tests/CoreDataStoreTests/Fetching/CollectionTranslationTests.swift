@@ -15,6 +15,21 @@ import Testing
             "Tag", "books.@count == 2",
             "ZTAG t0 WHERE (SELECT COUNT(*) FROM Z_2TAGS t1 WHERE t1.Z_6TAGS = t0.Z_PK) = ?", .integer(2)),
         .check(
+            "Tag", "books.@count.pages == 2",
+            "ZTAG t0 WHERE (SELECT COUNT(*) FROM Z_2TAGS t1 WHERE t1.Z_6TAGS = t0.Z_PK) = ?", .integer(2)),
+        .check(
+            "Tag", "books.@count.@count == 2",
+            "ZTAG t0 WHERE (SELECT COUNT(*) FROM Z_2TAGS t1 WHERE t1.Z_6TAGS = t0.Z_PK) = ?", .integer(2)),
+        .check(
+            "Author", "books.pages.@max.self > 3",
+            "ZAUTHOR t0 WHERE (SELECT MAX(t1.ZPAGES) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?", .integer(3)),
+        .check(
+            "Author", "books.@max.tags.@count > 3",
+            """
+            ZAUTHOR t0 WHERE (SELECT MAX((SELECT COUNT(*) FROM Z_2TAGS t2 WHERE t2.Z_2BOOKS1 = t1.Z_PK)) FROM \
+            ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?
+            """, .integer(3)),
+        .check(
             "Tag", "ANY books.title == 'x'",
             """
             ZTAG t0 WHERE EXISTS (SELECT 1 FROM Z_2TAGS t1 JOIN ZBOOK t2 ON t2.Z_PK = t1.Z_2BOOKS1 WHERE \

@@ -19,7 +19,7 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
     }
 
     static func text(_ entity: String, _ format: String, _ arguments: [FormatArgument] = []) throws -> SQLText {
-        let planner = FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 1000)
+        let planner = FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 1000, dialect: .sqlite)
         return try planner.count(Bookshop.plan(entity, format, arguments)).text
     }
 
@@ -118,13 +118,13 @@ struct TranslationCase: CustomTestStringConvertible, Sendable {
             "ZBOOK t0 WHERE CASE WHEN t0.ZISOUT = ? THEN t0.ZPAGES ELSE t0.ZSTOCK END > ?", .integer(1), .integer(3)),
         .check(
             "Book", "max({pages, stock}) > 3",
-            "ZBOOK t0 WHERE max(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) > ?", .integer(3)),
+            "ZBOOK t0 WHERE MAX(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) > ?", .integer(3)),
         .check("Book", "published > CAST(100, 'NSDate') + 5", "ZBOOK t0 WHERE t0.ZPUBLISHED > ?", .real(105.0)),
         .check("Book", "1 + 1 == 2", "ZBOOK t0 WHERE ? = ?", .integer(2), .integer(2)),
         .check("Book", "noindex(pages) == 3", "ZBOOK t0 WHERE COALESCE(t0.ZPAGES, NULL) = ?", .integer(3)),
         .check(
             "Book", "max:(pages, stock) == 3",
-            "ZBOOK t0 WHERE max(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) = ?", .integer(3)),
+            "ZBOOK t0 WHERE MAX(COALESCE(t0.ZPAGES, t0.ZSTOCK), COALESCE(t0.ZSTOCK, t0.ZPAGES)) = ?", .integer(3)),
         .check("Tag", "FALSEPREDICATE OR heft == 1", "ZTAG t0 WHERE t0.ZHEFT = ?", .integer(1)),
     ]
 

@@ -43,6 +43,20 @@ import Testing
         Case("Book", "cover == digest", "unimplemented SQL generation for predicate", hint: "nil"),
         Case("Book", "$x == 1", "no value for variable $x", hint: "withSubstitutionVariables"),
         Case("Book", "tags[FIRST].name == 'x'", "Unsupported function expression", hint: "ordered"),
+        Case(
+            "Author", "name != nil AND ANY " + String(repeating: "books.author.", count: 65) + "name == 'x'",
+            "more than the 64 tables", hint: "in memory"),
+        Case("Tag", "books.@sum > 1", "'@sum' needs a key path to its right"),
+        Case("Tag", "books.@max == 2", "'@max' needs a key path to its right"),
+        Case("Tag", "books.pages.@avg == 2", "'@avg' needs a key path to its right"),
+        Case("Tag", "books.@distinctUnionOfObjects.@count == 2", "needs a key path to its right"),
+        Case("Tag", "@count.books > 1", "'@count' needs a collection"),
+        Case("Tag", "@sum.books.pages > 1", "'@sum' needs a collection"),
+        Case("Book", "title.@count == 0", "'@count' needs a collection"),
+        Case("Book", "author.@count == 1", "'@count' needs a collection"),
+        Case("Tag", "books.@max.author == nil", "objects have neither an order nor a sum"),
+        Case("Tag", "books.@sum.self == 3", "objects have neither an order nor a sum"),
+        Case("Tag", "max:(books) == nil", "objects have neither an order nor a sum"),
         Case("Book", "TERNARY(isOut == 1, title, pages) == 1", "both branches of TERNARY must have one type"),
     ]
 
@@ -60,7 +74,7 @@ import Testing
         var plan = try Bookshop.plan("Book")
         plan.predicate = .and([.constant(true), .block(PredicateBlock { _, _ in true })])
         let failure = #expect(throws: PredicateFailure.self) {
-            try FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 0).count(plan)
+            try FetchPlanner(model: Bookshop.model, layout: Bookshop.layout, now: 0, dialect: .sqlite).count(plan)
         }
         #expect(failure?.diagnostic.message.hasPrefix("Problem with subpredicate BLOCKPREDICATE") ?? false)
         #expect(failure?.kind == .unsupported)
@@ -69,7 +83,7 @@ import Testing
     @Test func anEntityOfAnotherConfigurationIsNamed() throws {
         var layout = Bookshop.layout
         layout.entities[Bookshop.ordinal("Tag")] = nil
-        let planner = FetchPlanner(model: Bookshop.model, layout: layout, now: 0)
+        let planner = FetchPlanner(model: Bookshop.model, layout: layout, now: 0, dialect: .sqlite)
         let failure = #expect(throws: PredicateFailure.self) { try planner.count(Bookshop.plan("Tag")) }
         #expect(failure?.diagnostic.message == "entity 'Tag' is not in this store")
     }

@@ -158,6 +158,8 @@ func check(
     sourceLocation: Testing.SourceLocation = #_sourceLocation
 ) throws {
     let schema = SchemaLayout.fresh(model: model, entities: entities ?? Array(model.entities.indices))
-    let statements = try schema.statements().dropLast(3).map(SchemaRenderer.text).filter { $0.hasPrefix(prefix) }
+    let statements = try schema.statements().dropLast(3).map { try SchemaRenderer.text($0) }.filter {
+        $0.hasPrefix(prefix)
+    }
     #expect(statements.joined(separator: "\n") == expected, sourceLocation: sourceLocation)
 }

@@ -96,6 +96,24 @@ import Testing
         let (unsupported, title) = try conflict(under: SilentPolicy(merge: .errorMergePolicyType))
         #expect(unsupported?.localizedDescription.contains("SilentPolicy") == true && title == "Theirs")
     }
+
+    @Test(.enabled(if: TypeChecker.isAvailable, Comment(rawValue: TypeChecker.missing)))
+    func compilersMessagesOfWrongCallsNameThisInitialiser() throws {
+        let source = """
+            import CoreData
+            let policy = NSMergePolicy(merge: "all")
+            let number = NSMergePolicy(merge: 3)
+            let other = NSMergePolicy(with: .errorMergePolicyType)
+            let none = NSMergePolicy()
+            let store = NSPersistentStoreDescription(forKeyPath: "a")
+            let managed = NSManagedObjectContext(format: "a")
+            """
+        let problems = try TypeChecker.problems(in: [("main.swift", source)])
+        #expect(problems.contains("NSMergePolicyType") && problems.contains("expected 'merge:'"), "\(problems)")
+        for name in ["forConstantValue", "forVariable", "PredicateMaking", "expressionPayload", "predicateNode"] {
+            #expect(!problems.contains(name), "\(problems)")
+        }
+    }
 }
 
 private final class AskedPolicy: NSMergePolicy, @unchecked Sendable {

@@ -38,7 +38,6 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
         (PredicateFailure(.evaluation, Diagnostic(.error, "an operand is wrong"), subexpression: "a > 1"), 134060),
         (PredicateFailure(.unsupported, Diagnostic(.error, "no SQL for it", hint: "use ANY")), 134060),
         (badPattern(), 134060),
-        (ModelTextProblem("The text 'a b' means nothing."), 134060),
         (ModelFailure(diagnostics: [Diagnostic(.error, "entity 'A' has no name")]), 134060),
         (ExternalDataFailure(.missing, file: "/f", reason: "No such file."), 260),
         (ExternalDataFailure(.unreadable, file: "/f", reason: "Permission denied"), 256),
@@ -216,14 +215,14 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
             }
         ),
         (
-            "metadata", 134080, ["no file"],
+            "metadata", 260, ["There is no store at"],
             { stack in
                 _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                     type: .sqlite, at: stack.folder.appendingPathComponent("nothing"))
             }
         ),
         (
-            "report", 134080, ["no file"],
+            "report", 260, ["There is no store at"],
             { stack in
                 _ = try NSPersistentStoreCoordinator.report(
                     onPersistentStoreAt: stack.folder.appendingPathComponent("nothing"))

@@ -124,6 +124,34 @@ import Testing
         }
     }
 
+    @Test("M15: objects are sorted by the name of their entity, in the store and with unsaved changes")
+    func sortingByTheEntitysName() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            Reader(context: context).name = "b"
+            Author(context: context).name = "c"
+            Reader(context: context).name = "a"
+            func names(ascending: Bool) throws -> [String?] {
+                let people = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                people.sortDescriptors = [
+                    NSSortDescriptor(key: "entity.name", ascending: ascending),
+                    NSSortDescriptor(key: "name", ascending: true),
+                ]
+                return try context.fetch(people).map { $0.value(forKey: "name") as? String }
+            }
+            for _ in 0..<2 {
+                #expect(try names(ascending: true) == ["c", "a", "b"])
+                #expect(try names(ascending: false) == ["a", "b", "c"])
+                try context.save()
+            }
+        }
+        let people = [
+            Author(entity: Author.entity(), insertInto: nil), Reader(entity: Reader.entity(), insertInto: nil),
+        ]
+        let sorted = NSArray(array: people).sortedArray(using: [NSSortDescriptor(key: "entity.name", ascending: false)])
+        #expect(sorted.first is Reader)
+    }
+
     @Test(
         "M13, M15, M16: what cannot be fetched throws and names it",
         arguments: [

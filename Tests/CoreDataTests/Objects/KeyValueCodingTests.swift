@@ -1,3 +1,4 @@
+import CoreDataPredicate
 import Foundation
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
         try LibraryStack().story { context in
             let book = Book(context: context)
             let thirties: [Any] = [
-                30, Int64(30), Int32(30), Int16(30), UInt8(30), 30.0, Float(30), NSNumber(value: 30),
+                30, Int64(30), Int32(30), Int16(30), UInt8(30), 30.0, Float(30), CGFloat(30), NSNumber(value: 30),
             ]
             for number in thirties {
                 book.setValue(number, forKey: "pages")
@@ -36,6 +37,75 @@ import Testing
                 book.setValue(date, forKey: "published")
                 #expect(book.published == day, "\(type(of: date))")
                 book.setValue(NSNull(), forKey: "published")
+            }
+        }
+    }
+
+    private static let size = PropertyKey<CGFloat>("rating")
+    private static let optionalSize = PropertyKey<CGFloat?>("rating")
+
+    @Test func aCGFloatIsANumber() throws {
+        let model = Library.model()
+        let rating = model.entitiesByName["Book"]?.attributesByName["rating"]
+        rating?.defaultValue = CGFloat(1.5)
+        try LibraryStack(model: model).story { context in
+            let book = Book(context: context)
+            #expect(book.rating == 1.5)
+            book.title = "Emma"
+            book.setValue(CGFloat(2.5), forKey: "rating")
+            #expect(book.rating == 2.5 && book[Self.size] == 2.5)
+            book.setPrimitiveValue(CGFloat(3.5), forKey: "rating")
+            #expect(book[Self.optionalSize] == 3.5)
+            book[Self.optionalSize] = nil
+            #expect(book[Self.size] == 0 && book.value(forKey: "rating") == nil)
+            book[Self.size] = 4.5
+            book.setValue(CGFloat(7.25), forKey: "price")
+            book.setValue(CGFloat(1), forKey: "isLent")
+            #expect(book.price == 7.25 && book.isLent)
+            try context.save()
+            for predicate in [
+                NSPredicate(format: "rating == %f", CGFloat(4.5)),
+                NSPredicate(format: "rating > %@", argumentArray: [CGFloat(4.25)]),
+                NSPredicate(format: "rating < %K + 1 AND price >= $least", argumentArray: ["rating"])
+                    .withSubstitutionVariables(["least": CGFloat(7.25)]),
+            ] {
+                #expect(predicate.evaluate(with: book), "\(predicate)")
+                let request = NSFetchRequest<Book>(entityName: "Book")
+                request.predicate = predicate
+                #expect(try context.fetch(request) == [book], "\(predicate)")
+            }
+        }
+    }
+
+    @Test func anIDAnswersForItsProperties() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let book = Book(context: context)
+            book.title = "Emma"
+            #expect(book.value(forKeyPath: "objectID.isTemporaryID") as? Bool == true)
+            #expect(book.value(forKeyPath: "objectID.persistentStore") == nil)
+            try context.save()
+            let id = book.objectID
+            #expect(book.value(forKeyPath: "objectID.isTemporaryID") as? Bool == false)
+            #expect(book.value(forKeyPath: "objectID.entity.name") as? String == "Book")
+            #expect(book.value(forKeyPath: "objectID.uriRepresentation") as? URL == id.uriRepresentation())
+            #expect(book.value(forKeyPath: "objectID.URIRepresentation") as? URL == id.uriRepresentation())
+            #expect(
+                book.value(forKeyPath: "objectID.persistentStore") as? NSPersistentStore
+                    === stack.coordinator.persistentStores[0])
+            #expect(([id] as NSArray).value(forKey: "isTemporaryID") as? [Bool] == [false])
+            #expect(NSPredicate(format: "objectID.isTemporaryID == NO").evaluate(with: book))
+        }
+    }
+
+    @Test func aKeyThatAnIDDoesNotHaveIsNamedWithThoseThatItHas() throws {
+        try LibraryStack().story { context in
+            let id = Book(context: context).objectID
+            for (key, isProperty) in [("title", true), ("nothing", false)] {
+                let failure = #expect(throws: PredicateFailure.self) { try id.predicateOperand(forKey: key) }
+                let text = failure?.diagnostic.rendered ?? ""
+                #expect(text.contains("isTemporaryID, persistentStore, uriRepresentation"), "\(text)")
+                #expect(text.contains("ask the object, not its ID") == isProperty, "\(text)")
             }
         }
     }

@@ -39,6 +39,35 @@ import Testing
         }
     }
 
+    @Test func thePlainInitialiserMakesAnObjectOfTheEntitysClass() throws {
+        let stack = try LibraryStack(model: Self.model(["A": "WithoutStorage", "C": "BelowWithoutStorage"]))
+        try stack.story { context in
+            func make(_ name: String) throws -> NSManagedObject {
+                let entity = try #require(NSEntityDescription.entity(forEntityName: name, in: context))
+                return NSManagedObject(entity: entity, insertInto: context)
+            }
+            let made = try #require(try make("A") as? WithoutStorage)
+            #expect(made.value(forKey: "name") as? String == "awake" && Swift.type(of: made) == WithoutStorage.self)
+            #expect(try make("C") is BelowWithoutStorage)
+            for _ in 0..<100 { #expect(try make("A") is WithoutStorage) }
+            try context.save()
+            context.reset()
+            #expect(try context.fetch(NSFetchRequest<WithoutStorage>(entityName: "A")).count == 101)
+            let entity = try #require(NSEntityDescription.entity(forEntityName: "A", in: context))
+            #expect(NSManagedObject(entity: entity, insertInto: nil) is WithoutStorage)
+        }
+    }
+
+    @Test func thePlainInitialiserRefusesAClassWithStoredProperties() async {
+        await #expect(processExitsWith: .failure) {
+            let stack = try LibraryStack(model: Self.model(["B": "WithStorage"]))
+            try stack.story { context in
+                let entity = try #require(NSEntityDescription.entity(forEntityName: "B", in: context))
+                _ = NSManagedObject(entity: entity, insertInto: context)
+            }
+        }
+    }
+
     @Test func fetchedObjectsHaveTheClassToo() throws {
         let stack = try LibraryStack(model: Self.model(["A": "NobodyMentionsThisClass"]))
         try stack.story { context in
@@ -92,6 +121,13 @@ import Testing
 }
 
 class NobodyMentionsThisClass: NSManagedObject {}
+class WithoutStorage: NSManagedObject {
+    override func awakeFromInsert() { setValue("awake", forKey: "name") }
+}
+class BelowWithoutStorage: WithoutStorage {}
+class WithStorage: NSManagedObject {
+    var note = "note"
+}
 class NobodyMentionsThisEither: NSManagedObject {}
 class NobodyMentionsItsModule: NSManagedObject {}
 class ClaimedByAnotherModule: NSManagedObject {}

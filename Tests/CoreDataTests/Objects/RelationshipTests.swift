@@ -222,6 +222,79 @@ import Testing
         }
     }
 
+    @Test("F1, F2: a deleted object leaves its destinations when changes are processed; rollback brings them back")
+    func relationshipsOfDeletedObjects() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let author = named(Author.self, "A", context)
+            let (book, other) = (named(Book.self, "B", context), named(Book.self, "C", context))
+            author.books = [book, other]
+            let tag = named(Tag.self, "t", context)
+            let chapter = named(Chapter.self, "c", context)
+            book.tags = [tag]
+            book.chapters = [chapter]
+            try context.save()
+
+            func expectWhole() {
+                #expect(book.author === author && author.books == [book, other])
+                #expect(book.tags == [tag] && tag.books == [book])
+                #expect(book.chapters == [chapter] && chapter.book === book)
+            }
+            context.delete(book)
+            // Until then they are as they were.
+            #expect(book.author === author && book.tags == [tag] && book.chapters == [chapter])
+            context.processPendingChanges()
+            #expect(book.author == nil && book.tags.isEmpty && book.chapters.isEmpty)
+            #expect(author.books == [other] && tag.books.isEmpty && chapter.isDeleted && chapter.book == nil)
+            let committed = book.committedValues(forKeys: ["author", "tags", "chapters"])
+            #expect(committed["author"] as? Author === author)
+            #expect(committed["tags"] as? Set<Tag> == [tag])
+            #expect((committed["chapters"] as? NSOrderedSet)?.array as? [Chapter] == [chapter])
+            context.rollback()
+            expectWhole()
+
+            context.delete(author)
+            context.processPendingChanges()
+            #expect(author.books.isEmpty && book.author == nil && other.author == nil)
+            #expect(author.committedValues(forKeys: ["books"])["books"] as? Set<Book> == [book, other])
+            context.rollback()
+            expectWhole()
+
+            context.delete(book)
+            try context.save()
+            #expect(author.books == [other] && tag.books.isEmpty)
+            let reading = stack.newContext()
+            let (tags, chapters) = try reading.performAndWait {
+                let tags = try reading.all(Tag.self, "Tag")
+                return (tags.map(\.books.count), try reading.count(for: NSFetchRequest<Chapter>(entityName: "Chapter")))
+            }
+            #expect(tags == [0] && chapters == 0)
+        }
+    }
+
+    @Test("An object that was deleted and is inserted again comes back without relationships, on both sides")
+    func insertingDeletedObjectsAgain() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let author = named(Author.self, "A", context)
+            let book = named(Book.self, "B", context)
+            let tag = named(Tag.self, "t", context)
+            book.author = author
+            book.tags = [tag]
+            try context.save()
+            context.delete(book)
+            context.processPendingChanges()
+            context.insert(book)
+            try context.save()
+            let reading = stack.newContext()
+            try reading.performAndWait {
+                let book = try #require(try reading.all(Book.self, "Book").first)
+                #expect(book.title == "B" && book.author == nil && book.tags.isEmpty)
+                #expect(try reading.all(Tag.self, "Tag").allSatisfy { $0.books.isEmpty })
+            }
+        }
+    }
+
     @Test("F6: a deleted object is left out of fetches that include pending changes")
     func deletedObjectsInFetches() throws {
         let stack = try LibraryStack()

@@ -60,4 +60,33 @@ extension NSFetchRequestResult where Self: RequestedBook {
         let plain: NSPersistentStoreRequest = request
         #expect((plain as? AnyFetchRequest)?.fetchOffset == 3)
     }
+
+    @Test func aDescriptionTellsWhatIsAskedFor() {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        #expect(request.description.hasSuffix("(entity: Book; type: NSManagedObjectResultType)"))
+        request.predicate = NSPredicate(format: "pages > 300")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
+        (request.fetchLimit, request.fetchOffset, request.fetchBatchSize) = (20, 40, 5)
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["title"]
+        request.propertiesToGroupBy = ["title"]
+        request.returnsDistinctResults = true
+        #expect(
+            request.description.hasSuffix(
+                """
+                (entity: Book; predicate: pages > 300; sortDescriptors: (title, descending, compare:); limit: 20; \
+                offset: 40; batch size: 5; type: NSDictionaryResultType; propertiesToFetch: title; \
+                propertiesToGroupBy: title; distinct)
+                """))
+    }
+
+    @Test func castingGivesTheRequestAnotherResultType() throws {
+        let books = NSFetchRequest<Book>(entityName: "Book")
+        books.fetchLimit = 3
+        #expect(NSFetchRequest<Book>.cast(books) === books)
+        let any = try #require(NSFetchRequest<any NSFetchRequestResult>.cast(books))
+        #expect(any.fetchLimit == 3 && any.entityName == "Book")
+        #expect(NSFetchRequest<Book>.cast(any)?.fetchLimit == 3)
+        #expect(NSFetchRequest<Book>.cast("no request") == nil && NSFetchRequest<Book>.cast(nil) == nil)
+    }
 }

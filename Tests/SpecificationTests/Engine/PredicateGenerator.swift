@@ -257,7 +257,8 @@ struct PredicateGenerator {
         }
         if numbers.chance(5) {
             let union = numbers.pick(["@distinctUnionOfObjects", "@unionOfObjects"])
-            return .keyPath(operand: source, [union] + keys + [numbers.pick(["@count", "@max", "@sum"])])
+            return .keyPath(
+                operand: source, [union] + keys + numbers.pick([["@count"], ["@max", "self"], ["@sum", "self"]]))
         }
         if numbers.chance(4) {
             let name = numbers.pick(["sum:", "min:", "max:", "average:", "count:", "median:"])

@@ -32,6 +32,7 @@ extension KeyValueCoding {
     static func value(of owner: Any, forKey key: String) -> Any? {
         if let object = owner as? NSManagedObject { return object.value(forKey: key) }
         if let dictionary = owner as? NSDictionary { return entry(key, of: dictionary) }
+        if let id = owner as? NSManagedObjectID, key == "persistentStore" { return id.persistentStore }
         if let members = Members(owner) { return members.value(forKey: key) }
         do {
             return OperandBridging.any(
@@ -42,7 +43,8 @@ extension KeyValueCoding {
     /// What a collection answers for one key; `NSNull` for nil.
     static func values(of collection: Any, forKey key: String) -> Any { value(of: collection, forKey: key) ?? NSNull() }
 
-    private static func entry(_ key: String, of dictionary: NSDictionary) -> Any? {
+    /// What a dictionary answers for one key.
+    static func entry(_ key: String, of dictionary: NSDictionary) -> Any? {
         switch key {
         case "@count": NSNumber(value: dictionary.count)
         case "@allKeys": dictionary.allKeys
@@ -174,9 +176,9 @@ private enum CollectionOperator: String {
             case .distinctUnionOfObjects:
                 let distinct = distinct(values(of: members.all, path))
                 return members.kind == .set ? NSSet(array: distinct) : NSArray(array: distinct)
-            case .unionOfArrays: return NSArray(array: values(of: inner(members), path))
-            case .distinctUnionOfArrays: return NSArray(array: distinct(values(of: inner(members), path)))
-            case .unionOfSets, .distinctUnionOfSets: return NSSet(array: values(of: inner(members), path))
+            case .unionOfArrays: return NSArray(array: union(of: members.all, path))
+            case .distinctUnionOfArrays: return NSArray(array: distinct(union(of: members.all, path)))
+            case .unionOfSets, .distinctUnionOfSets: return NSSet(array: union(of: members.all, path))
             }
         } catch { KeyValueCoding.stop(error) }
     }
@@ -190,12 +192,16 @@ private enum CollectionOperator: String {
         return value is NSNull ? nil : value
     }
 
-    private func inner(_ members: KeyValueCoding.Members) -> [Any] {
-        members.all.flatMap { member -> [Any] in
-            guard let inner = KeyValueCoding.Members(member) else {
-                preconditionFailure("\(rawValue) needs a collection of collections, not of \(type(of: member)).")
+    /// What is in the collections that the members, collections or objects, have at the path.
+    private func union(of members: [Any], _ path: ArraySlice<String>) -> [Any] {
+        members.flatMap { member -> [Any] in
+            if let inner = KeyValueCoding.Members(member) { return values(of: inner.all, path) }
+            guard let value = value(of: member, path) else { return [] }
+            guard let inner = KeyValueCoding.Members(value) else {
+                let found = path.isEmpty ? "" : ": '\(path.joined(separator: "."))' of \(type(of: member))"
+                preconditionFailure("\(rawValue) needs collections, not \(type(of: value))\(found).")
             }
-            return inner.all
+            return inner.all.filter { !($0 is NSNull) }
         }
     }
 

@@ -74,6 +74,13 @@ extension NSManagedObject {
         return owner?.mutableArrayValue(forKey: key) ?? MutableMemberArray(.none)
     }
 
+    /// A to-many as the mutable collection that is the relationship; `nil` for other properties.
+    final func liveMembers(_ slot: Int) -> NSObject? {
+        guard home.facts[slot].isToMany else { return nil }
+        let members = RelationshipMembers(of: self, slot: slot, isPrimitive: false)
+        return self.members(slot).isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)
+    }
+
     /// The object that the path leads to without its last key, and that key.
     private final func owner(of path: String, function: String) -> (NSManagedObject?, key: String) {
         guard let dot = path.lastIndex(of: ".") else { return (self, path) }

@@ -39,7 +39,7 @@ struct ModelCompileCommand: ParsableCommand {
         let compilation = try ModelCompilation(of: versions, isFolder: isFolder, module: module)
         for warning in compilation.warnings { Terminal.note(warning.rendered) }
         let path = ModelOutput.path(compilation.fileName, in: output)
-        let isNew = try compilation.write(to: URL(fileURLWithPath: path))
+        let isNew = try ModelOutput.writing(path) { try compilation.write(to: URL(fileURLWithPath: path)) }
         print((isNew ? "Compiled \(path), " : "\(path) is up to date, ") + compilation.versions.countText)
         guard !compilation.errors.isEmpty else { return }
         Terminal.note(compilation.errors.rendered)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelTools
 import CoreDataPrimitives
 import Foundation
 
@@ -59,12 +60,12 @@ struct ModelConvertCommand: ParsableCommand {
         case .swift: try write(ModelSwiftWriter.text(of: versions), to: target)
         case .xcdatamodeld:
             let source = try ModelSource(versions: versions.asSource)
-            if let target { try source.files.write(to: target.url) }
+            if let target { try target.writing { try source.files.write(to: $0) } }
         case .momd:
             let compilation = try ModelCompilation(of: versions, isFolder: true, module: module)
             for warning in compilation.warnings { Terminal.note(warning.rendered) }
             if !compilation.errors.isEmpty { throw ModelFailure(diagnostics: compilation.errors) }
-            if let target { try compilation.write(to: target.url) }
+            if let target { try target.writing { try compilation.write(to: $0) } }
         }
         if let target { print("Wrote \(target.path), \(versions.countText)") }
     }

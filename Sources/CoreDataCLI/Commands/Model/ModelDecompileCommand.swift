@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelTools
 import Foundation
 
 /// `coredata model decompile`
@@ -29,6 +30,7 @@ struct ModelDecompileCommand: ParsableCommand {
     var force = false
 
     func validate() throws {
+        try ModelFile.validateIsThere(model)
         if ["xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: model).pathExtension) {
             throw ValidationError("\(model) is the source of a model already; decompile takes a .momd or .mom.")
         }
@@ -43,7 +45,8 @@ struct ModelDecompileCommand: ParsableCommand {
         }
         let target = try ModelOutput(
             ModelOutput.path(versions.name + ".xcdatamodeld", in: output), isReplacing: force)
-        try ModelSource(versions: versions).files.write(to: target.url)
+        let files = try ModelSource(versions: versions).files
+        try target.writing { try files.write(to: $0) }
         print("Wrote \(target.path), \(versions.countText), current: \(versions.currentName)")
     }
 }

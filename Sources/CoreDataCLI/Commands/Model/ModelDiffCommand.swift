@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelTools
 import Foundation
 
 /// `coredata model diff`
@@ -42,6 +43,7 @@ struct ModelDiffCommand: ParsableCommand {
     var format = ReportFormat.text
 
     func validate() throws {
+        for path in [old, new].compactMap(\.self) { try ModelFile.validateIsThere(path) }
         if new == nil, from == nil { throw ValidationError("Name a second model, or a version with --from.") }
     }
 

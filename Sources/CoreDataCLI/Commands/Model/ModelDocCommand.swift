@@ -1,6 +1,6 @@
 import ArgumentParser
-import CoreData
 import CoreDataModel
+import CoreDataModelTools
 
 /// `coredata model doc`
 struct ModelDocCommand: ParsableCommand {
@@ -32,7 +32,7 @@ struct ModelDocCommand: ParsableCommand {
         let document = try input.document()
         let model = try ModelCompiler.compile(document)
         let page = ModelPage(
-            document, model: model, names: ModelInspection.storeNames(of: model), usesPositions: layout == .xcode)
+            document, model: model, names: ModelStoreNames(of: model), usesPositions: layout == .xcode)
         try TextOutput.write(page.html, to: output)
     }
 }

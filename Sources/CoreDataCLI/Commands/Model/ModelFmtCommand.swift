@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelTools
 import CoreDataPrimitives
 import Foundation
 
@@ -38,7 +39,10 @@ struct ModelFmtCommand: ParsableCommand {
         }
         for (path, text) in pending {
             print(path)
-            if !check { try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic) }
+            if check { continue }
+            try ModelOutput.writing(path) {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            }
         }
         if check, !pending.isEmpty { throw ExitCode(1) }
     }

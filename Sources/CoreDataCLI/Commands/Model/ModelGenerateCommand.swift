@@ -62,9 +62,9 @@ struct ModelGenerateCommand: ParsableCommand {
     private func write(_ files: [GeneratedFile]) throws {
         var counts: [GeneratedFile.Outcome: Int] = [:]
         for file in files {
-            let outcome = try file.write(into: URL(fileURLWithPath: output))
-            counts[outcome, default: 0] += 1
             let path = (output as NSString).appendingPathComponent(file.name)
+            let outcome = try ModelOutput.writing(path) { try file.write(into: URL(fileURLWithPath: output)) }
+            counts[outcome, default: 0] += 1
             switch outcome {
             case .written: print("wrote \(path)")
             case .kept where !file.isWrittenOnce:

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataModelTools
 import Foundation
 
 /// `coredata model graph`

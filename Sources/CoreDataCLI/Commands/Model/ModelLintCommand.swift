@@ -1,6 +1,6 @@
 import ArgumentParser
-import CoreData
 import CoreDataModel
+import CoreDataModelTools
 import Foundation
 
 /// `coredata model lint`

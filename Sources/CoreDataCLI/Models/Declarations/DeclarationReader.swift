@@ -1,3 +1,4 @@
+import CoreDataDeclarations
 import CoreDataModel
 import CoreDataPrimitives
 import Foundation

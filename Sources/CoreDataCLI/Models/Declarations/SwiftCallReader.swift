@@ -1,4 +1,4 @@
-import CoreDataModel
+import CoreDataDeclarations
 import CoreDataPrimitives
 
 /// Takes the arguments of a call one by one, and reports those that are of the wrong kind or not known.
@@ -78,11 +78,11 @@ struct SwiftCallReader {
         guard let value = take(label) else { return [:] }
         guard case .dictionary(let entries) = value.content else { return wrong(value, "a dictionary") ?? [:] }
         var result: [String: String] = [:]
-        for (key, value) in entries {
-            if case .text(let key) = key.content, case .text(let text) = value.content {
+        for entry in entries {
+            if case .text(let key) = entry.key.content, case .text(let text) = entry.value.content {
                 result[key] = text
             } else {
-                let _: Int? = wrong(value, "a text in quotes")
+                let _: Int? = wrong(entry.value, "a text in quotes")
             }
         }
         return result

@@ -35,7 +35,7 @@ struct ModelJSONReader {
         if Set(versions.map(\.name)).count < versions.count {
             problems.report("two versions of the model have one name", at: root.place)
         }
-        let currentName = current ?? versions.first { $0.name == name }?.name ?? versions.first?.name ?? name
+        let currentName = current ?? versions.first?.name ?? name
         if !versions.isEmpty, !versions.contains(where: { $0.name == currentName }) {
             problems.report(
                 "the model's current version is '\(currentName)'"

@@ -16,7 +16,7 @@ import Testing
         for vector in vectors {
             let model = try ModelCompiler.compile(vector.document)
             let statements = try SchemaLayout.fresh(model: model, entities: Array(model.entities.indices)).statements()
-                .dropLast(3).map(SchemaRenderer.text)
+                .dropLast(3).map { try SchemaRenderer.text($0) }
             let difference = zip(statements, vector.statements).first { $0 != $1 }
             #expect(statements == vector.statements, "\(vector.source): \(String(describing: difference))")
         }

@@ -102,6 +102,50 @@ import Testing
         }
     }
 
+    @Test func unionsOfTheCollectionsThatMembersHave() throws {
+        let stack = try LibraryStack()
+        stack.story { context in
+            let shelves = Shelves(stack, context)
+            let tags = ["x", "y", "z"].map { name in
+                let tag = Tag(context: context)
+                tag.name = name
+                return tag
+            }
+            shelves.books[0].tags = [tags[0], tags[1]]
+            shelves.books[1].tags = [tags[1], tags[2]]
+            let chapters = stack.chapters(["1", "2", "3"], in: context)
+            shelves.books[0].chapters = [chapters[1], chapters[0]]
+            shelves.books[1].chapters = [chapters[2]]
+            let author = shelves.authors[0]
+            for path: (String, String) in [
+                ("books.@distinctUnionOfSets.tags", "{x y z}"), ("books.@unionOfSets.tags", "{x y z}"),
+                ("books.@distinctUnionOfSets.tags.name", "{x y z}"), ("books.@distinctUnionOfSets.chapters", "{1 2 3}"),
+                ("books.tags.@distinctUnionOfSets.name", "{x y z}"),
+                ("books.@distinctUnionOfSets.author.books", "{a b}"),
+            ] {
+                #expect(Self.text(author.value(forKeyPath: path.0)) == path.1, "\(path.0)")
+            }
+            let array = Array(shelves.books) as NSArray
+            #expect(Self.text(array.value(forKeyPath: "@unionOfArrays.chapters.title")) == "[2 1 3]")
+            #expect(Self.text(array.value(forKeyPath: "@distinctUnionOfArrays.chapters")) == "[2 1 3]")
+            #expect(
+                (array.value(forKeyPath: "@unionOfArrays.tags.name") as? [String])?.sorted() == ["x", "y", "y", "z"])
+            let distinct = array.value(forKeyPath: "@distinctUnionOfArrays.tags.name") as? [String]
+            #expect(distinct?.sorted() == ["x", "y", "z"])
+            let ordered = NSOrderedSet(array: shelves.books)
+            #expect(Self.text(ordered.value(forKeyPath: "@unionOfArrays.chapters.title")) == "[2 1 3]")
+            #expect(Self.text(ordered.value(forKeyPath: "@distinctUnionOfSets.tags.name")) == "{x y z}")
+            // Whoever has nothing there gives nothing.
+            let alone = Book(context: context)
+            let some = [alone, shelves.books[2]] as NSArray
+            #expect(Self.text(some.value(forKeyPath: "@distinctUnionOfArrays.author.books.title")) == "[c]")
+            #expect(Self.text(alone.value(forKeyPath: "chapters.@unionOfArrays.book.tags")) == "[]")
+            // Collections of collections, nil among their values.
+            let nested = [[shelves.books[0], alone], [shelves.books[1]]] as NSArray
+            #expect(Self.text(nested.value(forKeyPath: "@unionOfArrays.title")) == "[a b]")
+        }
+    }
+
     @Test func dictionariesAndValuesAreOnTheWayToo() throws {
         let stack = try LibraryStack()
         stack.story { context in
@@ -152,9 +196,26 @@ import Testing
             for key in ["quantity", "price", "name"] { object.setValue(nil, forKey: key) }
             #expect(object.value(forKey: "quantity") as? Int == 1)
             #expect(object.value(forKey: "price") == nil && object.nilKeys == ["quantity", "price"])
-            let plain = NSManagedObject(entity: object.entity, insertInto: nil)
+        }
+        let model = Answering.model()
+        for entity in model.entities { entity.managedObjectClassName = nil }
+        let other = try LibraryStack(model: model)
+        try other.story { _ in
+            let plain = NSManagedObject(entity: try #require(model.entities.first), insertInto: nil)
             plain.setValue(nil, forKey: "quantity")
             #expect(plain.value(forKey: "quantity") == nil)
+        }
+    }
+
+    @Test func dictionariesOfFoundationsAnswerForTheirCount() {
+        let dictionaries = [
+            NSDictionary(dictionary: ["a": 1, "b": 2]), NSMutableDictionary(dictionary: ["a": 1, "b": 2]),
+            ["a": 1, "b": 2] as NSDictionary,
+        ]
+        for dictionary in dictionaries {
+            #expect(dictionary.value(forKey: "@count") as? Int == 2 && dictionary.value(forKey: "a") as? Int == 1)
+            #expect(dictionary.value(forKey: "c") == nil)
+            #expect((dictionary.value(forKey: "@allKeys") as? [String])?.sorted() == ["a", "b"])
         }
     }
 

@@ -219,6 +219,24 @@ import Testing
         return cast(author.mutableSetValue(forKey: "books")) ?? []
     }
 
+    /// As `@NSManaged var books: NSMutableSet` reads.
+    @Test func aPropertyOfAMutableTypeIsLive() throws {
+        let books = PropertyKey<NSMutableSet>("books")
+        let optionalBooks = PropertyKey<NSMutableSet?>("books")
+        let chapters = PropertyKey<NSMutableOrderedSet>("chapters")
+        let stack = try LibraryStack()
+        stack.story { context in
+            let shelf = Shelf(stack, context)
+            shelf.author[books].add(shelf.others[0])
+            shelf.author[optionalBooks]?.remove(shelf.books[0])
+            #expect(shelf.others[0].author === shelf.author && shelf.books[0].author == nil)
+            shelf.author[books] = NSMutableSet(array: shelf.books)
+            #expect(shelf.author.books == Set(shelf.books))
+            shelf.books[0][chapters].addObjects(from: stack.chapters(["a", "b"], in: context))
+            #expect(shelf.books[0].chapters.map(\.title) == ["a", "b"])
+        }
+    }
+
     @Test func aPathLeadsToTheLastObjectsMembers() throws {
         let stack = try LibraryStack()
         stack.story { context in

@@ -1,0 +1,131 @@
+import Foundation
+
+// The files of stores: taking them away, putting others in their place, saying where they lie.
+extension NSPersistentStoreCoordinator {
+    /// Says where an attached store lies from now on, after its file was copied or moved there with all that is beside it:
+    /// the connections to the old file are closed, and others made to the new one.
+    ///
+    ///     try FileManager.default.copyItem(at: store.url!, to: archive)
+    ///     coordinator.setURL(archive, for: store)
+    ///
+    /// Waits until what is being read or written has ended.
+    ///
+    /// - Returns: whether it does; `false`, with a message in the log, where that store is not at the URL: then it lies where
+    ///   it lay.
+    @discardableResult
+    public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        do {
+            try whileChanging {
+                guard let attached = attachedStore(of: store) else {
+                    throw CoreDataErrors.make(
+                        NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
+                }
+                if let other = persistentStore(for: url), other !== store {
+                    throw CoreDataErrors.make(
+                        NSPersistentStoreOperationError, "Another store of this coordinator lies at '\(url.path)'.")
+                }
+                try attached.move(to: url)
+            }
+            return true
+        } catch {
+            CoreDataLog.general.error("setURL(_:for:): \(error.localizedDescription)")
+            return false
+        }
+    }
+
+    /// The classes of stores that can be added, by their types' names.
+    ///
+    ///     var address: UInt = 0
+    ///     NSPersistentStoreCoordinator.registeredStoreTypes[NSSQLiteStoreType]?.getValue(&address)
+    ///     let storeClass: AnyClass = unsafeBitCast(address, to: AnyClass.self)
+    ///
+    /// Differs from Apple: each value holds the class's address as an unsigned number, as Foundation's has none for pointers.
+    /// There are the SQLite store and the store in memory, and others cannot be registered yet.
+    public class var registeredStoreTypes: [String: NSValue] {
+        AttachedStore.classes.mapValues { storeClass in
+            var address = unsafeBitCast(storeClass as AnyClass, to: UInt.self)
+            return NSValue(bytes: &address, objCType: "Q")
+        }
+    }
+
+    /// Takes a store away, with its log and its external data: every row is gone, and an empty file is left, which others may
+    /// be about to open.
+    ///
+    ///     try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+    ///     try coordinator.addPersistentStore(type: .sqlite, at: url)          // a new one
+    ///
+    /// A store of this coordinator is removed from it first. Where there is no file nothing happens, and to a store in memory
+    /// either.
+    ///
+    /// - Throws: 134090 when another coordinator or process uses the store, 513 when it cannot be written to or `options` say
+    ///   that it is read-only, 259 and 134000 for a file that is no store, 518 for a URL of no file. The store is then as it
+    ///   was.
+    public final func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try Self.checkType(storeType)
+        guard storeType == NSSQLiteStoreType, !url.isNullDevice else { return }
+        try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
+        try whileChanging {
+            try AttachedStore.checkMayWrite(url, options)
+            if let store = persistentStore(for: url) { try remove(store) }
+            try AttachedStore.destroy(at: url, options)
+        }
+    }
+
+    /// Takes a store away; see ``destroyPersistentStore(at:ofType:options:)``.
+    public final func destroyPersistentStore(
+        at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
+    }
+
+    /// Puts a copy of a store, with its external data, in the place of another one, or where there is none.
+    ///
+    ///     try coordinator.replacePersistentStore(
+    ///         at: url, withPersistentStoreFrom: backup, ofType: NSSQLiteStoreType)
+    ///
+    /// The copy has the UUID of the source, so that its objects' IDs are the same. The source may be in use: it is copied as it
+    /// is at one moment. The destination is replaced in one transaction: a crash leaves the old store or the new one. If this
+    /// coordinator has it, it is removed first and can be added again.
+    ///
+    /// - Throws: 134090 when another coordinator or process uses the destination, 260 where there is no source, 259 and 134000
+    ///   for a file that is no store, 512 when the destination's folder is not there, 513 when it cannot be written to, 262 and
+    ///   518 for a URL of no file. The destination is then as it was.
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try Self.checkType(storeType)
+        guard storeType == NSSQLiteStoreType, !destinationURL.isNullDevice, !sourceURL.isNullDevice else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "Only stores in files can be replaced, and by stores in files.")
+        }
+        try CoreDataErrors.checkIsFile(sourceURL)
+        try CoreDataErrors.checkIsFile(destinationURL, .fileWriteUnsupportedScheme)
+        guard destinationURL.resolvingSymlinksInPath() != sourceURL.resolvingSymlinksInPath() else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "The store '\(sourceURL.path)' cannot be replaced by itself.")
+        }
+        // What is no store shows before anything is done to the destination.
+        _ = try AttachedStore.metadata(of: sourceURL, type: storeType, sourceOptions)
+        try whileChanging {
+            try AttachedStore.checkMayWrite(destinationURL, destinationOptions)
+            if let store = persistentStore(for: destinationURL) { try remove(store) }
+            try AttachedStore.replace(
+                at: destinationURL, destinationOptions, withStoreAt: sourceURL, sourceOptions)
+        }
+    }
+
+    /// Puts a copy of a store in the place of another one; see
+    /// ``replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:ofType:)``.
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+        type: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: type.rawValue)
+    }
+}

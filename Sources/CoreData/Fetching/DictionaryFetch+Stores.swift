@@ -1,0 +1,94 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// Several stores, and how many rows they give.
+extension DictionaryFetch {
+    /// The dictionaries of all stores together: sorted, distinct and grouped over all of them.
+    ///
+    /// One statement a store. With a limit each gives as many rows as there could be of it; groups and distinct rows, all.
+    func dictionaries(ofAll stores: [AttachedStore]) throws -> [NSDictionary] {
+        var maker = DictionaryMaker(keys: columns.map(\.name))
+        var numbers = columns.map { _ in RecentNumbers() }
+        var values = [AnyObject?](repeating: nil, count: columns.count)
+        return try combined(stores).map { tuple in
+            for (index, column) in columns.enumerated() {
+                values[index] = object(tuple.values[index], column.slot, stores[tuple.store], &numbers[index])
+            }
+            return maker.make(&values)
+        }
+    }
+
+    /// How many dictionaries the stores give.
+    func count(in stores: [AttachedStore]) throws -> Int {
+        let isOneOfEachRow =
+            groups.isEmpty && !translation.request.returnsDistinctResults
+            && translation.request.havingPredicate == nil
+            && !columns.contains { TupleCombination.aggregates($0.expression, isToMany) }
+        return try CoreDataErrors.converting {
+            if isOneOfEachRow {
+                let total = try stores.reduce(0) { total, store in
+                    var plan = translation.plan(for: store)
+                    (plan.limit, plan.offset) = (0, 0)
+                    return try total + store.source.count(plan)
+                }
+                return stores.first.map { FetchPlanner.counted(total, translation.plan(for: $0)) } ?? 0
+            }
+            if stores.count > 1 { return try combined(stores).count }
+            var count = 0
+            for store in stores {
+                try store.source.forEachTuple(
+                    translation.plan(for: store), columns: fetchColumns,
+                    distinct: translation.request.returnsDistinctResults, groupBy: groups.map(\.expression),
+                    having: translation.request.havingPredicate?.node
+                ) { _ in count += 1 }
+            }
+            return count
+        }
+    }
+
+    private var fetchColumns: [FetchColumn] {
+        columns.map { FetchColumn(name: $0.name, expression: $0.expression) }
+    }
+
+    private func combined(_ stores: [AttachedStore]) throws -> [TupleCombination.Tuple] {
+        let request = translation.request
+        return try CoreDataErrors.converting {
+            let combination = try TupleCombination(
+                fetchColumns, groupBy: groups.map(\.expression), having: request.havingPredicate?.node,
+                sorts: translation.sorts, isDistinct: request.returnsDistinctResults, isToMany: isToMany)
+            var externals: [ExpressionNode: External] = [:]
+            for column in columns + groups { externals[column.expression] = column.external }
+            let askedExternals = combination.asked.map { externals[$0.expression] }
+            var tuples: [TupleCombination.Tuple] = []
+            for (index, store) in stores.enumerated() {
+                var missing: [Missing] = []
+                try store.source.forEachTuple(
+                    combination.plan(translation.plan(for: store)), columns: combination.asked,
+                    distinct: combination.asksDistinct, groupBy: combination.groups, having: nil
+                ) { tuple in
+                    let values = combination.asked.indices.map { column in
+                        askedExternals[column].map { plain(tuple[column], $0, store, &missing) } ?? tuple[column]
+                    }
+                    tuples.append(TupleCombination.Tuple(values: values, store: index))
+                }
+                for value in missing { tell(value, store) }
+            }
+            guard let first = stores.first else { return [] }
+            return try combination.combined(tuples, translation.plan(for: first))
+        }
+    }
+
+    /// Whether the path leads to many rows.
+    private func isToMany(_ keys: [String]) -> Bool {
+        var current = translation.entity
+        for key in keys {
+            guard let slot = current.slot(forKey: key) else { return false }
+            if current.slots[slot].isToMany { return true }
+            guard let relationship = current.slots[slot].relationship else { return false }
+            current = coordinator.runtime.entities[relationship.destination]
+        }
+        return false
+    }
+}

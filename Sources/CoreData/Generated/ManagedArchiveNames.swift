@@ -1,0 +1,44 @@
+import CObjectRuntime
+import Foundation
+
+/// The names that archives have for classes with coding, where these are not the classes' own.
+///
+/// On Apple's platforms `@objc(MyColor)` makes archives say `MyColor`, where they say `Palette.MyColor` here. So that either side
+/// reads what the other one archived, `coredata port` writes one subclass of this for each such class, all of them named
+/// `_ArchiveNames`. They are found by that name before the first model with transformable attributes is used.
+///
+///     enum _ArchiveNamesOfMyColor {
+///         final class _ArchiveNames: ManagedArchiveNames {
+///             override class var classes: [String: AnyClass] { ["MyColor": MyColor.self] }
+///         }
+///     }
+open class ManagedArchiveNames {
+    /// Classes by the names that archives have for them.
+    open class var classes: [String: AnyClass] { [:] }
+
+    /// The names that the program lists, by the classes' own; looked for once, when Foundation's unarchiver is told them, too.
+    ///
+    /// Its archiver cannot be told: off Apple's platforms it does nothing with `setClassName(_:for:)`. See ``SecureArchive``.
+    static let registered: [String: String] = {
+        let found = Found()
+        ocd_for_each_class_named(
+            "_ArchiveNames",
+            { metadata, _, context in
+                guard let list = unsafeBitCast(metadata, to: AnyClass.self) as? ManagedArchiveNames.Type, let context
+                else { return }
+                let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
+                for (name, type): (String, AnyClass) in list.classes {
+                    found.names[NSStringFromClass(type)] = name
+                    // What the program has set itself stays.
+                    if NSKeyedUnarchiver.class(forClassName: name) == nil {
+                        NSKeyedUnarchiver.setClass(type, forClassName: name)
+                    }
+                }
+            }, Unmanaged.passUnretained(found).toOpaque())
+        return found.names
+    }()
+
+    private final class Found {
+        var names: [String: String] = [:]
+    }
+}

@@ -1,0 +1,31 @@
+import CObjectRuntime
+import Foundation
+
+/// What Foundation's dictionaries answer for `@count`, `@allKeys` and `@allValues`: its `value(forKey:)` stops the program at any key
+/// that begins with `@`. Put into its classes as the methods of predicates are; see docs/decisions/foundations-predicates.md.
+enum DictionaryGraft {
+    private static let keyed = MethodGraft(
+        KeyedDictionary.self, count: 1, plain: (PlainDictionary.self, OtherPlainDictionary.self),
+        base: NSDictionary.self)
+
+    /// When the program begins.
+    static func begin() {
+        let classes: [AnyClass] = [NSDictionary.self, NSMutableDictionary.self]
+        guard classes.allSatisfy(keyed.fits) else { return }
+        for type in classes { keyed.apply(to: type) }
+    }
+}
+
+extension NSDictionary {
+    /// Nothing may be concluded from the class, so this is not inlined.
+    @inline(never)
+    fileprivate func entry(forKey key: String) -> Any? { KeyValueCoding.entry(key, of: self) }
+}
+
+private class PlainDictionary: NSDictionary {}
+
+private class OtherPlainDictionary: NSDictionary {}
+
+private class KeyedDictionary: NSDictionary {
+    override func value(forKey key: String) -> Any? { entry(forKey: key) }
+}

@@ -1,0 +1,153 @@
+// swift-format-ignore-file: AvoidRetroactiveConformances
+
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+// Archiving, as Apple's classes can be archived. What is archived is the text of the predicate language; Apple's archives
+// are made of private classes, so neither side reads the other's. See docs/differences-from-apple.md.
+
+extension NSPredicate: @retroactive NSCoding, @retroactive NSSecureCoding {}
+
+@available(*, deprecated, message: "Only for archives")
+extension Foundation.NSExpression: @retroactive NSCoding, @retroactive NSSecureCoding {}
+
+extension NSSortDescriptor: @retroactive NSCoding, @retroactive NSSecureCoding {}
+
+extension PredicateMaking where Self: NSPredicate {
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Archives the predicate; one with code or objects in it makes the archive an error.
+    public func encode(with coder: NSCoder) {
+        PredicateArchive.encode(node.archivedFormat, "\(node.predicateFormat)", with: coder)
+    }
+
+    /// Reads an archived predicate; `nil` where there is none, or where it could not be archived.
+    public init?(coder: NSCoder) {
+        guard let text = PredicateArchive.decode(from: coder) else { return nil }
+        do {
+            self.init(predicateNode: try PredicateParser.parse(format: text))
+        } catch {
+            PredicateArchive.fail(error.diagnostic.message, coder)
+            return nil
+        }
+    }
+}
+
+extension ExpressionMaking where Self: NSExpression {
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Archives the expression; one with code or objects in it makes the archive an error.
+    public func encode(with coder: NSCoder) {
+        PredicateArchive.encode(node.archivedFormat, "\(node.predicateFormat)", with: coder)
+    }
+
+    /// Reads an archived expression; `nil` where there is none, or where it could not be archived.
+    public init?(coder: NSCoder) {
+        guard let text = PredicateArchive.decode(from: coder) else { return nil }
+        do {
+            self.init(node: try PredicateParser.parseExpression(format: text))
+        } catch {
+            PredicateArchive.fail(error.diagnostic.message, coder)
+            return nil
+        }
+    }
+}
+
+extension SortDescriptorMaking where Self: NSSortDescriptor {
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Archives the descriptor, as Apple's does; one with code makes the archive an error.
+    public func encode(with coder: NSCoder) {
+        guard let selector, let ordering else {
+            return PredicateArchive.refuse("\(self)", with: coder)
+        }
+        coder.encode(ordering.key.map { NSString(string: $0) }, forKey: "NSKey")
+        coder.encode(ordering.ascending, forKey: "NSAscending")
+        coder.encode(NSString(string: selector.description), forKey: "NSSelector")
+    }
+
+    /// Reads an archived descriptor; `nil` where there is none, or where it could not be archived.
+    public init?(coder: NSCoder) {
+        guard let selector = coder.decodeObject(of: NSString.self, forKey: "NSSelector") else {
+            PredicateArchive.fail("There is no sort descriptor in the archive.", coder)
+            return nil
+        }
+        let key = coder.decodeObject(of: NSString.self, forKey: "NSKey").map { String(describing: $0) }
+        self.init(
+            key: key, ascending: coder.decodeBool(forKey: "NSAscending"),
+            selector: Selector(String(describing: selector)))
+    }
+}
+
+private enum PredicateArchive {
+    private static let textKey = "OpenCoreDataFormat"
+
+    static func encode(_ text: String?, _ what: String, with coder: NSCoder) {
+        guard let text else { return refuse(what, with: coder) }
+        coder.encode(NSString(string: text), forKey: textKey)
+    }
+
+    /// Foundation's archiver throws the error at the end; another coder can only be told that there is nothing.
+    static func refuse(_ what: String, with coder: NSCoder) {
+        let error = CocoaError(
+            .coderInvalidValue,
+            userInfo: [NSLocalizedDescriptionKey: "Code and objects cannot be archived: \(what)."])
+        if let archiver = coder as? NSKeyedArchiver { archiver.error = error } else { PredicateReporting.report(error) }
+    }
+
+    static func decode(from coder: NSCoder) -> String? {
+        if let text = coder.decodeObject(of: NSString.self, forKey: textKey) { return String(describing: text) }
+        fail("There is nothing that this module has archived.", coder)
+        return nil
+    }
+
+    static func fail(_ message: String, _ coder: NSCoder) {
+        // Else Foundation would stop the program.
+        guard coder.decodingFailurePolicy == .setErrorAndReturn else { return }
+        coder.failWithError(CocoaError(.coderReadCorrupt, userInfo: [NSLocalizedDescriptionKey: message]))
+    }
+}
+
+extension PredicateNode {
+    /// The text that is the same predicate when it is read again; `nil` where no text is.
+    fileprivate var archivedFormat: String? {
+        guard !containsBlocks else { return nil }
+        let text = predicateFormat
+        return (try? PredicateParser.parse(format: text))?.predicateFormat == text && !containsObjects ? text : nil
+    }
+
+    private var containsObjects: Bool {
+        var found = false
+        forEachExpression { found = found || $0.isObject }
+        return found
+    }
+}
+
+extension ExpressionNode {
+    fileprivate var archivedFormat: String? {
+        let text = predicateFormat
+        var isText = true
+        forEachExpression { if $0.isObject { isText = false } }
+        return isText && (try? PredicateParser.parseExpression(format: text))?.predicateFormat == text ? text : nil
+    }
+
+    fileprivate var isObject: Bool {
+        switch self {
+        case .constant(let constant): constant.isObject
+        case .block: true
+        default: false
+        }
+    }
+}
+
+extension Constant {
+    fileprivate var isObject: Bool {
+        switch self {
+        case .object, .key, .value(.opaque): true
+        case .collection(let members, _): members.contains { $0.isObject }
+        case .dictionary(let entries): entries.contains { $0.key.isObject || $0.value.isObject }
+        case .value, .symbol: false
+        }
+    }
+}

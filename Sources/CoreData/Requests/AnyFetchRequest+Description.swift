@@ -1,0 +1,44 @@
+import CoreDataPredicate
+import Foundation
+
+extension AnyFetchRequest {
+    /// What the request asks for, for logs: what is as it is without being set is left out.
+    final var summary: String {
+        var parts = ["entity: \(entityName ?? "none")"]
+        if let predicate { parts.append("predicate: \(predicate.node.predicateFormat)") }
+        if let sortDescriptors, !sortDescriptors.isEmpty {
+            parts.append("sortDescriptors: " + sortDescriptors.map(\.description).joined(separator: ", "))
+        }
+        if fetchLimit > 0 { parts.append("limit: \(fetchLimit)") }
+        if fetchOffset > 0 { parts.append("offset: \(fetchOffset)") }
+        if fetchBatchSize > 0 { parts.append("batch size: \(fetchBatchSize)") }
+        parts.append("type: \(resultType.name)")
+        if let propertiesToFetch { parts.append("propertiesToFetch: \(Self.names(propertiesToFetch))") }
+        if let propertiesToGroupBy { parts.append("propertiesToGroupBy: \(Self.names(propertiesToGroupBy))") }
+        if let havingPredicate { parts.append("havingPredicate: \(havingPredicate.node.predicateFormat)") }
+        if returnsDistinctResults { parts.append("distinct") }
+        if !includesSubentities { parts.append("without subentities") }
+        if !includesPendingChanges { parts.append("without pending changes") }
+        if let paths = relationshipKeyPathsForPrefetching, !paths.isEmpty {
+            parts.append("prefetching: " + paths.joined(separator: ", "))
+        }
+        return "(" + parts.joined(separator: "; ") + ")"
+    }
+
+    private static func names(_ properties: [Any]) -> String {
+        properties.map { ($0 as? NSPropertyDescription)?.name ?? "\($0)" }.joined(separator: ", ")
+    }
+}
+
+extension NSFetchRequestResultType {
+    /// The name that Apple's Objective-C has for it.
+    fileprivate var name: String {
+        switch self {
+        case .managedObjectResultType: "NSManagedObjectResultType"
+        case .managedObjectIDResultType: "NSManagedObjectIDResultType"
+        case .dictionaryResultType: "NSDictionaryResultType"
+        case .countResultType: "NSCountResultType"
+        default: "\(rawValue)"
+        }
+    }
+}

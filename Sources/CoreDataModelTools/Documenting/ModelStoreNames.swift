@@ -1,0 +1,36 @@
+import CoreDataModel
+import CoreDataStore
+
+/// The names that a store gives to what a model has.
+package struct ModelStoreNames: Sendable {
+    /// The table of each entity by name; subentities share their root's.
+    package var tables: [String: String] = [:]
+    /// By `Book.title`: the column; of a many-to-many relationship the join table.
+    package var columns: [String: String] = [:]
+
+    package init() {}
+
+    /// The names that a fresh store of the whole model gives its tables and columns.
+    package init(of model: CompiledModel) {
+        let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+        for entity in model.entities {
+            tables[entity.name] = schema.table(ofRoot: entity.root)?.name
+            for property in entity.properties where !property.isTransient {
+                columns["\(entity.name).\(property.name)"] = Self.place(of: property, in: entity, schema)
+            }
+        }
+    }
+
+    private static func place(
+        of property: CompiledProperty, in entity: CompiledEntity, _ schema: SchemaLayout
+    ) -> String? {
+        switch property.kind {
+        case .attribute: schema.columnName(entity: entity.ordinal, role: .attribute(slot: property.slot))
+        case .relationship(let relationship) where relationship.isToMany:
+            schema.layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)]?.name
+        case .relationship:
+            schema.columnName(entity: entity.ordinal, role: .destinationKey(slot: property.slot))
+        case .fetched: nil
+        }
+    }
+}

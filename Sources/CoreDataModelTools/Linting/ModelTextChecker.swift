@@ -1,0 +1,113 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+
+/// What the texts in a model mean: predicates and derivations, and whether a store can have them.
+package struct ModelTextChecker {
+    package init() {}
+
+    /// The keys that a predicate reads, in order; throws where it does not parse.
+    func keyPaths(inPredicate text: String) throws(ModelTextProblem) -> [ModelKeyPath] {
+        var collector = KeyPathCollector()
+        collector.visit(try parse(text))
+        return collector.paths
+    }
+
+    /// Whether a value passes a validation predicate; throws where it cannot be evaluated.
+    func accepts(_ value: Value, predicate text: String) throws(ModelTextProblem) -> Bool {
+        let predicate = try parse(text)
+        do {
+            return try PredicateEvaluator(predicate).evaluate(.value(value))
+        } catch {
+            throw ModelTextProblem((error as? PredicateFailure)?.diagnostic.message ?? "\(error)")
+        }
+    }
+
+    /// Why a store cannot derive the attribute; `nil` if it can.
+    func derivationProblem(of slot: Int, in entity: CompiledEntity, of model: CompiledModel) -> String? {
+        SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
+            .derivationProblem(of: entity.properties[slot], in: entity)
+    }
+
+    /// Why a store cannot have the index's predicate; `nil` if it can.
+    func indexProblem(
+        of index: CompiledFetchIndex, in entity: CompiledEntity, of model: CompiledModel
+    ) -> String? {
+        SchemaLayout.fresh(model: model, entities: Array(model.entities.indices)).indexProblem(of: index, in: entity)
+    }
+
+    private func parse(_ text: String) throws(ModelTextProblem) -> PredicateNode {
+        do {
+            return try PredicateParser.parse(format: text)
+        } catch {
+            throw ModelTextProblem(error.diagnostic.message)
+        }
+    }
+}
+
+/// Why a text of a model means nothing.
+struct ModelTextProblem: Error {
+    var message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+/// A path of keys that a predicate reads.
+struct ModelKeyPath: Hashable, Sendable {
+    /// The variable that it starts at, without `$`; `nil` for the object itself.
+    var variable: String?
+    var keys: [String]
+
+    init(variable: String? = nil, keys: [String]) {
+        self.variable = variable
+        self.keys = keys
+    }
+}
+
+/// Collects the key paths of a predicate, in the order in which they are written.
+private struct KeyPathCollector {
+    private(set) var paths: [ModelKeyPath] = []
+
+    mutating func visit(_ predicate: PredicateNode) {
+        switch predicate {
+        case .constant, .block: break
+        case .comparison(let comparison):
+            visit(comparison.left)
+            visit(comparison.right)
+        case .and(let parts), .or(let parts): for part in parts { visit(part) }
+        case .not(let part): visit(part)
+        }
+    }
+
+    private mutating func visit(_ expression: ExpressionNode) {
+        switch expression {
+        case .constant, .evaluatedObject, .variable, .anyKey, .block: break
+        case .keyPath(let operand, let keys): visit(operand, keys)
+        case .function(_, let arguments), .aggregate(let arguments): for argument in arguments { visit(argument) }
+        case .message(let target, _, let arguments): for argument in [target] + arguments { visit(argument) }
+        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):
+            visit(a)
+            visit(b)
+        case .subquery(let collection, _, let predicate):
+            visit(collection)
+            visit(predicate)
+        case .conditional(let condition, let a, let b):
+            visit(condition)
+            visit(a)
+            visit(b)
+        case .assignment(_, let value): visit(value)
+        case .fetch(let request, let context, _):
+            visit(request)
+            visit(context)
+        }
+    }
+
+    private mutating func visit(_ operand: ExpressionNode, _ keys: [String]) {
+        switch operand {
+        case .evaluatedObject: paths.append(.init(keys: keys))
+        case .variable(let name): paths.append(.init(variable: name, keys: keys))
+        default: visit(operand)
+        }
+    }
+}

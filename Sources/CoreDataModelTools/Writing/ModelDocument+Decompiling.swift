@@ -1,0 +1,86 @@
+import CoreDataModel
+import CoreDataPrimitives
+
+extension ModelDocument {
+    /// A compiled model's document as the source that it may have been compiled from.
+    ///
+    /// What compiling adds is taken away again; what it drops gets the values that Xcode gives a new model:
+    /// entities are synchronised, numbers are scalars in generated classes, no class is generated.
+    package func decompiled() -> ModelDocument {
+        var document = namingComposites()
+        document.appliesIndexDecodingQuirk = true
+        document.origin = .written
+        for index in document.entities.indices { document.entities[index].decompile() }
+        for index in document.composites.indices {
+            for position in document.composites[index].properties.indices {
+                document.composites[index].properties[position].decompile()
+            }
+        }
+        return document
+    }
+
+    /// The document with a composite for the elements of each composite attribute that has its own.
+    package func namingComposites() -> ModelDocument {
+        var document = self
+        for index in entities.indices {
+            for position in entities[index].properties.indices {
+                let property = entities[index].properties[position]
+                let name = entities[index].name + property.name.prefix(1).uppercased() + property.name.dropFirst()
+                document.entities[index].properties[position] = document.namingComposite(of: property, name)
+            }
+        }
+        return document
+    }
+
+    private mutating func namingComposite(of property: PropertyElement, _ name: String) -> PropertyElement {
+        guard case .attribute(var attribute) = property.kind, attribute.type == .composite,
+            attribute.compositeName == nil, !attribute.elements.isEmpty
+        else { return property }
+        var composite = CompositeElement(name: name)
+        composite.properties = attribute.elements
+        for index in composite.properties.indices {
+            let element = composite.properties[index]
+            composite.properties[index] = namingComposite(
+                of: element, name + element.name.prefix(1).uppercased() + element.name.dropFirst())
+        }
+        var number = 2
+        while composites.contains(where: { $0.name == composite.name && $0.properties != composite.properties }) {
+            composite.name = "\(name)\(number)"
+            number += 1
+        }
+        if !composites.contains(where: { $0.name == composite.name }) { composites.append(composite) }
+        attribute.compositeName = composite.name
+        attribute.elements = []
+        var result = property
+        result.kind = .attribute(attribute)
+        return result
+    }
+}
+
+extension EntityElement {
+    fileprivate mutating func decompile() {
+        isSyncable = true
+        for index in properties.indices {
+            properties[index].decompile()
+            if impliesIndex(of: properties[index]) { properties[index].isIndexed = false }
+        }
+    }
+}
+
+extension PropertyElement {
+    fileprivate mutating func decompile() {
+        switch kind {
+        case .attribute(var attribute):
+            switch attribute.type {
+            case .integer16, .integer32, .integer64, .double, .float, .boolean: attribute.usesScalarValueType = true
+            case .date, .uuid: attribute.usesScalarValueType = false
+            default: break
+            }
+            kind = .attribute(attribute)
+        case .fetched(var request):
+            request.name = "fetchedPropertyFetchRequest"
+            kind = .fetched(request)
+        case .relationship: break
+        }
+    }
+}

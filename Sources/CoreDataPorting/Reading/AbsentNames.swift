@@ -1,0 +1,119 @@
+/// Names that Apple's Foundation and Core Data have and this platform has not: the first for want of Objective-C or of a
+/// service of Apple's systems, the second because they are still to come.
+enum AbsentNames {
+    /// Why a name is not there, and what to do instead.
+    struct Absence {
+        var message: String
+        var hint: String
+    }
+
+    /// What to say of a type, function or constant of that name; `nil` where it is there, or nobody's.
+    static func absence(of name: String) -> Absence? {
+        if let reason = foundation[name] {
+            return Absence(message: "'\(name)' does not exist here", hint: reason)
+        }
+        if name == "NSPersistentHistoryTrackingKey" {
+            return Absence(
+                message: "\(name): persistent history is not yet in OpenCoreData, and a store with it is not opened",
+                hint: "set the option in #if canImport(ObjectiveC) only")
+        }
+        return coming(name) ? notYet(name) : nil
+    }
+
+    /// What to say of a member of that name, whatever it is a member of.
+    static func absence(ofMember name: String) -> Absence? {
+        if comingMembers.contains(name) { return notYet(name) }
+        return nil
+    }
+
+    static func notYet(_ name: String) -> Absence {
+        Absence(
+            message: "'\(name)' is not yet in OpenCoreData",
+            hint: "put its uses in #if canImport(ObjectiveC), or do without it here")
+    }
+
+    /// What to do in place of a name that a missing module has.
+    static func substitute(for name: String) -> String? {
+        switch name {
+        case "NSPersistentCloudKitContainer":
+            "use NSPersistentContainer here, its superclass, which opens the same stores without synchronising them"
+        case "NSPersistentCloudKitContainerOptions":
+            "put what is about CloudKit in #if canImport(CloudKit); the store opens without it"
+        case "Logger", "os_log", "OSLog", "OSSignposter":
+            "Logger(label:) of the package swift-log, 'import Logging', takes its place here; or put its uses in "
+                + "#if canImport(os)"
+        default: nil
+        }
+    }
+
+    private static func coming(_ name: String) -> Bool {
+        // The error codes are there.
+        comingNames.contains(name) || comingPrefixes.contains(where: name.hasPrefix) && !name.hasSuffix("Error")
+    }
+
+    // MARK: Foundation
+
+    private static let foundation: [String: String] = {
+        let observing = "there is no key-value observing: observe .NSManagedObjectContextObjectsDidChange, or didSet"
+        let runtime = "it asks the Objective-C runtime: call methods directly, or put it in #if canImport(ObjectiveC)"
+        let service = "put its uses in #if canImport(ObjectiveC)"
+        let byReason: [(String, [String])] = [
+            (
+                observing,
+                [
+                    "NSKeyValueObservation", "NSKeyValueChangeKey", "NSKeyValueObservingOptions",
+                    "NSKeyValueObservedChange", "NSKeyValueObservingCustomization",
+                ]
+            ),
+            (
+                runtime,
+                [
+                    "NSInvocation", "NSMethodSignature", "NSProxy", "NSException", "NSProtocolFromString",
+                    "NSStringFromProtocol", "Protocol", "objc_getAssociatedObject", "objc_setAssociatedObject",
+                    "method_exchangeImplementations", "class_getInstanceMethod", "class_getName", "object_getClass",
+                    "sel_registerName",
+                ]
+            ),
+            (
+                "a dictionary with weak values of your own takes its place",
+                ["NSMapTable", "NSHashTable", "NSPointerArray"]
+            ),
+            (
+                service,
+                [
+                    "NSUserActivity", "NSUbiquitousKeyValueStore", "NSFileCoordinator", "NSFilePresenter",
+                    "NSMetadataQuery", "NSItemProvider", "NSXPCConnection", "NSBackgroundActivityScheduler",
+                    "DistributedNotificationCenter", "NSLinguisticTagger", "NSDataDetector", "NSFileWrapper",
+                    "NSFileVersion", "RelativeDateTimeFormatter", "ListFormatter", "NSErrorPointer",
+                    "CFAbsoluteTimeGetCurrent", "NSPurgeableData",
+                ]
+            ),
+            ("undo is not yet in OpenCoreData; undoManager can be set to nil", ["UndoManager"]),
+        ]
+        var reasons: [String: String] = [:]
+        for (reason, names) in byReason { for name in names { reasons[name] = reason } }
+        return reasons
+    }()
+
+    // MARK: Core Data
+
+    /// The beginnings of names of Core Data that are all still to come.
+    static let comingPrefixes = [
+        "NSFetchedResultsController", "NSFetchedResultsSectionInfo", "NSFetchedResultsChange", "NSBatchDelete",
+        "NSBatchInsert", "NSBatchUpdate", "NSPersistentHistoryChange", "NSPersistentHistoryTransaction",
+        "NSPersistentHistoryToken", "NSPersistentHistoryResult", "NSPersistentStoreRemoteChange",
+        "NSPersistentStoreAsynchronous", "NSAsynchronousFetch", "NSIncrementalStore", "NSAtomicStore",
+    ]
+
+    static let comingNames: Set<String> = [
+        "NSCustomMigrationStage", "NSEntityMapping", "NSEntityMigrationPolicy", "NSLightweightMigrationStage",
+        "NSMappingModel", "NSMigrationManager", "NSMigrationStage", "NSPropertyMapping", "NSQueryGenerationToken",
+        "NSPersistentStoreResult", "NSSaveChangesRequest", "NSStagedMigrationManager",
+    ]
+
+    /// Members whose names nothing else is likely to have.
+    static let comingMembers: Set<String> = [
+        "NSPersistentStoreRemoteChange", "currentPersistentHistoryToken",
+        "migratePersistentStore", "queryGenerationToken", "setQueryGenerationFrom",
+    ]
+}

@@ -1,0 +1,136 @@
+import SwiftSyntax
+
+/// What does not exist here and no missing module explains: key-value observing, messages by selector, and what is still to
+/// come of Core Data.
+extension PortVisitor {
+    // MARK: Names
+
+    /// Tells which names the source uses that are not there.
+    func reportAbsentNames(except told: Set<String>) {
+        for (name, offset) in usedNames.sorted(by: { $0.value < $1.value }) {
+            guard !index.typeNames.contains(name), !told.contains(name), AppleModules.owner(ofNotImported: name) == nil,
+                let absence = AbsentNames.absence(of: name)
+            else { continue }
+            remark(absence.message, at: offset, hint: absence.hint)
+        }
+    }
+
+    // MARK: Members
+
+    func remarkAbsentMember(_ node: MemberAccessExprSyntax) {
+        let name = node.declName.baseName.plainText
+        let offset = node.declName.span.lowerBound
+        if let absence = AbsentNames.absence(ofMember: name) {
+            return remark(absence.message, at: offset, hint: absence.hint)
+        }
+        guard let owner = node.base.flatMap(Self.lastName), Self.isContextName(owner) else { return }
+        if name == "parent" {
+            tell(AbsentNames.notYet("NSManagedObjectContext.parent"), at: offset)
+        } else if name == "undoManager", !isSetToNil(node) {
+            tell(AbsentNames.notYet("NSManagedObjectContext.undoManager"), at: offset)
+        }
+    }
+
+    /// Whether a variable of that name holds a context, most likely.
+    private static func isContextName(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasSuffix("context") || name.hasSuffix("moc")
+    }
+
+    private static func lastName(_ expression: ExprSyntax) -> String? {
+        if let reference = expression.as(DeclReferenceExprSyntax.self) { return reference.baseName.plainText }
+        if let access = expression.as(MemberAccessExprSyntax.self) { return access.declName.baseName.plainText }
+        if let chained = expression.as(OptionalChainingExprSyntax.self) { return lastName(chained.expression) }
+        if let forced = expression.as(ForceUnwrapExprSyntax.self) { return lastName(forced.expression) }
+        return nil
+    }
+
+    /// `context.undoManager = nil`, which is what it always is here; to compare it with nil does no harm either.
+    private func isSetToNil(_ node: MemberAccessExprSyntax) -> Bool {
+        guard let elements = node.parent?.as(ExprListSyntax.self), elements.count == 3, let last = elements.last
+        else { return false }
+        return last.is(NilLiteralExprSyntax.self)
+    }
+
+    private func tell(_ absence: AbsentNames.Absence, at offset: Int) {
+        remark(absence.message, at: offset, hint: absence.hint)
+    }
+
+    // MARK: Calls
+
+    /// Tells calls that need Objective-C, by their names and labels.
+    func remarkAbsentCall(_ node: FunctionCallExprSyntax) {
+        let callee = node.calledExpression
+        let name: String
+        if let access = callee.as(MemberAccessExprSyntax.self) {
+            name = access.declName.baseName.plainText
+        } else if let reference = callee.as(DeclReferenceExprSyntax.self) {
+            name = reference.baseName.plainText
+        } else {
+            return
+        }
+        let labels = node.arguments.map { $0.label?.text }
+        guard let hint = Self.hint(forCallOf: name, labels, node) else { return }
+        let spelled = labels.map { ($0 ?? "_") + ":" }.joined()
+        let place = callee.as(MemberAccessExprSyntax.self)?.declName.span ?? callee.span
+        remark("'\(name)(\(spelled))' does not exist here", at: place.lowerBound, hint: hint)
+    }
+
+    private static func hint(
+        forCallOf name: String, _ labels: [String?], _ node: FunctionCallExprSyntax
+    ) -> String? {
+        let observing = "there is no key-value observing: observe .NSManagedObjectContextObjectsDidChange, or didSet"
+        let selectors = "there are no messages by selector: call the method, or keep a closure"
+        switch (name, labels) {
+        case ("publisher", ["for"]), ("publisher", ["for", "object"]), ("publisher", ["for", "options"]):
+            return "there is no Combine: use addObserver(forName:object:queue:using:)"
+        case ("notifications", ["named"]), ("notifications", ["named", "object"]):
+            return "use addObserver(forName:object:queue:using:), or an AsyncStream on top of it"
+        case ("observe", _) where node.arguments.first?.expression.is(KeyPathExprSyntax.self) == true: return observing
+        case ("addObserver", [nil, "forKeyPath", "options", "context"]), ("removeObserver", [nil, "forKeyPath"]),
+            ("removeObserver", [nil, "forKeyPath", "context"]):
+            return observing
+        case ("responds", ["to"]), ("instancesRespond", ["to"]), ("conforms", ["to"]):
+            return "ask with 'as? Protocol' instead"
+        case ("perform", [nil, "with"]), ("perform", [nil, "with", "with"]), ("perform", [nil, "with", "afterDelay"]),
+            ("performSelector", _):
+            return selectors
+        case ("perform", [nil]) where node.trailingClosure == nil && isSelector(node.arguments.first?.expression):
+            return selectors
+        case ("mergeChanges", ["fromRemoteContextSave", "into"]):
+            return "it is not yet in OpenCoreData; mergeChanges(fromContextDidSave:) is"
+        default: return nil
+        }
+    }
+
+    private static func isSelector(_ expression: ExprSyntax?) -> Bool {
+        if let macro = expression?.as(MacroExpansionExprSyntax.self) { return macro.macroName.text == "selector" }
+        let callee = expression?.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription
+        return callee == "Selector" || callee == "NSSelectorFromString"
+    }
+
+    // MARK: Overrides
+
+    /// Methods of Objective-C's root class that nothing calls here and nobody can override.
+    func remarkAbsentOverride(_ node: FunctionDeclSyntax) {
+        guard node.modifiers.modifier("override") != nil else { return }
+        let labels = node.signature.parameterClause.parameters.map(\.firstName.text)
+        let isOfType = node.modifiers.modifier("class", "static") != nil
+        let isAbsent =
+            switch (node.name.plainText, labels, isOfType) {
+            case ("description", [], true), ("debugDescription", [], true), ("initialize", [], true),
+                ("load", [], true),
+                ("keyPathsForValuesAffectingValue", ["forKey"], true),
+                ("automaticallyNotifiesObservers", ["forKey"], true),
+                ("resolveInstanceMethod", _, true), ("observeValue", ["forKeyPath", "of", "change", "context"], false),
+                ("addObserver", _, false), ("removeObserver", _, false), ("responds", ["to"], false),
+                ("forwardingTarget", ["for"], false), ("method", ["for"], false):
+                true
+            default: false
+            }
+        guard isAbsent else { return }
+        remark(
+            "'\(node.name.plainText)' cannot be overridden: NSObject has no such method here",
+            at: node.name.span.lowerBound, hint: "put it in #if canImport(ObjectiveC)")
+    }
+}

@@ -1,0 +1,71 @@
+import SwiftSyntax
+
+/// Casts that only classes of Objective-C allow: of fetch requests to another result type, and of array literals to sets.
+extension PortVisitor {
+    /// `T.fetchRequest() as! NSFetchRequest<T>`: here each result type makes a class of its own.
+    func portCasts(_ node: SequenceExprSyntax) {
+        let elements = Array(node.elements)
+        for (position, element) in elements.enumerated() where position > 0 && position + 1 < elements.count {
+            guard let cast = element.as(UnresolvedAsExprSyntax.self),
+                let type = elements[position + 1].as(TypeExprSyntax.self)?.type
+            else { continue }
+            let value = elements[position - 1]
+            if cast.questionOrExclamationMark == nil {
+                portSetLiteral(value, as: type, through: type.span.upperBound)
+            } else if isFetchRequest(type) {
+                portRequestCast(value, cast, type, isAlone: isAlone(elements, before: position - 1))
+            }
+        }
+    }
+
+    private func portRequestCast(
+        _ value: ExprSyntax, _ cast: UnresolvedAsExprSyntax, _ type: TypeSyntax, isAlone: Bool
+    ) {
+        guard isAlone else {
+            remark(
+                "a fetch request cannot be cast to \(type.trimmedDescription) here", at: cast.span.lowerBound,
+                hint: "write \(type.trimmedDescription).cast(…) in #if !canImport(ObjectiveC)")
+            return
+        }
+        // What is awaited or tried is so as a whole.
+        var value = value
+        while let inner = value.as(TryExprSyntax.self)?.expression ?? value.as(AwaitExprSyntax.self)?.expression {
+            value = inner
+        }
+        let isForced = cast.questionOrExclamationMark?.text == "!"
+        let start = value.span.lowerBound
+        rewrite(start..<start, to: "\(type.trimmedDescription).cast(", as: .requestCast)
+        rewrite(value.span.upperBound..<type.span.upperBound, to: isForced ? ")!" : ")", as: .requestCast)
+    }
+
+    private func isFetchRequest(_ type: TypeSyntax) -> Bool {
+        guard let type = type.as(IdentifierTypeSyntax.self) else { return false }
+        return type.name.plainText == "NSFetchRequest" && type.genericArgumentClause != nil
+    }
+
+    /// Whether no operator that binds tighter than a cast takes the value for its own.
+    private func isAlone(_ elements: [ExprSyntax], before position: Int) -> Bool {
+        guard position > 0 else { return true }
+        let operation = elements[position - 1]
+        if operation.is(AssignmentExprSyntax.self) { return true }
+        guard let binary = operation.as(BinaryOperatorExprSyntax.self) else { return true }
+        return ["??", "==", "!=", "===", "!==", "&&", "||"].contains(binary.operator.text)
+    }
+
+    // MARK: Sets
+
+    /// `let tags: NSSet = [a, b]`: here an array literal is no set of Foundation's.
+    func portSetLiteral(_ node: PatternBindingSyntax) {
+        guard let type = node.typeAnnotation?.type, let value = node.initializer?.value else { return }
+        portSetLiteral(value, as: type, through: value.span.upperBound)
+    }
+
+    private func portSetLiteral(_ value: ExprSyntax, as type: TypeSyntax, through end: Int) {
+        let plain = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
+        guard value.is(ArrayExprSyntax.self), let name = plain.as(IdentifierTypeSyntax.self)?.name.plainText,
+            ["NSSet", "NSMutableSet", "NSCountedSet"].contains(name)
+        else { return }
+        rewrite(value.span.lowerBound..<value.span.lowerBound, to: "\(name)(array: ", as: .setLiteral)
+        rewrite(value.span.upperBound..<end, to: ")", as: .setLiteral)
+    }
+}

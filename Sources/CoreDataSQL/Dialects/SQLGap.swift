@@ -1,0 +1,72 @@
+/// Something that a statement asks for and a dialect lacks.
+package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
+    case function(SQLFunction)
+    case aggregate(SQLAggregate)
+    case collation(SQLCollation)
+
+    package var description: String {
+        switch self {
+        case .function(let function): function.rawValue
+        case .aggregate(let aggregate): aggregate.rawValue
+        case .collation(let collation): collation.rawValue
+        }
+    }
+}
+
+extension SQLExpression {
+    /// The first thing in it that the dialect lacks; `nil` where it has all.
+    package func gap(in dialect: SQLDialect) -> SQLGap? {
+        if dialect.hasEverything { return nil }
+        switch self {
+        case .bind, .integer, .null, .column, .countAll: return nil
+        case .comparison(_, let a, let b), .arithmetic(_, let a, let b):
+            return a.gap(in: dialect) ?? b.gap(in: dialect)
+        case .negation(let value), .onesComplement(let value), .not(let value), .isNull(let value),
+            .isNotNull(let value), .cast(let value, _):
+            return value.gap(in: dialect)
+        case .and(let terms), .or(let terms): return Self.gap(terms, in: dialect)
+        case .between(let value, let low, let high): return Self.gap([value, low, high], in: dialect)
+        case .inList(let value, let items): return value.gap(in: dialect) ?? Self.gap(items, in: dialect)
+        case .inSelect(let value, let select): return value.gap(in: dialect) ?? select.gap(in: dialect)
+        case .exists(let select), .scalar(let select): return select.gap(in: dialect)
+        case .function(let function, let arguments):
+            if !dialect.computes(function, arguments) { return .function(function) }
+            return Self.gap(arguments, in: dialect)
+        case .aggregate(let aggregate, let value, let distinct):
+            switch dialect.form(of: aggregate) {
+            case nil: return .aggregate(aggregate)
+            case .ordered? where distinct: return .aggregate(aggregate)
+            default: return value.gap(in: dialect)
+            }
+        case .collate(let value, let collation):
+            return dialect.name(of: collation) == nil ? .collation(collation) : value.gap(in: dialect)
+        case .caseWhen(let whens, let otherwise):
+            return Self.gap(whens.flatMap { [$0.condition, $0.value] } + [otherwise], in: dialect)
+        }
+    }
+
+    private static func gap(_ expressions: [SQLExpression], in dialect: SQLDialect) -> SQLGap? {
+        for expression in expressions {
+            if let gap = expression.gap(in: dialect) { return gap }
+        }
+        return nil
+    }
+}
+
+extension SelectStatement {
+    /// The first thing in it that the dialect lacks; `nil` where it has all.
+    package func gap(in dialect: SQLDialect) -> SQLGap? {
+        if dialect.hasEverything { return nil }
+        for source in [source] + joins.map(\.source) {
+            if let gap = source.members?.array.gap(in: dialect) { return gap }
+            for case let gap? in source.rows.joined().lazy.map({ $0.gap(in: dialect) }) { return gap }
+        }
+        let expressions =
+            columns.map(\.expression) + joins.map(\.condition) + [condition].compactMap { $0 } + groups
+            + [having].compactMap { $0 } + orders.map(\.expression)
+        for expression in expressions {
+            if let gap = expression.gap(in: dialect) { return gap }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+extension SQLRenderer {
+    /// A function that the dialect lacks is written by its name, for the database to refuse: planners ask before.
+    mutating func function(_ function: SQLFunction, _ arguments: [SQLExpression]) {
+        switch dialect.form(of: function) ?? .call(function.rawValue) {
+        case .call(let name), .ordered(let name):
+            text.append(verbatim: name)
+            list(arguments)
+        case .infix(let sign):
+            text.append("(")
+            for (index, argument) in arguments.enumerated() {
+                if index > 0 { text.append(verbatim: " \(sign) ") }
+                operand(argument, above: .unary)
+            }
+            text.append(")")
+        case .template(let template), .plainTemplate(let template):
+            self.template(template, arguments)
+        case .collated(let collations):
+            collatedEquality(arguments, collations)
+        }
+    }
+
+    mutating func aggregate(_ aggregate: SQLAggregate, _ value: SQLExpression, _ distinct: Bool) {
+        switch dialect.form(of: aggregate) ?? .call(aggregate.rawValue) {
+        case .ordered(let name):
+            text.append(verbatim: name)
+            text.append(" WITHIN GROUP (ORDER BY ")
+            expression(value)
+            text.append(")")
+        case .call(let name), .infix(let name), .template(let name), .plainTemplate(let name):
+            text.append(verbatim: name)
+            text.append(distinct ? "(DISTINCT " : "(")
+            expression(value)
+            text.append(")")
+        case .collated: list([value])
+        }
+    }
+
+    /// Text with `{0}`, `{1}`, … for the arguments.
+    private mutating func template(_ template: String, _ arguments: [SQLExpression]) {
+        for (index, piece) in template.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
+            guard index > 0, let end = piece.firstIndex(of: "}"), let number = Int(piece[..<end]),
+                arguments.indices.contains(number)
+            else {
+                text.append(verbatim: String(piece))
+                continue
+            }
+            operand(arguments[number], above: .unary)
+            text.append(verbatim: String(piece[piece.index(after: end)...]))
+        }
+    }
+
+    /// `(a COLLATE c = b)`
+    private mutating func collatedEquality(_ arguments: [SQLExpression], _ collations: [String]) {
+        text.append("(")
+        operand(arguments[0], above: .unary)
+        if case .integer(let options)? = arguments.last, options > 0, options <= collations.count {
+            text.append(" COLLATE ")
+            text.append(identifier: collations[Int(options) - 1])
+        }
+        text.append(" = ")
+        operand(arguments[1], above: .unary)
+        text.append(")")
+    }
+
+    /// A value as it stands in a schema of the standard.
+    mutating func constant(_ value: SQLValue) {
+        switch value {
+        case .null: text.append("NULL")
+        case .integer(let value): text.append(integer: value)
+        case .real(let value) where value.isFinite: text.append(verbatim: "\(value)")
+        case .real(let value):
+            text.append(quoted: value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity")
+            text.append("::DOUBLE PRECISION")
+        case .text(let value): text.append(quoted: value)
+        case .blob(let value):
+            let digits = value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            text.append(quoted: "\\x" + digits)
+            text.append("::BYTEA")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import CSQLite
+import CoreDataSQL
+import Foundation
+
+/// SQLite's files as wholes.
+///
+/// ```
+///  lock: leave WAL mode (fails while somebody has the log open) ──▶ exclusive lock, kept until the connection closes
+///  empty:    lock ──▶ truncate
+///  replace:  read transaction on the source ──▶ lock ──▶ sqlite3_backup: one transaction of the destination
+/// ```
+package enum SQLiteFile: SQLDatabaseFile {
+    package static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws {
+        guard let path = options.path else { return }
+        let database = try openForWriting(path, creates: false)
+        defer { sqlite3_close_v2(database) }
+        do { try lock(database, options) } catch let failure as SQLFailure {
+            // What is damaged cannot be locked; it is to go all the same.
+            guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path) else { throw failure }
+        }
+        // By path: to close the file here would give up the locks that SQLite holds on it.
+        guard truncate(path, 0) == 0 else { throw unwritable(path, errno) }
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        try whileLocked()
+    }
+
+    package static func replace(
+        _ destination: DatabaseOptions, with source: DatabaseOptions, beforeCopy: () throws -> Void
+    ) throws {
+        guard let path = destination.path, let sourcePath = source.path else { return }
+        let from = try openForReading(sourcePath, source)
+        defer { sqlite3_close_v2(from) }
+        // From now on the source is as it is at this moment.
+        for sql in ["BEGIN", "SELECT COUNT(*) FROM sqlite_master"] { try run(sql, on: from) }
+        let isNew = !FileManager.default.fileExists(atPath: path)
+        do {
+            let to = try openLocked(path, destination)
+            defer { sqlite3_close_v2(to) }
+            try beforeCopy()
+            try copy(from, to)
+            // A connection that keeps its lock keeps its journal, too, which means nothing any more.
+            unlink(path + "-journal")
+        } catch {
+            if isNew { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
+            throw error
+        }
+    }
+
+    // MARK: Steps
+
+    /// Opens a file, or makes it, for this connection alone. One that is damaged is emptied: nothing is lost of it.
+    private static func openLocked(_ path: String, _ options: DatabaseOptions) throws -> OpaquePointer {
+        let database = try openForWriting(path, creates: true)
+        do {
+            try lock(database, options)
+            return database
+        } catch let failure as SQLFailure {
+            sqlite3_close_v2(database)
+            guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path), truncate(path, 0) == 0 else {
+                throw failure
+            }
+            for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        }
+        // Anew, since what the other connection knew of the file is no longer true.
+        let emptied = try openForWriting(path, creates: true)
+        do { try lock(emptied, options) } catch {
+            sqlite3_close_v2(emptied)
+            throw error
+        }
+        return emptied
+    }
+
+    private static func copy(_ from: OpaquePointer, _ to: OpaquePointer) throws {
+        guard let backup = sqlite3_backup_init(to, "main", from, "main") else {
+            throw SQLFailure.last(of: to, code: sqlite3_errcode(to))
+        }
+        let code = sqlite3_backup_step(backup, -1)
+        // Without having come to its end it is rolled back.
+        let end = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, end == SQLITE_OK else {
+            throw SQLFailure.last(of: to, code: code == SQLITE_DONE ? end : code)
+        }
+    }
+
+    /// Takes the database for this connection alone, until it is closed.
+    private static func lock(_ database: OpaquePointer, _ options: DatabaseOptions) throws {
+        wait(database, options)
+        for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT"] {
+            try run(sql, on: database)
+        }
+    }
+
+    /// A database that is open with a log stays so: to wait for long without being asked to would be for nothing.
+    private static func wait(_ database: OpaquePointer, _ options: DatabaseOptions) {
+        let timeout = (options.busyTimeout ?? .seconds(1)).components
+        sqlite3_busy_timeout(
+            database, Int32(clamping: timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000))
+    }
+
+    private static func run(_ sql: String, on database: OpaquePointer) throws {
+        let code = sqlite3_exec(database, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: database, code: code, sql: sql) }
+    }
+
+    private static func openForReading(_ path: String, _ options: DatabaseOptions) throws -> OpaquePointer {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw SQLFailure(kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "there is no file at '\(path)'")
+        }
+        // Not as a file that is looked at once, whose header is read: to close it would give up the locks that this process
+        // has on it.
+        let database = try SQLiteConnection.openReadOnly(path)
+        wait(database, options)
+        return database
+    }
+
+    private static func openForWriting(_ path: String, creates: Bool) throws -> OpaquePointer {
+        let database = try SQLiteConnection.open(path, SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0))
+        guard sqlite3_db_readonly(database, "main") != 1 else {
+            sqlite3_close_v2(database)
+            throw SQLFailure(
+                kind: .readOnly, code: Int(SQLITE_READONLY), message: "no permission to write '\(path)'")
+        }
+        return database
+    }
+
+    /// Whether the file was a database once, though it may be damaged.
+    private static func isDatabase(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+    }
+
+    private static func unwritable(_ path: String, _ code: Int32) -> SQLFailure {
+        SQLFailure(
+            kind: .readOnly, code: Int(SQLITE_IOERR),
+            message: "'\(path)' cannot be emptied: \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,121 @@
+import CoreDataSQL
+import Foundation
+
+/// The files of stores as wholes: the database and the folder of its external data.
+package struct StoreFiles {
+    let driver: any SQLDatabaseFile.Type
+    let makeDatabase: DatabaseFactory
+
+    package init(_ driver: any SQLDatabaseFile.Type, makeDatabase: @escaping DatabaseFactory) {
+        self.driver = driver
+        self.makeDatabase = makeDatabase
+    }
+
+    /// Takes a store away: an empty file is left, which others may be about to open, and no external data.
+    ///
+    /// Where there is no file there is nothing to do.
+    ///
+    /// - Throws: ``StoreFailure`` for a file that is no store, ``SQLFailure`` for a store that somebody has open.
+    package func destroy(_ options: DatabaseOptions) throws {
+        guard let path = options.path else { return }
+        guard !options.isReadOnly else { throw Self.readOnly(path) }
+        guard FileSize.of(path) != nil else { return removeExternalData(of: path) }
+        try checkIsNoOtherDatabase(options)
+        try StoreFailure.translated(path) {
+            try driver.empty(options) { removeExternalData(of: path) }
+        }
+    }
+
+    /// Makes the store at `destination`, if there is one, the same as that at `source`, which may be in use.
+    ///
+    /// ```
+    ///  external files of the source copied ──▶ database replaced, in one transaction ──▶ external files of the old removed
+    /// ```
+    /// A process that dies in between leaves the old or the new store, and perhaps files that no row names.
+    ///
+    /// - Throws: ``StoreFailure`` for what is no store, ``SQLFailure`` for a destination that somebody has open. The
+    ///   destination is then as it was.
+    package func replace(_ destination: DatabaseOptions, with source: DatabaseOptions) throws {
+        guard let path = destination.path, let sourcePath = source.path else { return }
+        guard !destination.isReadOnly else { throw Self.readOnly(path) }
+        let old = Set(ExternalData(storePath: path).files()?.keys.map { $0 } ?? [])
+        var copied: Set<String> = []
+        if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
+        do {
+            try StoreFailure.translated(path) {
+                try driver.replace(destination, with: source) {
+                    copied = try copyExternalData(of: sourcePath, to: path, but: old)
+                }
+            }
+        } catch {
+            remove(copied.subtracting(old), of: path)
+            throw error
+        }
+        remove(old.subtracting(copied), of: path)
+    }
+
+    // MARK: External data
+
+    /// Copies the files that are not there yet; files are never changed once they are written.
+    ///
+    /// - Returns: the names of the source's files.
+    private func copyExternalData(of source: String, to destination: String, but old: Set<String>) throws -> Set<String>
+    {
+        guard let from = ExternalData(storePath: source).folder, let to = ExternalData(storePath: destination).folder,
+            let files = ExternalData(storePath: source).files(), !files.isEmpty
+        else { return [] }
+        var copied: Set<String> = []
+        do {
+            try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
+            for name in files.keys {
+                if !old.contains(name) { try copy("\(from)/\(name)", to: "\(to)/\(name)") }
+                copied.insert(name)
+            }
+        } catch {
+            remove(copied.subtracting(old), of: destination)
+            throw ExternalDataFailure(.unwritable, file: to, reason: error.localizedDescription)
+        }
+        return copied
+    }
+
+    private func copy(_ source: String, to destination: String) throws {
+        do {
+            try FileManager.default.copyItem(atPath: source, toPath: destination)
+        } catch {
+            // A save of the source removed it meanwhile, or it was missing before: no row that is copied has lost by that.
+            guard FileManager.default.fileExists(atPath: source) else { return }
+            throw error
+        }
+        guard let file = FileHandle(forUpdatingAtPath: destination) else { return }
+        defer { try? file.close() }
+        try file.synchronize()
+    }
+
+    private func remove(_ names: Set<String>, of store: String) {
+        guard let folder = ExternalData(storePath: store).folder else { return }
+        for name in names { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
+    }
+
+    private func removeExternalData(of store: String) {
+        guard let folder = ExternalData(storePath: store).folder else { return }
+        try? FileManager.default.removeItem(at: URL(fileURLWithPath: folder).deletingLastPathComponent())
+    }
+
+    // MARK: Checks
+
+    /// Somebody else's database is not taken for a store; what is empty or damaged may have been one.
+    private func checkIsNoOtherDatabase(_ options: DatabaseOptions) throws {
+        do {
+            _ = try StoreEngine.metadata(options: options, makeDatabase: makeDatabase)
+        } catch let failure as StoreFailure where failure.kind == .notAStore {
+            var empty = options
+            empty.isReadOnly = true
+            let tables = try? makeDatabase(empty).read { try StoreCatalog.read($0).isEmpty }
+            if FileSize.of(options.path) != 0, tables == false { throw failure }
+        } catch {}
+    }
+
+    private static func readOnly(_ path: String) -> StoreFailure {
+        StoreFailure(.readOnly, "The store\(StoreFailure.quoted(path)) is to be read only: it is left as it is.")
+    }
+}

@@ -1,0 +1,95 @@
+import CoreDataPorting
+import CoreDataPrimitives
+import Foundation
+
+/// Ports a file or folder for people: lists each change, and writes where it is told to.
+struct SourceRewriting {
+    private let path: String
+    private var output: String?
+    private var isInPlace = false
+    private var isChecking = false
+
+    init(arguments: ArraySlice<String>) throws(UsageFailure) {
+        var rest = arguments
+        var path: String?
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--output":
+                guard let folder = rest.popFirst() else { throw UsageFailure() }
+                output = folder
+            case "--in-place": isInPlace = true
+            case "--check": isChecking = true
+            default:
+                guard path == nil else { throw UsageFailure() }
+                path = argument
+            }
+        }
+        guard let path else { throw UsageFailure() }
+        self.path = path
+    }
+
+    /// Whether nothing was found that should not be there.
+    func run() throws -> Bool {
+        if let output, Self.isSame(output, path) { throw PortFailure("To write to \(path) itself use --in-place.") }
+        let folder = try SourceFolder(at: path, excluding: output)
+        guard !folder.sources.isEmpty else { throw PortFailure("There are no Swift files in \(path).") }
+        let ported = Porter.port(folder.sources)
+        for source in ported { list(source) }
+        try write(ported, at: folder.relativePaths)
+        print(summary(of: ported))
+        return !isChecking || !ported.contains { $0.isChanged && !$0.isLeftOut }
+    }
+
+    private func list(_ source: PortedSource) {
+        // What is left out is told in one remark; its changes are not made.
+        for change in source.changes where !source.isLeftOut {
+            print("\(source.path):\(change.location.line):\(change.location.column): \(change.summary)")
+        }
+        if !source.remarks.isEmpty { print(source.remarks.rendered) }
+    }
+
+    private func write(_ ported: [PortedSource], at relativePaths: [String]) throws {
+        for (source, relativePath) in zip(ported, relativePaths) where !source.isLeftOut {
+            if let output {
+                let url = URL(fileURLWithPath: output).appendingPathComponent(relativePath)
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Self.write(source.written, to: url.path)
+            } else if isInPlace, source.isChanged {
+                try Self.write(source.written, to: source.path)
+            }
+        }
+    }
+
+    /// Puts the text in a file's place in one step; its permissions stay, and a link leads where it did.
+    private static func write(_ text: String, to path: String) throws {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        let permissions = try? FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions]
+        do {
+            try Data(text.utf8).write(to: target, options: .atomic)
+        } catch {
+            throw PortFailure("Cannot write \(path): \((error as NSError).localizedDescription)")
+        }
+        if let permissions {
+            try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: target.path)
+        }
+    }
+
+    private func summary(of ported: [PortedSource]) -> String {
+        func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
+        let changed = ported.filter { $0.isChanged && !$0.isLeftOut }
+        var text = counted(changed.map(\.changes.count).reduce(0, +), "change", "changes")
+        text += " in \(changed.count) of \(counted(ported.count, "file", "files"))"
+        let remarks = ported.map(\.remarks.count).reduce(0, +)
+        if remarks > 0 { text += ", \(counted(remarks, "place", "places")) to see to" }
+        let leftOut = ported.count(where: \.isLeftOut)
+        if leftOut > 0 { text += ", \(counted(leftOut, "file", "files")) left out" }
+        if output == nil, !isInPlace, !changed.isEmpty { text += "; nothing written" }
+        return text
+    }
+
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        URL(fileURLWithPath: a).resolvingSymlinksInPath().path
+            == URL(fileURLWithPath: b).resolvingSymlinksInPath().path
+    }
+}

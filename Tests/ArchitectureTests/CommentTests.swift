@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// Comments say in words what they mean: a reader of the project cannot look up the numbers of a document that is not in it.
+@Suite struct CommentTests {
+    /// Codes such as `(A5)` or `(D7, M12–M14)`, sections such as `§4.1`, and documents by the names of their files.
+    static func codes(in line: some StringProtocol) -> [String] {
+        guard let start = line.range(of: "//") else { return [] }
+        let comment = line[start.upperBound...]
+        // Most lines have nothing that could be one, and expressions are slow.
+        guard
+            comment.utf8.contains(where: { $0 == UInt8(ascii: "(") || $0 > 127 }) || comment.contains("-format")
+                || comment.contains(".md")
+        else { return [] }
+        let patterns = [
+            #"\([A-Z]{1,2}[0-9]{1,3}([,;]? ?(and |[–-] ?)?[A-Z]{1,2}[0-9]{1,3})*\)"#, #"§ ?[0-9A-Z][0-9.]*"#,
+            #"\b(store-format|semantics\.md|linux-swift\.md|pain\.md)\b"#,
+        ]
+        return patterns.flatMap { pattern -> [String] in
+            var found: [String] = []
+            var rest = comment[...]
+            while let range = rest.range(of: pattern, options: .regularExpression) {
+                found.append(String(rest[range]))
+                rest = rest[range.upperBound...]
+            }
+            return found
+        }
+    }
+
+    @Test(arguments: [
+        ("/// The highest key in use (store-format §2).", ["§2", "store-format"]),
+        ("    // Nil first (M15, M16).", ["(M15, M16)"]),
+        ("/// Faults fire (D7) once (A5)", ["(D7)", "(A5)"]),
+        ("/// A row (and its key), `x.map(T)`, a date (UTC), `UUID(A)`", []),
+        ("let a = f(A5)", []),
+        ("/// SHA-256 of 32 bytes; see docs/architecture.md.", []),
+    ])
+    func codesAreFoundInComments(line: String, codes: [String]) {
+        #expect(Self.codes(in: line) == codes)
+    }
+
+    @Test func commentsOfSourcesHaveNoCodes() throws {
+        var lines = 0
+        for path in try Repository.files() where path.hasPrefix("Sources/") {
+            guard [".swift", ".c", ".h"].contains(where: path.hasSuffix) else { continue }
+            let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            where line.contains("//") {
+                lines += 1
+                for code in Self.codes(in: line) {
+                    Issue.record(
+                        "\(path):\(index + 1): '\(code)' can be looked up nowhere in the project: say what is meant")
+                }
+            }
+        }
+        #expect(lines > 1000, "there are comments to look at")
+    }
+}

@@ -1,0 +1,131 @@
+import CoreDataPorting
+import CoreDataPrimitives
+import Foundation
+import Testing
+
+/// What is told of names and calls that do not exist here.
+@Suite struct AbsenceTests {
+    private func messages(_ text: String) throws -> [String] {
+        try port("import CoreData\n" + text).remarks.map { "\($0.location?.line ?? 0): \($0.message)" }
+    }
+
+    @Test(arguments: [
+        ("var o: NSKeyValueObservation?", "'NSKeyValueObservation' does not exist here"),
+        ("func f(_ c: [NSKeyValueChangeKey: Any]) {}", "'NSKeyValueChangeKey' does not exist here"),
+        ("let t = NSHashTable<NSObject>.weakObjects()", "'NSHashTable' does not exist here"),
+        ("let a = x.publisher(for: \\.name)", "'publisher(for:)' does not exist here"),
+        ("for await n in center.notifications(named: .x) {}", "'notifications(named:)' does not exist here"),
+        ("o.perform(NSSelectorFromString(\"x\"))", "'perform(_:)' does not exist here"),
+        ("o.perform(Selector((\"x\")), with: 1)", "'perform(_:with:)' does not exist here"),
+        ("if o.responds(to: Selector((\"x\"))) {}", "'responds(to:)' does not exist here"),
+        ("let t = book.observe(\\.title, options: [.new]) { _, _ in }", "'observe(_:options:)' does not exist here"),
+        (
+            "class A: NSObject { override class func description() -> String { \"\" } }",
+            "'description' cannot be overridden: NSObject has no such method here"
+        ),
+        (
+            "class A: NSObject { override class func keyPathsForValuesAffectingValue(forKey k: String) -> Set<String> { [] } }",
+            "'keyPathsForValuesAffectingValue' cannot be overridden: NSObject has no such method here"
+        ),
+    ])
+    func whatNeedsObjectiveCIsTold(text: String, message: String) throws {
+        #expect(try messages(text) == ["2: " + message])
+    }
+
+    @Test(arguments: [
+        ("var c: NSFetchedResultsController<Book>?", "NSFetchedResultsController"),
+        ("class P: NSEntityMigrationPolicy {}", "NSEntityMigrationPolicy"),
+        ("let r = NSBatchDeleteRequest(fetchRequest: f)", "NSBatchDeleteRequest"),
+        ("let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)", "NSPersistentHistoryChangeRequest"),
+        (
+            "d.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)",
+            "NSPersistentStoreRemoteChangeNotificationPostOptionKey"
+        ),
+        ("let n = Notification.Name.NSPersistentStoreRemoteChange", "NSPersistentStoreRemoteChange"),
+        (
+            "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
+            "NSPersistentStoreRemoteChange"
+        ),
+        ("context.parent = viewContext", "NSManagedObjectContext.parent"),
+        ("self.childMOC.parent = main", "NSManagedObjectContext.parent"),
+        ("container.viewContext.undoManager = manager", "NSManagedObjectContext.undoManager"),
+        ("try context.setQueryGenerationFrom(.current)", "setQueryGenerationFrom"),
+    ])
+    func whatIsStillToComeIsTold(text: String, name: String) throws {
+        #expect(try messages(text) == ["2: '\(name)' is not yet in OpenCoreData"])
+    }
+
+    @Test func historyTrackingIsTold() throws {
+        let messages = try messages("d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)")
+        #expect(
+            messages == [
+                "2: NSPersistentHistoryTrackingKey: persistent history is not yet in OpenCoreData, and a store with it is "
+                    + "not opened"
+            ])
+    }
+
+    @Test(arguments: [
+        "context.undoManager = nil", "context.perform { }", "try await context.perform(run)", "node.parent = other",
+        "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
+        "struct NSHashTable {}; let t = NSHashTable()",
+        "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",
+        "#if canImport(ObjectiveC)\nlet t = NSHashTable<NSObject>.weakObjects()\n#endif",
+    ])
+    func nothingElseIsTold(text: String) throws { #expect(try messages(text) == []) }
+
+    @Test(arguments: [
+        ("import CloudKit\nlet c = NSPersistentCloudKitContainer(name: \"A\")", "use NSPersistentContainer here"),
+        ("let c: NSPersistentCloudKitContainer", "use NSPersistentContainer here"),
+        ("import os\nlet l = Logger()", "swift-log"),
+    ])
+    func substituteIsNamed(text: String, hint: String) throws {
+        let remarks = try port(text).remarks
+        #expect(remarks.contains { $0.hint?.contains(hint) == true }, "\(remarks)")
+    }
+
+    @Test func everyReasonForLeavingOutIsTold() throws {
+        let ported = try port("import SwiftUI\nstruct A: View { @State var x = 1\n var c: UIColor? }")
+        #expect(ported.isLeftOut && !ported.isSettled)
+        #expect(ported.neededFrameworks == ["SwiftUI", "UIKit"])
+        #expect(
+            ported.remarks.map(\.message) == [
+                "left out: 'View' needs SwiftUI, which does not exist here",
+                "left out: 'State' needs SwiftUI, which does not exist here",
+                "left out: 'UIColor' needs UIKit, which does not exist here",
+            ])
+    }
+
+    @Test func whatIsRewrittenIsSettledAndWhatIsToldIsNot() throws {
+        #expect(try port("import CoreData\n@objc class A {}").isSettled)
+        #expect(try !port("import CoreData\nvar c: NSFetchedResultsController<A>?").isSettled)
+    }
+
+    @Test("what is told as still to come is not there")
+    func nothingIsToldOfWhatIsThere() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let table = try String(
+            contentsOf: root.appendingPathComponent("Sources/CoreDataPorting/Reading/AbsentNames.swift"),
+            encoding: .utf8)
+        let coming = try #require(table.range(of: "// MARK: Core Data")).upperBound
+        let names = Set(
+            table[coming...].split(separator: "\"").map(String.init).filter { name in
+                name.count > 8 && name.allSatisfy { $0.isLetter }
+            })
+        #expect(names.count > 20)
+        let sources = root.appendingPathComponent("Sources/CoreData")
+        for path in FileManager.default.enumerator(atPath: sources.path)?.compactMap({ $0 as? String }) ?? [] {
+            guard path.hasSuffix(".swift") else { continue }
+            for line in try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8).split(
+                separator: "\n")
+            {
+                let words = line.split { !$0.isLetter }.map(String.init)
+                guard words.contains("public") || words.contains("open") else { continue }
+                for (keyword, name) in zip(words, words.dropFirst())
+                where ["class", "struct", "func", "var", "let", "enum", "protocol", "typealias"].contains(keyword) {
+                    #expect(!names.contains(name), "\(path) declares \(name): take it out of AbsentNames")
+                }
+            }
+        }
+    }
+}
