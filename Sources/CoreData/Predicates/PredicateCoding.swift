@@ -24,13 +24,11 @@ extension PredicateMaking where Self: NSPredicate {
 
     /// Reads an archived predicate; `nil` where there is none, or where it could not be archived.
     public init?(coder: NSCoder) {
-        guard let text = PredicateArchive.decode(from: coder) else { return nil }
-        do {
-            self.init(predicateNode: try PredicateParser.parse(format: text))
-        } catch {
-            PredicateArchive.fail(error.diagnostic.message, coder)
-            return nil
+        let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
+            try PredicateParser.parse(format: text)
         }
+        guard let node else { return nil }
+        self.init(predicateNode: node)
     }
 }
 
@@ -44,13 +42,11 @@ extension ExpressionMaking where Self: NSExpression {
 
     /// Reads an archived expression; `nil` where there is none, or where it could not be archived.
     public init?(coder: NSCoder) {
-        guard let text = PredicateArchive.decode(from: coder) else { return nil }
-        do {
-            self.init(node: try PredicateParser.parseExpression(format: text))
-        } catch {
-            PredicateArchive.fail(error.diagnostic.message, coder)
-            return nil
+        let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
+            try PredicateParser.parseExpression(format: text)
         }
+        guard let node else { return nil }
+        self.init(node: node)
     }
 }
 
@@ -96,10 +92,17 @@ private enum PredicateArchive {
         if let archiver = coder as? NSKeyedArchiver { archiver.error = error } else { PredicateReporting.report(error) }
     }
 
-    static func decode(from coder: NSCoder) -> String? {
-        if let text = coder.decodeObject(of: NSString.self, forKey: textKey) { return String(describing: text) }
-        fail("There is nothing that this module has archived.", coder)
-        return nil
+    static func decode<Node>(from coder: NSCoder, _ parse: (String) throws(PredicateFailure) -> Node) -> Node? {
+        guard let text = coder.decodeObject(of: NSString.self, forKey: textKey) else {
+            fail("There is nothing that this module has archived.", coder)
+            return nil
+        }
+        do {
+            return try parse(String(describing: text))
+        } catch {
+            fail(error.diagnostic.message, coder)
+            return nil
+        }
     }
 
     static func fail(_ message: String, _ coder: NSCoder) {

@@ -140,13 +140,11 @@ final class SaveTables: Sendable {
     }
 
     /// `UPDATE ZITEM SET Z_OPT = ?, ZNAME = ? WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
-    func update(of table: Table, _ columns: IndexMask) -> String {
-        text(table, .update(columns), rows: 1) {
-            let names = columns.compactMap { table.nameOfColumn[$0] }
-            return UpdateStatement(
-                table.name, set: (["Z_OPT"] + names).map { .init($0, .parameter) }, where: Self.isUnchanged
-            ).text(in: dialect)
-        }
+    private func update(of table: Table, _ columns: IndexMask) -> String {
+        let names = columns.compactMap { table.nameOfColumn[$0] }
+        return UpdateStatement(
+            table.name, set: (["Z_OPT"] + names).map { .init($0, .parameter) }, where: Self.isUnchanged
+        ).text(in: dialect).sql
     }
 
     /// The same for several rows, whose new versions are their old ones and 1:
