@@ -38,7 +38,7 @@ let package = Package(
                 "Records", "Models/JSON", "Models/ReadingProblems.swift", "ToolFailure.swift", "Values/CellValue.swift",
                 "Values/DateText.swift",
             ],
-            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel"]),
+            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataModelTools"]),
         .target(name: "LibFuzzer"),
         .executableTarget(
             name: "fuzz",

@@ -67,7 +67,7 @@ struct ExportPlan {
         let names = attributes.map(\.name).sorted()
         guard !names.isEmpty else { return }
         columns.append(
-            ExportColumn(ObjectDraft.nothingField) { object in
+            ExportColumn(Record.nothingField) { object in
                 let missing = names.filter { object.value(forKey: $0) == nil }
                 return missing.isEmpty ? .null : .text(missing.joined(separator: " "))
             })

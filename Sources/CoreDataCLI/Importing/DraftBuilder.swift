@@ -34,7 +34,7 @@ struct DraftBuilder {
 
     /// The ID that the record has for its object, in a field that no property is for.
     static func reference(of record: Record) throws -> ObjectReference? {
-        guard let field = record.fields.first(where: { $0.name == ObjectDraft.idField }) else { return nil }
+        guard let field = record.fields.first(where: { $0.name == Record.idField }) else { return nil }
         switch field.value {
         case .null, .text(""): return nil
         case .text(let text):
@@ -45,8 +45,8 @@ struct DraftBuilder {
     }
 
     private mutating func add(_ name: String, _ value: FieldValue, to draft: ObjectDraft) throws {
-        if name == ObjectDraft.idField { return }
-        if name == ObjectDraft.nothingField, isExact, case .text(let names) = value {
+        if name == Record.idField { return }
+        if name == Record.nothingField, isExact, case .text(let names) = value {
             for name in names.split(separator: " ") { try add(String(name), .null, to: draft) }
             return
         }
@@ -126,7 +126,7 @@ struct DraftBuilder {
         }
         if case .object(let fields) = value {
             for field in fields {
-                if field.name == ObjectDraft.idField {
+                if field.name == Record.idField {
                     draft.reference = try Self.reference(
                         of: Record(fields: [(field.name, field.value)], number: 0, line: 0))
                     draft.isReference = fields.count == 1

@@ -26,11 +26,6 @@ final class ObjectDraft {
         for drafts in lists.values { for draft in drafts { draft.forEach(body) } }
     }
 
-    /// The field that has an object's ID.
-    static let idField = "objectID"
-    /// The field that lists attributes without a value, in formats that have no other way to write that.
-    static let nothingField = "nil"
-
     /// Whether a record said nothing about it at all.
     var saysNothing: Bool { reference == nil && values.isEmpty && links.isEmpty && lists.isEmpty }
 

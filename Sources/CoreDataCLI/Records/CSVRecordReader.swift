@@ -21,7 +21,7 @@ struct CSVRecordReader: RecordReader {
             return name.drop(while: \.isWhitespace).description
         }
         // What was exported with its ID says exactly what it has: nothing is nothing, an empty text is one.
-        if header.contains(ObjectDraft.idField) { self.keepsEmpty = true }
+        if header.contains(Record.idField) { self.keepsEmpty = true }
         if let twice = Dictionary(grouping: header, by: { $0 }).first(where: { $0.value.count > 1 })?.key {
             throw cursor.failure("the field '\(twice)' is in the first row more than once", line: 1)
         }

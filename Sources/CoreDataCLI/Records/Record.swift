@@ -7,6 +7,11 @@ struct Record {
     var line: Int
     /// What the file calls records of its kind, where it has several kinds: the name of an entity.
     var entity: String?
+
+    /// The field that has an object's ID.
+    static let idField = "objectID"
+    /// The field that lists attributes without a value, in formats that have no other way to write that.
+    static let nothingField = "nil"
 }
 
 /// A value as a file writes it; what it means is up to the attribute that it is for.

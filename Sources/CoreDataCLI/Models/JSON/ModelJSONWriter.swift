@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataModelTools
 import CoreDataPrimitives
 import Foundation
 
