@@ -87,6 +87,7 @@ extension NSManagedObjectContext {
         guard !event.isEmpty else { return }
         let finished = event
         event = ChangeEvent()
+        if registry.recordsUndo { registerUndo(of: finished) }
         postObjectsDidChange(finished)
         finished.inserted.forEachHeld { endEvent($0) }
         finished.updated.forEachHeld { endEvent($0) }
@@ -96,10 +97,17 @@ extension NSManagedObjectContext {
     private func endEvent(_ object: NSManagedObject) {
         object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
         object.uncountedValues?._withUnsafeGuaranteedRef { values in
+            if registry.recordsUndo { endJournals(object) }
             values.event.removeAll()
             guard values.hasRare, !values.eventOld.isEmpty else { return }
             for old in values.eventOld { if case .toMany(let members) = old.content { members.endJournal() } }
             values.eventOld = []
+        }
+    }
+
+    private func endJournals(_ object: NSManagedObject) {
+        for relation in object.relations.indices {
+            object.relations.uncountedMembers(relation)?._withUnsafeGuaranteedRef { $0.endJournal() }
         }
     }
 
@@ -140,7 +148,9 @@ extension NSManagedObjectContext {
             for target in members { apply(step, of: object, to: target) }
         }
         // Where something could not be read, the rules are applied again.
-        if readFailure == nil { object.leaveDestinations() }
+        guard readFailure == nil else { return }
+        if registry.recordsUndo, !object.flags.isSuperset(of: [.inserted, .eventInserted]) { noteLeaving(object) }
+        object.leaveDestinations()
     }
 
     private func apply(_ step: DeleteStep, of object: NSManagedObject, to target: NSManagedObject) {
@@ -161,6 +171,8 @@ extension NSManagedObjectContext {
     private func undelete(_ object: NSManagedObject) {
         object.flags.remove(.deleted)
         unpropagated.removeAll { $0 === object }
+        event.leaving.removeAll { $0.object === object }
+        event.restored.append(object)
         noteChange(of: object)
     }
 
@@ -171,9 +183,9 @@ extension NSManagedObjectContext {
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
-            .union(event.mergedInsertions)
+            .union(event.mergedInsertions).union(event.restored.lazy.filter { !$0.isDeleted })
         sets[.updatedObjects] = Set(
-            event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) })
+            event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) && $0.registry != nil })
         sets[.deletedObjects] = Set(
             event.deleted.lazy.filter { !$0.flags.contains(.eventInserted) })
         sets[.refreshedObjects] = Set(event.refreshed)

@@ -5,8 +5,6 @@ import Foundation
 
 // From keys and rows to objects, and from faults to values.
 extension NSManagedObjectContext {
-    final func store(at index: Int32) -> AttachedStore? { coordinator?.store(at: index) }
-
     final func runtime(forClass type: NSManagedObject.Type) -> EntityRuntime {
         guard let coordinator else {
             preconditionFailure("\(type)(context:) needs a context with a persistentStoreCoordinator.")
@@ -141,6 +139,7 @@ extension NSManagedObjectContext {
     final func storedMembers(
         of object: NSManagedObject, slot: Int, refreshes: Bool = false
     ) -> [NSManagedObject]? {
+        adoptPermanentKeys()
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
         do {
             let found = try store.source.destinationRows(
@@ -180,6 +179,7 @@ extension NSManagedObjectContext {
     ///
     /// `slot` is the property that somebody asked for; -1 for none.
     final func realise(_ object: NSManagedObject, slot: Int) {
+        adoptPermanentKeys()
         if !object.hasRow {
             do {
                 if object.batch == nil { try readRow(of: object) } else { try readRows(of: neighbours(of: object)) }
@@ -276,6 +276,7 @@ extension NSManagedObjectContext {
     /// The object with that ID, if the context knows it already; reads nothing.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkOwned("registeredObject(for:)")
+        adoptPermanentKeys()
         var id = objectID
         if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
         if id.isTemporaryID {
@@ -287,7 +288,7 @@ extension NSManagedObjectContext {
     /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
     private func home(of id: NSManagedObjectID) -> ObjectHome? {
         if let last = lastHome, last.holdsObject(of: id) { return last }
-        guard !id.isTemporaryID, let store = coordinator?.store(withIdentifier: id.storeIdentifier),
+        guard !id.isTemporaryID, let store = store(withIdentifier: id.storeIdentifier),
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)
         else { return nil }
         let home = registry.home(of: runtime, in: store)
@@ -300,6 +301,7 @@ extension NSManagedObjectContext {
     /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkOwned("object(with:)")
+        adoptPermanentKeys()
         // IDs of one entity and store come one after another: their home is counted only to make an object.
         if let last = uncountedLastHome, last._withUnsafeGuaranteedRef({ $0.holdsObject(of: objectID) }) {
             let key = objectID.primaryKey
@@ -313,8 +315,12 @@ extension NSManagedObjectContext {
         var id = objectID
         if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
         if let home = home(of: id) { return makeFault(home, id.primaryKey) }
-        // An ID of no store of ours: an object that has nothing.
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
+        if keptParent != nil, id.isTemporaryID, let store = storeForNew(runtime) {
+            // Perhaps one that an ancestor has not saved yet.
+            return makeFault(registry.home(of: runtime, in: store), id.primaryKey)
+        }
+        // An ID of no store of ours: an object that has nothing.
         let object = NSManagedObject.makeFault(
             registry.home(of: runtime, in: nil), id.primaryKey, type: runtime.objectClass)
         object.takeID(id)

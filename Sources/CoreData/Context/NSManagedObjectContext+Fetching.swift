@@ -35,11 +35,12 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        let stores = stores(for: translation.entity, affected: request.affectedStores)
         if request.resultType == .dictionaryResultType {
             return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
         }
         let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
+        if !pending, keptParent != nil { return try countInParent(translation) }
         if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
@@ -57,7 +58,7 @@ extension NSManagedObjectContext {
             return Self.withClasses([NSNumber(value: try count(for: request))])
         }
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        let stores = stores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
             return Self.withClasses(
@@ -103,16 +104,22 @@ extension NSManagedObjectContext {
     // MARK: Objects
 
     /// The objects that match, in order, unsaved changes included where the request says so.
-    private func objects(
+    final func objects(
         of translation: FetchTranslation, stores: [AttachedStore], readsRows: Bool
     ) throws -> (objects: [NSManagedObject], classes: FoundClasses) {
         let request = translation.request
         let pending =
             request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
-        let needsWindow = !pending.isEmpty || stores.count > 1
+        let hasStores = keptParent == nil && stores.count > 1
+        let needsWindow = !pending.isEmpty || hasStores
         var found: [NSManagedObject] = []
         var classes = FoundClasses()
-        for store in stores {
+        if keptParent != nil {
+            let extra = pending.changed.count + pending.deleted.count
+            found = try objectsInParent(
+                translation, isWider: needsWindow, by: extra, readsRows: readsRows, noting: &classes)
+        }
+        for store in keptParent == nil ? stores : [] {
             var plan = translation.plan(for: store)
             if needsWindow, plan.limit > 0 {
                 // Each unsaved change can take at most one row out of the window.
@@ -126,7 +133,7 @@ extension NSManagedObjectContext {
         }
         guard needsWindow else { return (found, classes) }
         let isResorted = try overlay(pending, on: &found, translation)
-        if isResorted || stores.count > 1 {
+        if isResorted || hasStores {
             if !readsRows { realiseAll(found) }
             try ObjectSorter(sorts: translation.sorts).sort(&found)
         }
@@ -218,7 +225,8 @@ extension NSManagedObjectContext {
 
     private func objectIDs(of translation: FetchTranslation, stores: [AttachedStore]) throws -> [AnyObject] {
         let request = translation.request
-        if request.includesPendingChanges && hasPendingChanges(for: translation) || stores.count > 1 {
+        let isPending = request.includesPendingChanges && hasPendingChanges(for: translation)
+        if isPending || stores.count > 1 || keptParent != nil {
             return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }
@@ -290,7 +298,7 @@ extension NSManagedObjectContext {
         return targets
     }
 
-    private func prefetchToMany(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    final func prefetchToMany(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
         let unknown = objects.filter { $0.isStored && !$0.members(slot).isKnown }
         guard let first = unknown.first, let store = store(at: first.storeIndex) else { return [] }
         let found = try CoreDataErrors.converting {

@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
     ///     read.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
+        adoptPermanentKeys()
         guard object.registry === registry, !object.flags.contains(.inaccessible) else { return }
         if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
         guard object.isStored else { return }
@@ -117,7 +118,10 @@ extension NSManagedObjectContext {
         for object in changed { object.withoutNotingChanges { object.awake(fromSnapshotEvents: .rollback) } }
         event.deleted += inserted
         event.refreshed += changed
+        registry.recordsUndo = false
         processPendingChanges()
+        registry.recordsUndo = keptUndoManager != nil
+        keptUndoManager?.removeAllActions(withTarget: self)
         inserted.forEachHeld { $0.leaveRelations() }
     }
 
@@ -138,6 +142,7 @@ extension NSManagedObjectContext {
         clearLists()
         readFailure = nil
         event = ChangeEvent()
+        keptUndoManager?.removeAllActions(withTarget: self)
         retained = []
         guard !ids.isEmpty else { return }
         NotificationCenter.default.post(
@@ -163,7 +168,7 @@ extension NSManagedObjectContext {
     public final func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.registry === registry, object.hasTemporaryKey
         else { preconditionFailure("assign(_:to:) takes a new object of this context.") }
-        guard let attached = coordinator?.attachedStore(of: store),
+        guard let attached = attachedStore(of: store),
             attached.source.includes(entity: object.runtime.ordinal)
         else {
             preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
@@ -252,7 +257,9 @@ extension NSManagedObjectContext {
                 ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
                 if object.isFault {
                     object.row = row
-                } else if object.row.map({ $0.version != row.version }) ?? true || object.hasKnownMembers {
+                } else if keptParent != nil || object.row.map({ $0.version != row.version }) ?? true
+                    || object.hasKnownMembers
+                {
                     merge(row, into: object)
                     object.forgetUnchangedMembers()
                 }
@@ -300,6 +307,12 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Whether what the other context saves is what this one would read now.
+    private func readsWhatIsSaved(by saving: NSManagedObjectContext) -> Bool {
+        if let keptParent { return saving === keptParent || saving.keptParent === keptParent }
+        return saving.keptParent == nil && saving.coordinator != nil && saving.coordinator === coordinator
+    }
+
     final func setMergesAutomatically(_ merges: Bool) {
         if let merging { NotificationCenter.default.removeObserver(merging) }
         merging = nil
@@ -308,7 +321,7 @@ extension NSManagedObjectContext {
             forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
         ) { [weak self] notification in
             guard let self, let saving = notification.object as? NSManagedObjectContext, saving !== self,
-                let coordinator = saving.coordinator, coordinator === self.coordinator
+                self.readsWhatIsSaved(by: saving)
             else { return }
             let saved = SavedIDs(notification)
             self.perform { self.merge(saved, staleness: self.stalenessInterval) }

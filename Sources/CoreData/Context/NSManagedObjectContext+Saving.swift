@@ -16,10 +16,10 @@ extension NSManagedObjectContext {
             guard hasChanges else { return }
             throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
         }
-        guard hasChanges || !checkedList.isEmpty || coordinator.hasUnsavedMetadata else { return }
+        guard hasChanges || !checkedList.isEmpty || keptParent == nil && coordinator.hasUnsavedMetadata else { return }
         // Also what could not be read since the last save: what was set meanwhile may come of it.
         try checkReads()
-        guard !coordinator.persistentStores.isEmpty else {
+        guard keptParent != nil || !coordinator.persistentStores.isEmpty else {
             throw CoreDataErrors.coreData(
                 "This NSPersistentStoreCoordinator has no persistent stores. It cannot perform a save operation.")
         }
@@ -137,6 +137,12 @@ extension NSManagedObjectContext {
         let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
         let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
         let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        if keptParent != nil {
+            try saveToParent(inserted: inserted, updated: updated, deleted: deleted)
+            (outcome.inserted, outcome.updated) = (inserted, updated)
+            outcome.deleted = current(deletedList) { $0.isDeleted }
+            return
+        }
         try assignStores(to: inserted, in: coordinator)
         let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
         let stores = coordinator.attachedStores
@@ -204,7 +210,7 @@ extension NSManagedObjectContext {
             let runtime = object.runtime
             let stores =
                 candidates[runtime.ordinal]
-                ?? coordinator.stores(for: runtime, affected: nil).filter { !$0.isReadOnly }
+                ?? self.stores(for: runtime, affected: nil).filter { !$0.isReadOnly }
             candidates[runtime.ordinal] = stores
             guard let first = stores.first else {
                 throw CoreDataErrors.noWritableStore(entity: runtime.name, in: coordinator)
@@ -295,12 +301,16 @@ extension NSManagedObjectContext {
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkOwned("obtainPermanentIDs(for:)")
         let coordinator = try coordinatorForRequest()
-        let new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }
+        var new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }
+        if keptParent != nil {
+            try obtainInParent(new.filter(\.isStored))
+            new = new.filter(\.hasTemporaryKey)
+        }
         try assignStores(to: new.filter { $0.storeIndex == 0 }, in: coordinator)
         let groups = Dictionary(grouping: new) { [Int($0.storeIndex), $0.runtime.root] }
         var keys: [(NSManagedObject, AttachedStore, Int64)] = []
         for (group, members) in groups {
-            guard let store = coordinator.store(at: Int32(group[0])) else { continue }
+            guard let store = store(at: Int32(group[0])) else { continue }
             let range = try CoreDataErrors.converting {
                 try store.source.allocateKeys(root: group[1], count: members.count)
             }
@@ -322,13 +332,29 @@ extension NSManagedObjectContext {
             if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }
         }
         registry.rename(objects, in: range, temporaryKeys: temporaryKeys)
+        // Rows that contexts have of one another may name them.
+        let isKnownElsewhere = keptParent != nil || !children.isEmpty
         var index = range.lowerBound
         objects.forEachHeld(in: range) { object in
             defer { index += 1 }
-            guard temporaryKeys[index] < 0, object.hasExtras, object.cachedID != nil else { return }
+            guard temporaryKeys[index] < 0 else { return }
+            let isHeld = object.hasExtras && object.cachedID != nil
             // Somebody holds the temporary ID: it still leads here.
-            object.renewID()
-            registry.alias(temporaryKeys[index], to: object.objectID)
+            if isHeld { object.renewID() }
+            if isHeld || isKnownElsewhere { registry.alias(temporaryKeys[index], to: object.objectID) }
         }
+        if isKnownElsewhere { renamings.wrappingAdd(1, ordering: .releasing) }
+    }
+
+    /// Has the parent get permanent IDs for objects that it knows by temporary ones.
+    private func obtainInParent(_ objects: [NSManagedObject]) throws {
+        guard !objects.isEmpty else { return }
+        adoptPermanentKeys()
+        let keys = objects.filter(\.hasTemporaryKey).map(\.primaryKey)
+        try withParent { parent in
+            try parent.obtainPermanentIDs(
+                for: keys.compactMap { parent.registry.object(store: 0, root: 0, primaryKey: $0) })
+        }
+        adoptPermanentKeys()
     }
 }

@@ -1,12 +1,244 @@
+import CoreDataPrimitives
+import Foundation
+
+// Undo: each event is recorded with the undo manager, and taken back as an event of its own.
 extension NSManagedObjectContext {
-    /// What would undo changes: always nil, which is also what it can be set to.
-    ///
-    ///     let context = container.newBackgroundContext()
-    ///     context.undoManager = nil           // as on Apple's platforms, where it costs memory otherwise
-    ///
-    /// Differs from Apple: there is no undo yet, so nothing else can be set; the type says so.
-    public var undoManager: Never? {
-        get { nil }
-        set {}
+    /// What ``undoManager`` does when it is set.
+    final func setUndoManager(_ manager: UndoManager?) {
+        guard manager !== keptUndoManager else { return }
+        if let checkpoints { NotificationCenter.default.removeObserver(checkpoints) }
+        checkpoints = nil
+        keptUndoManager?.removeAllActions(withTarget: self)
+        keptUndoManager = manager
+        // What changed until now cannot be undone: its beginning was not recorded.
+        processPendingChanges()
+        registry.recordsUndo = manager != nil
+        guard let manager else { return }
+        // Before a group is closed or undone, what changed in it belongs to it.
+        checkpoints = NotificationCenter.default.addObserver(
+            forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
+        ) { [weak self] _ in
+            guard let self, self.isOwnedByCurrentThread else { return }
+            self.processPendingChanges()
+        }
+    }
+
+    // MARK: Recording
+
+    /// Takes note of an object that is about to leave its relationships and perhaps the context.
+    final func noteLeaving(_ object: NSManagedObject) { event.leaving.append(LeavingObject(object)) }
+
+    /// Registers what the event did.
+    final func registerUndo(of event: ChangeEvent) {
+        let record = UndoRecord()
+        record.inserted = event.inserted.filter { $0.isInserted && !$0.isDeleted }
+        record.leaving = event.leaving
+        record.restored = event.restored.filter { !$0.isDeleted && $0.registry === registry }
+        record.changed.reserveCapacity(event.updated.count)
+        event.updated.forEachHeld { object in
+            if let changed = takeChange(of: object) { record.changed.append(changed) }
+        }
+        guard let manager = keptUndoManager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
+        manager.registerUndo(withTarget: self) { context in
+            context.runAndWait { context.takeBack(record) }
+        }
+    }
+
+    private func takeChange(of object: NSManagedObject) -> ChangedObject? {
+        // A new object's first values come and go with it.
+        guard !object.flags.contains(.eventInserted), !object.flags.contains(.inaccessible), let values = object.values,
+            !values.event.isEmpty
+        else { return nil }
+        var steps: [(Int, [ToManyMembers.Step])] = []
+        if object.home.hasToMany {
+            for relation in object.relations.indices {
+                guard let members = object.relations.uncountedMembers(relation) else { continue }
+                let taken = members._withUnsafeGuaranteedRef { $0.journalSteps }
+                if !taken.isEmpty { steps.append((object.runtime.relationSlots[relation], taken)) }
+            }
+        }
+        return ChangedObject(
+            object: object, slots: values.event, row: object.row, old: values.hasRare ? values.eventOld : [],
+            steps: steps)
+    }
+
+    // MARK: Taking back
+
+    private func takeBack(_ record: UndoRecord) {
+        processPendingChanges()
+        let leaving = record.leaving.filter { bringBack($0) }
+        // Members first: a to-one then finds itself among them, at its old place.
+        for change in record.changed where change.object.registry === registry { takeBackMembers(change) }
+        for change in record.changed where change.object.registry === registry { takeBackValues(change) }
+        for object in record.inserted where object.registry === registry { takeOut(object) }
+        for object in record.restored where object.registry === registry { delete(object) }
+        propagateDeletes()
+        for change in record.changed where change.object.registry === registry {
+            tell(change.object, .undoUpdate)
+        }
+        for object in record.inserted { tell(object, .undoInsertion) }
+        for leaving in leaving { tell(leaving.object, .undoDeletion) }
+        processPendingChanges()
+        for change in record.changed { change.object.forgetUnchangedValues() }
+        for leaving in leaving { leaving.object.forgetUnchangedValues() }
+    }
+
+    private func tell(_ object: NSManagedObject, _ event: NSSnapshotEventType) {
+        object.withoutNotingChanges { object.awake(fromSnapshotEvents: event) }
+    }
+
+    /// The insertion is undone: a new object leaves as it is, one that was saved meanwhile is deleted.
+    private func takeOut(_ object: NSManagedObject) {
+        guard object.isInserted else { return delete(object) }
+        noteLeaving(object)
+        if !object.flags.contains(.eventDeleted) { event.deleted.append(object) }
+        forget(object)
+        object.leaveRelations()
+    }
+
+    /// The deletion is undone: the object is there as it was, the same instance under the same ID. Whether it could.
+    private func bringBack(_ leaving: LeavingObject) -> Bool {
+        let object = leaving.object
+        let isHere = object.registry === registry
+        guard isHere ? object.isDeleted : object.registry == nil && !object.flags.contains(.inaccessible) else {
+            return false
+        }
+        object.relations.removeAll()
+        object.values = leaving.values?.copy(slotCount: object.home.slotCount)
+        if isHere {
+            object.flags.remove(.deleted)
+            unpropagated.removeAll { $0 === object }
+            event.restored.append(object)
+        } else {
+            if let store = leaving.store, !store.isAttached { return false }
+            // Whoever asked for the ID meanwhile got an object that had nothing.
+            if let other = registeredObject(for: object.objectID), other !== object { detach([other]) }
+            object.home = registry.home(of: object.runtime, in: leaving.store)
+            object.flags.subtract([.eventDeleted, .eventUpdated])
+            object.flags.formUnion([.new, .inserted, .eventInserted])
+            registry.register(object)
+            list(object, as: .listedInserted, in: &insertedList)
+            event.inserted.append(object)
+            if keepsObjects { retained.append(object) }
+        }
+        object.flags.formUnion(leaving.flags.intersection(.wideInteger))
+        for (index, relation) in leaving.relations.enumerated() {
+            bringBack(relation, index, of: object, isNew: !isHere && !leaving.flags.contains(.inserted))
+        }
+        if isHere, leaving.flags.contains(.updated) {
+            object.flags.insert(.updated)
+            list(object, as: .listedUpdated, in: &updatedList)
+        }
+        return true
+    }
+
+    private func bringBack(_ relation: RelationValue, _ index: Int, of object: NSManagedObject, isNew: Bool) {
+        switch relation {
+        case .unread: break
+        case .toOne(let target):
+            object.relations.setToOne(index, target, of: object.home.relationCount)
+        case .toMany(let members):
+            let copy = members.copy()
+            if isNew { copy.becomeNew() }
+            object.relations.setMembers(index, copy, of: object.home.relationCount)
+        }
+    }
+
+    private func list(_ object: NSManagedObject, as flag: ObjectFlags, in list: inout [NSManagedObject]) {
+        guard !object.flags.contains(flag) else { return }
+        object.flags.insert(flag)
+        list.append(object)
+    }
+
+    private func takeBackMembers(_ change: ChangedObject) {
+        let object = change.object
+        object.fireIfNeeded(slot: -1)
+        for (slot, steps) in change.steps {
+            let needsAll = steps.contains { if case .replacement = $0 { true } else { false } }
+            let members = needsAll ? object.knownMembers(slot) : object.members(slot)
+            object.noteOldValue(slot)
+            members.takeBack(steps)
+            object.markChanged(slot)
+        }
+    }
+
+    private func takeBackValues(_ change: ChangedObject) {
+        let object = change.object
+        for slot in change.slots {
+            let info = object.runtime.slots[slot]
+            let old = change.old.first { $0.slot == slot }?.content
+            if info.attribute != nil {
+                object.takeBackAttribute(old, slot, change.row)
+            } else if info.relationship != nil, !info.isToMany {
+                object.takeBackToOne(old, slot, change.row)
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    fileprivate final func takeBackAttribute(
+        _ old: ValueBeforeEvent.Content?, _ slot: Int, _ row: RowSnapshot?
+    ) {
+        let info = runtime.slots[slot]
+        var value: Value
+        if case .attribute(let old)? = old {
+            value = old
+        } else if let row, info.column >= 0 {
+            value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            if info.type == .transformable, case .data(let data) = value { value = transformedValue(data, slot) }
+        } else {
+            value = info.attribute?.defaultValue ?? .null
+        }
+        setAttribute(value, slot)
+    }
+
+    fileprivate final func takeBackToOne(_ old: ValueBeforeEvent.Content?, _ slot: Int, _ row: RowSnapshot?) {
+        fireIfNeeded(slot: slot)
+        var target: NSManagedObject?
+        if case .toOne(let old)? = old { target = old } else if let row { target = destination(slot, in: row) }
+        if target?.registry !== registry { target = nil }
+        let present = toOne(slot)
+        noteOldValue(slot)
+        assignToOne(target, slot)
+        markChanged(slot)
+        let inverse = Int(home.facts[slot].inverse)
+        guard inverse >= 0, present !== target else { return }
+        // The other sides have been taken back by themselves, unless others changed them meanwhile.
+        if let present, present.leads(to: self, inverse) { present.inverseDidLose(self, inverse) }
+        if let target, !target.leads(to: self, inverse) { target.inverseDidGain(self, inverse) }
+    }
+
+    /// The destination of a to-one as a row has it.
+    private final func destination(_ slot: Int, in row: RowSnapshot) -> NSManagedObject? {
+        let info = runtime.slots[slot]
+        guard info.column >= 0, !row.isNull(info.column), let context = managedObjectContext, let store = home.store
+        else { return nil }
+        let number =
+            info.entityColumn >= 0 && !row.isNull(info.entityColumn) ? row.integer(info.entityColumn) : nil
+        return context.destination(
+            in: store, entity: Int(home.facts[slot].destination), entityNumber: number,
+            primaryKey: row.integer(info.column))
+    }
+
+    /// Whether the relationship leads to the object, as far as can be told without reading.
+    private final func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
+        if home.facts[slot].isToMany {
+            let members = members(slot)
+            return members.isKnown ? members.contains(object) : members.isNoted(object)
+        }
+        fireIfNeeded(slot: slot)
+        return toOne(slot) === object
+    }
+
+    /// What was set and is as the store has it is no change; an object without others is not updated any more.
+    fileprivate final func forgetUnchangedValues() {
+        guard isUpdated, !isDeleted, !isInserted, let values, !values.hasRare, values.event.isEmpty else { return }
+        for slot in values.changed {
+            if runtime.slots[slot].property.isTransient || isChanged(slot) { return }
+        }
+        for slot in values.changed { values[slot] = nil }
+        values.changed.removeAll()
+        flags.remove(.updated)
     }
 }

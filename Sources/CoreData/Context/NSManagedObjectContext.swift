@@ -23,7 +23,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 ///         return try context.fetch(request).map(\.objectID)     // SELECT … FROM ZITEM t0 WHERE t0.ZLISTED = ?
 ///     }
 ///
-/// Differs from Apple: `parent` and `setQueryGenerationFrom(_:)` do not exist yet, and `undoManager` is always nil.
+/// Differs from Apple: `setQueryGenerationFrom(_:)` does not exist yet.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Safe because everything that changes is used on the context's queue only; the registry guards itself.
 
@@ -35,19 +35,87 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let queue: DispatchQueue?
 
     /// The coordinator whose stores the context reads and writes.
+    ///
+    /// Of a context with a parent, that of its ancestors.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator }
         set {
             precondition(
+                keptParent == nil || newValue === coordinator,
+                "A context with a parent reads and saves through it: it has no persistentStoreCoordinator of its own.")
+            precondition(
                 coordinator == nil || coordinator === newValue || registry.objects.isEmpty,
                 "A context that has objects cannot change its coordinator; reset it first.")
-            coordinator = newValue
-            registry.coordinator = newValue
-            lastHome = nil
-            (lastNewHome, lastNewType) = (nil, nil)
+            takeCoordinator(newValue)
         }
     }
     private(set) final var coordinator: NSPersistentStoreCoordinator?
+
+    /// The context whose objects this one reads and to which it saves; nil for one on a coordinator.
+    ///
+    ///     let editor = NSManagedObjectContext(.mainQueue)
+    ///     editor.parent = container.viewContext
+    ///     let draft = editor.object(with: item.objectID) as! Item
+    ///     draft.name = "Oat milk"
+    ///     try editor.save()                   // item.name is "Oat milk"; nothing is written to the store yet
+    ///     try container.viewContext.save()    // UPDATE ZITEM SET ZNAME = ? …
+    ///
+    /// A child fetches through its parent and sees the parent's unsaved changes; a save hands its changes to the parent, all or
+    /// none. New objects have temporary IDs until the last ancestor has saved; `obtainPermanentIDs(for:)` gives them others before.
+    /// What the parent changes later shows after a refresh or a fetch, or with ``automaticallyMergesChangesFromParent``.
+    ///
+    /// Each access to the store waits for the parent's queue: two contexts that wait for one another's queues with
+    /// `performAndWait`, the child for its parent and the parent for its child, wait for ever, as on Apple's platforms.
+    ///
+    /// - Precondition: both have queues, and the context has no objects yet.
+    open var parent: NSManagedObjectContext? {
+        get { keptParent }
+        set { setParent(newValue) }
+    }
+    final var keptParent: NSManagedObjectContext?
+    /// Contexts that have this one as their parent.
+    final let children = ContextChildren()
+    /// The coordinator's stores as seen through the parent, by index.
+    final var parentStores: [Int32: AttachedStore] = [:]
+    /// How often objects here that a child may know have got permanent keys.
+    final let renamings = Atomic<Int>(0)
+    /// How many of the parent's renamings have been followed.
+    final var seenRenamings = 0
+
+    final func takeCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
+        coordinator = newCoordinator
+        registry.coordinator = newCoordinator
+        lastHome = nil
+        (lastNewHome, lastNewType) = (nil, nil)
+        for child in children.contexts { child.takeCoordinator(newCoordinator) }
+    }
+
+    /// What changes are registered with, so that they can be undone; nil, and nothing is recorded, until it is set.
+    ///
+    ///     context.undoManager = UndoManager()
+    ///     item.name = "Milk"
+    ///     context.undo()                      // item has its former name
+    ///
+    /// Each event (see ``processPendingChanges()``) is registered as one action, which keeps the objects that it touched: set nil
+    /// for imports. Saving does not clear what is registered, `rollback()` and `reset()` do.
+    open var undoManager: UndoManager? {
+        get { keptUndoManager }
+        set { setUndoManager(newValue) }
+    }
+    final var keptUndoManager: UndoManager?
+    final var checkpoints: (any NSObjectProtocol)?
+
+    /// Takes back the last group of changes that the undo manager has; without one nothing happens.
+    open func undo() {
+        processPendingChanges()
+        keptUndoManager?.undo()
+    }
+
+    /// Does again what was undone last; without an undo manager nothing happens.
+    open func redo() {
+        processPendingChanges()
+        keptUndoManager?.redo()
+    }
 
     /// A name for messages and logs.
     open var name: String?
@@ -141,6 +209,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     deinit {
         if let merging { NotificationCenter.default.removeObserver(merging) }
+        if let checkpoints { NotificationCenter.default.removeObserver(checkpoints) }
+        keptUndoManager?.removeAllActions(withTarget: self)
         registry.contextWillGo()
         // Objects refer to each other in circles; whoever still holds one finds it empty.
         for object in registry.objects {
@@ -234,9 +304,13 @@ struct ChangeEvent {
     var invalidated: [NSManagedObject] = []
     /// Inserted by another context, and made known to this one.
     var mergedInsertions: [NSManagedObject] = []
+    /// Deleted before, and not any more.
+    var restored: [NSManagedObject] = []
+    /// What undo needs of the objects that leave; recorded while there is an undo manager.
+    var leaving: [LeavingObject] = []
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty
+            && mergedInsertions.isEmpty && restored.isEmpty
     }
 }

@@ -26,6 +26,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Whether a relationship that changed may lead to an object that is deleted, gone or in no context: then validation
     /// looks. Here and not in the context, so that objects ask without counting a reference; it belongs to the context's queue.
     @exclusivity(unchecked) var mayHaveDangling = false
+    /// Whether changes are recorded, so that they can be undone; as ``mayHaveDangling`` here for the objects.
+    @exclusivity(unchecked) var recordsUndo = false
     private let state = Mutex(State())
 
     private struct State {
@@ -139,6 +141,15 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
+    /// The registered objects with temporary keys.
+    var temporaryObjects: [NSManagedObject] {
+        state.withLock { state in
+            var found: [NSManagedObject] = []
+            state.temporary.forEach { if let object = Self.object($1) { found.append(object) } }
+            return found
+        }
+    }
+
     // MARK: Coming and going
 
     /// Gives saved objects their permanent keys, which are registered from now on instead of the temporary ones.
@@ -174,12 +185,15 @@ final class ObjectRegistry: @unchecked Sendable {
     func register(_ objects: inout [NSManagedObject], from start: Int) -> Bool {
         // What is replaced is let go of outside the lock: its deinitialiser may need it.
         var replaced: [NSManagedObject] = []
-        state.withLock { _ in
+        state.withLock { state in
+            let temporary = Unmanaged.passUnretained(state.temporary)
             var others: [(index: Int, object: NSManagedObject)] = []
             var index = start
             objects.forEachHeld(in: start...) { object in
                 defer { index += 1 }
-                guard !object.flags.contains(.registered), let table = object.home.uncountedIdentities else { return }
+                guard !object.flags.contains(.registered),
+                    let table = object.hasTemporaryKey ? temporary : object.home.uncountedIdentities
+                else { return }
                 // Nearly every object is new: it is put there first, and the one that was there put back where it stays.
                 let word = table._withUnsafeGuaranteedRef { $0.set(object.primaryKey, Self.address(of: object)) }
                 if word != 0, let known = Self.object(word) {
@@ -200,10 +214,12 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The registered objects of the rows, in their order; empty when there is none at all.
     func objects(of rows: RowList, in home: ObjectHome) -> [NSManagedObject?] {
         var found: [NSManagedObject?] = []
-        state.withLock { _ in
-            guard let table = home.identities, table.count > 0 else { return }
+        state.withLock { state in
+            guard let table = home.identities, table.count > 0 || state.temporary.count > 0 else { return }
             for index in rows.indices {
-                let word = table.word(RowView(word: rows.word(index)).primaryKey)
+                let key = RowView(word: rows.word(index)).primaryKey
+                // A parent's row may be of an object that has no other key yet.
+                let word = key < 0 ? state.temporary.word(key) : table.word(key)
                 guard word != 0 else { continue }
                 if found.isEmpty { found = Array(repeating: nil, count: rows.count) }
                 found[index] = Self.object(word)

@@ -82,6 +82,7 @@ extension SavePreparation {
                     try ManagedObjectValues.encode(
                         object.attributeValue(slot), slot: slot, of: form.runtime, kind, at: index, into: builder)
                 } catch is ManagedObjectValues.NotANumber {
+                    if isForContexts { return builder.setReal(.nan, at: index) }
                     throw ValidationErrors.notANumber(form.runtime.slots[slot].name, of: object)
                 }
             }
@@ -90,6 +91,7 @@ extension SavePreparation {
                 return copyOrClear(object, index, kind, unlessRead: slot, builder)
             }
             try target._withUnsafeGuaranteedRef { target in
+                if isForContexts { return builder.setInteger(target.primaryKey, at: index) }
                 try Self.checkDestination(target, of: object, slot)
                 if target.hasTemporaryKey {
                     throw CoreDataErrors.danglingTarget(object, relationship: object.runtime.slots[slot].name, target)

@@ -22,6 +22,8 @@ final class SavePreparation {
     /// The objects of the updates, in their order.
     @exclusivity(unchecked) var written: [NSManagedObject] = []
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
+    /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
+    let isForContexts: Bool
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
 
@@ -32,7 +34,8 @@ final class SavePreparation {
 
     init(
         context: NSManagedObjectContext, store: AttachedStore, inserted: [NSManagedObject],
-        updated: [NSManagedObject], deleted: [NSManagedObject], checked: [NSManagedObject]
+        updated: [NSManagedObject], deleted: [NSManagedObject], checked: [NSManagedObject],
+        isForContexts: Bool = false
     ) {
         self.context = context
         self.store = store
@@ -40,6 +43,7 @@ final class SavePreparation {
         self.updated = updated
         self.deleted = deleted
         self.checked = checked
+        self.isForContexts = isForContexts
     }
 
     /// Saves; what it returns is empty when nothing had to be written.

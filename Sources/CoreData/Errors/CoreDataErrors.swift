@@ -43,6 +43,17 @@ enum CoreDataErrors {
     }
 
     /// Why no store takes a new object: those that have its entity are read-only, or none has it.
+    /// Objects that a child context changed and whose rows the parent has lost.
+    static func goneInParent(_ objects: [NSManagedObject]) -> CocoaError {
+        let conflicts = objects.map {
+            NSMergeConflict(source: $0, newVersion: 0, oldVersion: 1, cachedSnapshot: nil, persistedSnapshot: nil)
+        }
+        return make(
+            NSManagedObjectMergeError,
+            "\(objects[0].objectID) was changed and is not in the parent context's store any more.",
+            [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+
     static func noWritableStore(entity: String, in coordinator: NSPersistentStoreCoordinator) -> CocoaError {
         let having = coordinator.runtime.entity(named: entity).map { coordinator.stores(for: $0, affected: nil) } ?? []
         if let attached = having.first(where: \.isReadOnly) { return readOnly(attached.store) }

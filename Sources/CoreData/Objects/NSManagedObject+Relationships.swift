@@ -106,7 +106,7 @@ extension NSManagedObject {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
         checkDestination(object, slot)
-        let members = index == nil ? members(slot) : knownMembers(slot)
+        let members = index == nil && !mustKnowMembers(slot) ? members(slot) : knownMembers(slot)
         noteOldValue(slot)
         if let index {
             guard !members.contains(object) else { return }
@@ -121,11 +121,20 @@ extension NSManagedObject {
     final func removeMember(_ object: NSManagedObject, _ slot: Int) {
         checkQueue(nil, slot: slot)
         fireIfNeeded(slot: slot)
-        let members = members(slot)
+        let members = mustKnowMembers(slot) ? knownMembers(slot) : members(slot)
         noteOldValue(slot)
         guard members.remove(object) else { return }
         markChanged(slot)
         if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidLose(self, inverse) }
+    }
+
+    /// Whether it has to be known of an object if it is a member already, so that undo does not take out one that was.
+    private final func mustKnowMembers(_ slot: Int) -> Bool {
+        let facts = home.facts + slot
+        guard facts.pointee.inverse < 0 || facts.pointee.isInverseToMany, let registry = home.uncountedRegistry else {
+            return false
+        }
+        return registry._withUnsafeGuaranteedRef { $0.recordsUndo }
     }
 
     /// Puts members of an ordered relationship elsewhere; `index` counts without them.

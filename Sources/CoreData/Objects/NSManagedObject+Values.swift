@@ -118,8 +118,13 @@ extension NSManagedObject {
 
     /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.
     final func noteOldValue(_ slot: Int) {
-        guard !flags.contains(.ignoresChanges), home.isInContext else { return }
+        guard !flags.contains(.ignoresChanges), let registry = home.uncountedRegistry else { return }
         withLiveValues { noteOldValue(slot, $0) }
+        let relation = Int(home.facts[slot].relation)
+        // To undo it is done step by step: the members before may never have been read.
+        if relation >= 0, registry._withUnsafeGuaranteedRef({ $0.recordsUndo }) {
+            relations.uncountedMembers(relation)?._withUnsafeGuaranteedRef { $0.beginJournal() }
+        }
     }
 
     @inline(__always)

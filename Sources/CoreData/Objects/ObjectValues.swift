@@ -34,6 +34,18 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         for slot in live { (storage + slot).deinitialize(count: 1) }
     }
 
+    /// The same values, marked as changed alike; nothing of the event.
+    func copy(slotCount: Int) -> ObjectValues {
+        let copy = Self.make(slotCount: slotCount)
+        for slot in live { copy.set(storage[slot], slot) }
+        copy.changed = changed
+        if let rare {
+            if !rare.orders.isEmpty { copy.orders = rare.orders }
+            if !rare.owners.isEmpty { copy.owners = rare.owners }
+        }
+        return copy
+    }
+
     // As with the fields of an object, nobody else looks at one while it changes: the masks are reached by their address,
     // since each access of a property would be checked for overlaps.
 

@@ -45,8 +45,9 @@ final class ToManyMembers {
         case remove(NSManagedObject)
     }
 
-    private enum Step {
-        case insertion(at: Int)
+    /// One thing that was done to the members; positions are -1 where they were not known.
+    enum Step {
+        case insertion(NSManagedObject)
         case removal(NSManagedObject, at: Int)
         case replacement([NSManagedObject])
     }
@@ -68,6 +69,12 @@ final class ToManyMembers {
     func contains(_ object: NSManagedObject) -> Bool { list.contains(object) }
 
     func position(of object: NSManagedObject) -> Int? { list.position(of: object) }
+
+    /// Whether the object was added, and the members are not known.
+    func isNoted(_ object: NSManagedObject) -> Bool {
+        sortOut()
+        return addedSet.contains(ObjectReference(object))
+    }
 
     /// What is a member and is none in the store.
     var added: Set<ObjectReference> {
@@ -136,12 +143,12 @@ final class ToManyMembers {
     func add(_ object: NSManagedObject) -> Bool {
         if isKnown {
             guard !contains(object) else { return false }
-            journal?.append(.insertion(at: count))
             list.append(object)
         } else {
             sortOut()
             guard !addedSet.contains(ObjectReference(object)) else { return false }
         }
+        journal?.append(.insertion(object))
         log.append(.add(object))
         return true
     }
@@ -155,6 +162,7 @@ final class ToManyMembers {
         } else {
             sortOut()
             guard !removedSet.contains(ObjectReference(object)) else { return false }
+            journal?.append(.removal(object, at: -1))
         }
         log.append(.remove(object))
         return true
@@ -163,6 +171,7 @@ final class ToManyMembers {
     /// The object's to-one was set to this owner, and was not before.
     func gain(_ object: NSManagedObject) -> Bool {
         if isKnown { return add(object) }
+        journal?.append(.insertion(object))
         log.append(.add(object))
         return true
     }
@@ -170,6 +179,7 @@ final class ToManyMembers {
     /// The object's to-one was this owner, and is no longer.
     func lose(_ object: NSManagedObject) -> Bool {
         if isKnown { return remove(object) }
+        journal?.append(.removal(object, at: -1))
         log.append(.remove(object))
         return true
     }
@@ -177,7 +187,7 @@ final class ToManyMembers {
     /// Puts the object at a position of an ordered relationship whose members are known.
     func insert(_ object: NSManagedObject, at index: Int) {
         guard !contains(object) else { return }
-        journal?.append(.insertion(at: index))
+        journal?.append(.insertion(object))
         list.insert(object, at: index)
         log.append(.add(object))
     }
@@ -193,7 +203,7 @@ final class ToManyMembers {
         }
         var place = index
         for object in moved {
-            journal?.append(.insertion(at: place))
+            journal?.append(.insertion(object))
             list.insert(object, at: place)
             place += 1
         }
@@ -259,6 +269,26 @@ final class ToManyMembers {
         left = committed
     }
 
+    // MARK: Leaving and coming back
+
+    /// The same members with the same changes, for an owner that is about to leave them.
+    func copy() -> ToManyMembers {
+        let copy = ToManyMembers(isOrdered: isOrdered, isKnown: isKnown)
+        copy.log = log
+        copy.list = MemberList(members)
+        (copy.addedSet, copy.removedSet, copy.noted) = (addedSet, removedSet, noted)
+        (copy.isReordered, copy.left) = (isReordered, left)
+        return copy
+    }
+
+    /// The store has none of them, because it has lost their owner.
+    func becomeNew() {
+        sortOut()
+        if !isKnown { know([]) }
+        commit()
+        addedSet = Set(members.map(ObjectReference.init))
+    }
+
     // MARK: Before the event
 
     /// Remembers from now on how the members are, without a copy of them.
@@ -268,13 +298,17 @@ final class ToManyMembers {
 
     func endJournal() { journal = nil }
 
+    /// What was done since the journal began.
+    var journalSteps: [Step] { journal ?? [] }
+
     /// The members as they were when the journal began.
     var membersBeforeEvent: [NSManagedObject] {
         var before = MemberList(members)
         for step in (journal ?? []).reversed() {
             switch step {
-            case .insertion(let index): _ = before.remove(before[index])
-            case .removal(let object, let index): before.insert(object, at: index)
+            case .insertion(let object): _ = before.remove(object)
+            case .removal(let object, let index):
+                if !before.contains(object) { before.insert(object, at: index < 0 ? before.count : min(index, before.count)) }
             case .replacement(let members): before = MemberList(members)
             }
         }

@@ -17,16 +17,29 @@ final class AttachedStore: @unchecked Sendable {
     /// Tells the store from its coordinator's others; never reused.
     let index: Int32
     /// Whether the store is still a coordinator's.
-    var isAttached: Bool { !isClosed.load(ordering: .relaxed) }
+    var isAttached: Bool { base?.isAttached ?? !isClosed.load(ordering: .relaxed) }
     private let isClosed = Atomic<Bool>(false)
+    /// The coordinator's store, where this is how a child context sees it.
+    private let base: AttachedStore?
 
     init(_ store: NSPersistentStore, source: any RowSource, index: Int32) {
         self.store = store
         self.source = source
         self.index = index
+        base = nil
         cache = source.rowCache
         reference = StoreReference(source.identifier)
         reference.take(self)
+    }
+
+    /// A coordinator's store as a child context sees it: the same store and the same IDs, other rows.
+    init(of base: AttachedStore, through source: any RowSource) {
+        store = base.store
+        self.source = source
+        index = base.index
+        self.base = base
+        cache = base.cache
+        reference = base.reference
     }
 
     var identifier: String { store.identifier }

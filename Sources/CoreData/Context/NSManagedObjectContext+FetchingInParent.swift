@@ -1,0 +1,100 @@
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// A child's fetch: the parent fetches, unsaved changes included, and the child makes objects of what it found.
+extension NSManagedObjectContext {
+    /// An object that the parent found.
+    private struct Found {
+        let storeIndex: Int32
+        let key: RowKey
+        /// 0 where no row was asked for.
+        let word: UInt
+    }
+
+    /// How many objects the parent finds.
+    final func countInParent(_ translation: FetchTranslation) throws -> Int {
+        try withParent { parent in
+            let request = try Self.requestOfParent(translation)
+            return try parent.count(for: request)
+        }
+    }
+
+    /// The child's objects of what the parent finds, in its order; `isWider` asks for all before the request's window, and for
+    /// `extra` more behind it.
+    final func objectsInParent(
+        _ translation: FetchTranslation, isWider: Bool, by extra: Int, readsRows: Bool, noting classes: inout FoundClasses
+    ) throws -> [NSManagedObject] {
+        adoptPermanentKeys()
+        let request = translation.request
+        let isBatched = request.fetchBatchSize > 0
+        let found = try withParent { parent in
+            let own = try Self.requestOfParent(translation)
+            if isWider {
+                if own.fetchLimit > 0 { own.fetchLimit += own.fetchOffset + extra }
+                own.fetchOffset = 0
+            }
+            return try parent.found(own, readsRows: readsRows && !isBatched)
+        }
+        let batch =
+            isBatched && found.count > 1 ? FaultBatch(keys: found.map(\.key), size: request.fetchBatchSize) : nil
+        return objects(of: found, batch, refreshes: request.shouldRefreshRefetchedObjects, &classes)
+    }
+
+    private func objects(
+        of found: [Found], _ batch: FaultBatch?, refreshes: Bool, _ classes: inout FoundClasses
+    ) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(found.count)
+        for found in found {
+            guard let store = store(at: found.storeIndex) else {
+                RowSnapshot.release(found.word)
+                continue
+            }
+            let object = object(for: found.key, in: store)
+            if found.word == 0 {
+                if object.isFault, !object.hasRow { object.batch = batch }
+            } else if object.isFault {
+                object.takeRow(found.word)
+            } else if refreshes, let row = RowSnapshot(word: found.word) {
+                merge(row, into: object)
+                RowSnapshot.release(found.word)
+            } else {
+                RowSnapshot.release(found.word)
+            }
+            classes.note(object)
+            objects.append(object)
+        }
+        return objects
+    }
+
+    /// The request as the parent runs it: its unsaved changes are what the child's store has.
+    private static func requestOfParent(_ translation: FetchTranslation) throws -> AnyFetchRequest {
+        guard let request = translation.request.copy() as? AnyFetchRequest else {
+            throw CoreDataErrors.invalidRequest("The fetch request cannot be copied.")
+        }
+        request.includesPendingChanges = true
+        request.resultType = .managedObjectResultType
+        request.relationshipKeyPathsForPrefetching = nil
+        request.returnsObjectsAsFaults = true
+        return request
+    }
+
+    private func found(_ request: AnyFetchRequest, readsRows: Bool) throws -> [Found] {
+        processPendingChanges()
+        let coordinator = try coordinatorForRequest()
+        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let stores = stores(for: translation.entity, affected: request.affectedStores)
+        let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
+        var rows = ContextRows(self)
+        if readsRows { try readRows(of: objects) }
+        return try objects.compactMap { object in
+            let store = object.home.store ?? storeForNew(object.runtime)
+            guard let store else { return nil }
+            return Found(
+                storeIndex: store.index,
+                key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey),
+                word: readsRows ? try rows.word(of: object) : 0)
+        }
+    }
+}

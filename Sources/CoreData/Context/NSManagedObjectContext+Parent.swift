@@ -1,0 +1,132 @@
+import CoreDataStore
+import Foundation
+import Synchronization
+
+// A context on top of another one, which is its store: it reads what the parent has, unsaved changes included, and saves to it.
+extension NSManagedObjectContext {
+    /// What ``parent`` does when it is set.
+    final func setParent(_ newParent: NSManagedObjectContext?) {
+        guard newParent !== keptParent else { return }
+        precondition(
+            registry.objects.isEmpty, "A context that has objects cannot change its parent; reset it first.")
+        precondition(
+            newParent == nil || coordinator == nil || keptParent != nil,
+            "A context has a parent or a persistentStoreCoordinator, not both.")
+        if let newParent {
+            precondition(
+                concurrencyType != .confinementConcurrencyType
+                    && newParent.concurrencyType != .confinementConcurrencyType,
+                "Parent contexts are for contexts with queues: make both with .privateQueue or .mainQueue.")
+            precondition(
+                !sequence(first: newParent, next: { $0.keptParent }).contains { $0 === self },
+                "A context cannot be its own ancestor.")
+        }
+        keptParent?.children.remove(self)
+        keptParent = newParent
+        newParent?.children.add(self)
+        parentStores = [:]
+        takeCoordinator(newParent?.coordinator)
+    }
+
+    // MARK: Stores
+
+    /// The stores that the context reads and writes, through its parent where it has one.
+    final var stores: [AttachedStore] {
+        let stores = coordinator?.attachedStores ?? []
+        return keptParent == nil ? stores : stores.map { parentStore($0) }
+    }
+
+    final func store(at index: Int32) -> AttachedStore? { coordinator?.store(at: index).map { seen($0) } }
+
+    final func store(withIdentifier identifier: String) -> AttachedStore? {
+        coordinator?.store(withIdentifier: identifier).map { seen($0) }
+    }
+
+    final func attachedStore(of store: NSPersistentStore) -> AttachedStore? {
+        coordinator?.attachedStore(of: store).map { seen($0) }
+    }
+
+    /// The stores that have the entity or one below it.
+    final func stores(for entity: EntityRuntime, affected: [NSPersistentStore]?) -> [AttachedStore] {
+        coordinator?.stores(for: entity, affected: affected).map { seen($0) } ?? []
+    }
+
+    private func seen(_ store: AttachedStore) -> AttachedStore { keptParent == nil ? store : parentStore(store) }
+
+    private func parentStore(_ store: AttachedStore) -> AttachedStore {
+        if let known = parentStores[store.index] { return known }
+        guard let keptParent else { return store }
+        let made = AttachedStore(of: store, through: ParentSource(parent: keptParent, store: store))
+        parentStores[store.index] = made
+        return made
+    }
+
+    /// Where a parent's new object is kept in its children, which no store has been found for yet.
+    final func storeForNew(_ runtime: EntityRuntime) -> AttachedStore? {
+        let stores = stores(for: runtime, affected: nil)
+        return stores.first { !$0.isReadOnly } ?? stores.first
+    }
+
+    // MARK: Keys
+
+    /// Gives objects that an ancestor has saved meanwhile the permanent keys that they have there.
+    ///
+    /// They keep their temporary keys until the context next reads, so that nothing changes under its user's hands.
+    @inline(__always)
+    final func adoptPermanentKeys() {
+        if keptParent != nil { adoptNewPermanentKeys() }
+    }
+
+    private func adoptNewPermanentKeys() {
+        guard let keptParent else { return }
+        let renamings = keptParent.renamings.load(ordering: .acquiring)
+        guard renamings != seenRenamings else { return }
+        seenRenamings = renamings
+        for object in registry.temporaryObjects where object.isStored {
+            guard let id = keptParent.registry.permanentID(forTemporaryKey: object.primaryKey),
+                let store = store(withIdentifier: id.storeIdentifier)
+            else { continue }
+            let temporaryKey = object.primaryKey
+            object.primaryKey = id.primaryKey
+            becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
+        }
+    }
+
+    // MARK: Through the parent
+
+    /// Runs the body on the parent's queue and waits; what it uses of this context, nobody else uses meanwhile.
+    final func withParent<R>(_ body: (NSManagedObjectContext) throws -> R) rethrows -> R {
+        guard let keptParent else { preconditionFailure("the context has no parent") }
+        return try keptParent.runAndWait { try Confinement.with(self) { try body(keptParent) } }
+    }
+}
+
+/// The contexts that have one as their parent, as long as they live.
+final class ContextChildren: Sendable {
+    private struct Child {
+        weak var context: NSManagedObjectContext?
+    }
+
+    private struct State: @unchecked Sendable {
+        // Safe because the contexts are only compared and asked for what guards itself.
+        var children: [Child] = []
+    }
+
+    /// Guards the list, which children change from their own queues.
+    private let state = Mutex(State())
+
+    var isEmpty: Bool { state.withLock { state in state.children.allSatisfy { $0.context == nil } } }
+
+    var contexts: [NSManagedObjectContext] { state.withLock { $0.children.compactMap(\.context) } }
+
+    func add(_ context: NSManagedObjectContext) {
+        state.withLock { state in
+            state.children.removeAll { $0.context == nil }
+            state.children.append(Child(context: context))
+        }
+    }
+
+    func remove(_ context: NSManagedObjectContext) {
+        state.withLock { $0.children.removeAll { $0.context == nil || $0.context === context } }
+    }
+}

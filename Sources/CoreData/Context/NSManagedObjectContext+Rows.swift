@@ -1,0 +1,97 @@
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+// The context's objects as rows, for its children: as they are now, saved or not.
+extension NSManagedObjectContext {
+    /// A word for each key, 0 where the context has no such object: of objects that are registered as they are here, of the
+    /// others as `read` finds them where the context reads.
+    final func rowWords(
+        _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any RowSource, [Int64]) throws -> [UInt]
+    ) throws -> [UInt] {
+        adoptPermanentKeys()
+        var words = [UInt](repeating: 0, count: primaryKeys.count)
+        var missing: [(index: Int, key: Int64)] = []
+        var rows = ContextRows(self)
+        for (index, key) in primaryKeys.enumerated() {
+            let key = permanentKey(key)
+            let known = registry.object(store: storeIndex, root: root, primaryKey: key)
+            if let known, known.hasChanges || known.hasRow || !known.isStored {
+                words[index] = try rows.word(of: known)
+            } else if key > 0 {
+                missing.append((index, key))
+            }
+        }
+        guard !missing.isEmpty, let source = store(at: storeIndex)?.source else { return words }
+        for (place, word) in zip(missing, try read(source, missing.map(\.key))) { words[place.index] = word }
+        return words
+    }
+
+    /// The key that an object has now that was known by a temporary one.
+    private func permanentKey(_ key: Int64) -> Int64 {
+        key < 0 ? registry.permanentID(forTemporaryKey: key)?.primaryKey ?? key : key
+    }
+
+    /// The rows of the members of a to-many relationship, for each owner.
+    final func memberRows(
+        entity: Int, slot: Int, owners: [Int64], in storeIndex: Int32
+    ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        adoptPermanentKeys()
+        guard let store = store(at: storeIndex), let coordinator else { return [] }
+        let objects = owners.map { owner in
+            object(for: RowKey(entity: coordinator.runtime.entities[entity].ordinal, primaryKey: permanentKey(owner)), in: store)
+        }
+        if objects.count > 1 { _ = try prefetchToMany(slot, of: objects) }
+        var rows = ContextRows(self)
+        var result: [(owner: Int64, rows: [RowSnapshot])] = []
+        for (owner, object) in zip(owners, objects) {
+            let known = object.knownMembers(slot)
+            try checkReads()
+            let members = known.members.filter { !$0.isDeleted }
+            try readRows(of: members)
+            result.append((owner, try members.compactMap { try rows.row(of: $0) }))
+        }
+        return result
+    }
+}
+
+/// Makes rows of a context's objects.
+struct ContextRows {
+    private let context: NSManagedObjectContext
+    private var preparations: [Int32: SavePreparation] = [:]
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// A word that holds the object's row; 0 for one that is deleted or gone.
+    mutating func word(of object: NSManagedObject) throws -> UInt { try row(of: object)?.retainedWord() ?? 0 }
+
+    mutating func row(of object: NSManagedObject) throws -> RowSnapshot? {
+        if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
+        if object.hasChanges || !object.isStored {
+            return try preparation(for: object).rowForChild(object)
+        }
+        return object.row
+    }
+
+    private mutating func preparation(for object: NSManagedObject) throws -> SavePreparation {
+        let index = object.storeIndex
+        if let known = preparations[index] { return known }
+        guard let store = object.home.store ?? context.storeForNew(object.runtime) else {
+            throw CoreDataErrors.noWritableStore(entity: object.runtime.name, in: try context.coordinatorForRequest())
+        }
+        let made = SavePreparation(
+            context: context, store: store, inserted: [], updated: [], deleted: [], checked: [], isForContexts: true)
+        // Of new objects, each entity may be of another store.
+        if index != 0 { preparations[index] = made }
+        return made
+    }
+}
+
+extension SavePreparation {
+    /// The object's row as its context has it; temporary keys stand for objects that have no others.
+    func rowForChild(_ object: NSManagedObject) throws -> RowSnapshot {
+        guard object.isStored, let old = object.rowView else { return try row(of: object, version: 1) }
+        let row = try changedRow(of: object, from: old).row
+        return row
+    }
+}

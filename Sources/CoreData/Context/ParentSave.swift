@@ -1,0 +1,290 @@
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// A save of a child context: its changes become changes of the parent's objects, all of them or none.
+///
+/// ```
+/// child's queue:   rows as they will be ─▶ changes without objects ─┐            objects are clean, with those rows
+/// parent's queue:                            find every object, or throw ─▶ set, relate, delete ─▶ ObjectsDidChange ─┘
+/// ```
+/// What the child wrote wins over what the parent has changed meanwhile, property by property; only a row that is gone is a
+/// conflict.
+struct ParentSave {
+    /// An object, whatever context it is looked for in.
+    struct Identity {
+        let storeIndex: Int32
+        let ordinal: Int
+        let primaryKey: Int64
+
+        init(_ object: NSManagedObject) {
+            storeIndex = object.storeIndex
+            ordinal = object.runtime.ordinal
+            primaryKey = object.primaryKey
+        }
+    }
+
+    /// Members of a to-many that came and went; `order` has all of an ordered one's.
+    struct Members {
+        let slot: Int
+        let added: [Identity]
+        let removed: [Identity]
+        let order: [Identity]?
+    }
+
+    /// What an object of the child has that the parent's has not.
+    struct Change {
+        let identity: Identity
+        let isNew: Bool
+        var values: [(slot: Int, value: Value)] = []
+        /// All values of a new object, handed on as they are.
+        var newValues: ObjectValues?
+        var toOnes: [(slot: Int, target: Identity?)] = []
+        var toManys: [Members] = []
+    }
+
+    private let child: NSManagedObjectContext
+    private var changes: [Change] = []
+    private var deletions: [Identity] = []
+    private let checked: [Identity]
+    /// What the child's objects have as their rows afterwards, in the order of `inserted` and `written`.
+    private var rows: [RowSnapshot] = []
+    private let inserted: [NSManagedObject]
+    private let updated: [NSManagedObject]
+    private let deleted: [NSManagedObject]
+
+    /// Takes down what changed; nothing of it is changed.
+    init(
+        child: NSManagedObjectContext, inserted: [NSManagedObject], updated: [NSManagedObject],
+        deleted: [NSManagedObject], checked: [NSManagedObject]
+    ) throws {
+        self.child = child
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.checked = checked.map(Identity.init)
+        var rows = ContextRows(child)
+        self.rows.reserveCapacity(inserted.count + updated.count)
+        changes.reserveCapacity(inserted.count + updated.count)
+        for object in inserted {
+            self.rows.append(try rows.rowOfChanged(object))
+            changes.append(Self.change(of: object, isNew: true))
+        }
+        for object in updated {
+            self.rows.append(try rows.rowOfChanged(object))
+            changes.append(Self.change(of: object, isNew: false))
+        }
+        deletions = deleted.filter(\.isStored).map(Identity.init)
+    }
+
+    private static func change(of object: NSManagedObject, isNew: Bool) -> Change {
+        var change = Change(identity: Identity(object), isNew: isNew)
+        let runtime = object.runtime
+        if isNew, !object.hasRow {
+            // The child needs those of transient attributes and of transformed objects itself.
+            change.newValues = runtime.keepsValues ? object.values?.copy(slotCount: object.home.slotCount) : object.values
+        } else if isNew {
+            for slot in runtime.slots.indices where runtime.slots[slot].attribute != nil {
+                change.values.append((slot, object.attributeValue(slot)))
+            }
+        } else if let values = object.values {
+            for slot in values.live where values.changed.contains(slot) || !object.home.facts[slot].isTransformable {
+                if let value = values[slot] { change.values.append((slot, value)) }
+            }
+        }
+        for (relation, value) in object.relations.enumerated() {
+            let slot = runtime.relationSlots[relation]
+            switch value {
+            case .unread: break
+            case .toOne(let target):
+                if isNew ? target != nil : object.isChanged(slot) {
+                    change.toOnes.append((slot, target.map(Identity.init)))
+                }
+            case .toMany(let members):
+                if let members = Self.members(members, slot, of: object) { change.toManys.append(members) }
+            }
+        }
+        return change
+    }
+
+    private static func members(_ members: ToManyMembers, _ slot: Int, of object: NSManagedObject) -> Members? {
+        let info = object.runtime.slots[slot]
+        // Where the other side is a to-one, that one says it all, but for the order.
+        let isKeptByOther = info.relationship?.inverseSlot != nil && !info.isInverseToMany
+        guard members.hasChanges, !isKeptByOther || members.isOrdered else { return nil }
+        let known = members.isOrdered ? object.knownMembers(slot) : members
+        let isLeaving = { (object: NSManagedObject) in object.isDeleted }
+        return Members(
+            slot: slot, added: known.added.map(\.object).filter { !isLeaving($0) }.map(Identity.init),
+            removed: known.removed.map { Identity($0.object) },
+            order: known.isOrdered ? known.members.filter { !isLeaving($0) }.map(Identity.init) : nil)
+    }
+
+    // MARK: On the parent's queue
+
+    /// Makes the changes in the parent.
+    ///
+    /// - Throws: 133020 with the objects whose rows are gone; nothing is changed then.
+    func run() throws {
+        try child.withParent { parent in
+            parent.processPendingChanges()
+            parent.adoptPermanentKeys()
+            let target = ParentTarget(parent: parent, child: child)
+            var objects: [NSManagedObject?] = try target.find(changes)
+            let gone = zip(inserted + updated, objects).filter { $1 == nil && !$0.isInserted && !$0.hasOnlyLost }.map(\.0)
+            if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
+            for index in changes.indices where changes[index].isNew {
+                objects[index] = target.insert(changes[index], over: objects[index])
+            }
+            for (change, object) in zip(changes, objects) {
+                if let object { target.apply(change, to: object) }
+            }
+            for (change, object) in zip(changes, objects) {
+                if let object { target.relate(change, object) }
+            }
+            for identity in deletions { target.delete(identity) }
+            for identity in checked { if let object = target.object(identity) { parent.detectConflicts(for: object) } }
+            parent.processPendingChanges()
+        }
+    }
+
+    // MARK: On the child's queue, after it
+
+    /// The child's objects are clean, with what the parent has as their rows.
+    func commit() {
+        for (object, row) in zip(inserted + updated, rows) {
+            if object.home.store == nil, let store = child.storeForNew(object.runtime) {
+                object.home = child.registry.home(of: object.runtime, in: store)
+            }
+            object.takeRow(row.retainedWord())
+            object.becomeClean()
+        }
+        deleted.forEachHeld { $0.becomeClean() }
+    }
+}
+
+/// The parent's side of a child's save.
+private struct ParentTarget {
+    let parent: NSManagedObjectContext
+    let child: NSManagedObjectContext
+
+    /// The parent's object, a fault where it had none; `nil` for a new one that it does not know.
+    func object(_ identity: ParentSave.Identity) -> NSManagedObject? {
+        guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
+        if identity.primaryKey < 0 {
+            if let id = parent.registry.permanentID(forTemporaryKey: identity.primaryKey) { return parent.object(with: id) }
+            return parent.registry.object(store: 0, root: runtime.root, primaryKey: identity.primaryKey)
+        }
+        guard let store = parent.store(at: identity.storeIndex) else { return nil }
+        return parent.object(for: RowKey(entity: identity.ordinal, primaryKey: identity.primaryKey), in: store)
+    }
+
+    /// The parent's object of each change, with its values; `nil` for those that are new, or whose rows are gone.
+    func find(_ changes: [ParentSave.Change]) throws -> [NSManagedObject?] {
+        let found = changes.map { change in
+            change.isNew && change.identity.primaryKey < 0 ? nil : object(change.identity)
+        }
+        let faults = found.compactMap { $0 }.filter { $0.isFault }
+        try parent.readRows(of: faults)
+        for object in faults where object.hasRow { object.becomeRealised() }
+        return found.map { object in
+            guard let object, !object.isFault, !object.flags.contains(.inaccessible) else { return nil }
+            return object
+        }
+    }
+
+    /// The parent's object for one that is new in the child.
+    func insert(_ change: ParentSave.Change, over known: NSManagedObject?) -> NSManagedObject? {
+        if let known {
+            if known.isDeleted { parent.insert(known) }
+            return known
+        }
+        guard let runtime = parent.coordinator?.runtime.entities[change.identity.ordinal] else { return nil }
+        let home = parent.registry.home(of: runtime, in: parent.store(at: change.identity.storeIndex))
+        if change.identity.primaryKey >= 0,
+            let fault = parent.registry.object(in: home, primaryKey: change.identity.primaryKey)
+        {
+            parent.detach([fault])
+        }
+        let object = NSManagedObject.makeFault(home, change.identity.primaryKey, type: runtime.objectClass)
+        object.flags = []
+        parent.takeNew(object)
+        return object
+    }
+
+    func apply(_ change: ParentSave.Change, to object: NSManagedObject) {
+        if let values = change.newValues, object.values == nil {
+            values.event.removeAll()
+            values.forgetRare()
+            object.values = values
+            return
+        }
+        if object.isDeleted { parent.insert(object) }
+        if let values = change.newValues {
+            for slot in values.live { if let value = values[slot] { object.setAttribute(value, slot) } }
+        }
+        for (slot, value) in change.values { object.setAttribute(value, slot) }
+    }
+
+    func relate(_ change: ParentSave.Change, _ object: NSManagedObject) {
+        for (slot, target) in change.toOnes { object.setToOne(target.flatMap { self.object($0) }, slot) }
+        for members in change.toManys {
+            let removed = Set(members.removed.compactMap { self.object($0).map(ObjectReference.init) })
+            guard let order = members.order else {
+                for member in removed { object.removeMember(member.object, members.slot) }
+                for member in members.added { if let member = self.object(member) { object.addMember(member, members.slot) } }
+                continue
+            }
+            // What the child did not know of stays, behind what it knew.
+            let known = object.knownMembers(members.slot).members
+            let wanted = order.compactMap { self.object($0) }
+            let ordered = Set(wanted.map(ObjectReference.init))
+            let others = known.filter { !ordered.contains(ObjectReference($0)) && !removed.contains(ObjectReference($0)) }
+            let all = wanted + others
+            if !known.elementsEqual(all, by: { $0 === $1 }) { object.setToMany(all, members.slot) }
+        }
+    }
+
+    func delete(_ identity: ParentSave.Identity) {
+        guard let object = object(identity), !object.flags.contains(.inaccessible) else { return }
+        parent.delete(object)
+    }
+}
+
+extension ContextRows {
+    /// The row of an object that is to be saved.
+    fileprivate mutating func rowOfChanged(_ object: NSManagedObject) throws -> RowSnapshot {
+        guard let row = try row(of: object) else {
+            preconditionFailure("\(object.objectID) is deleted and was to be saved.")
+        }
+        return row
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Registers an object that a child context has inserted; the next save inserts it.
+    fileprivate final func takeNew(_ object: NSManagedObject) {
+        object.flags.formUnion([.new, .inserted, .eventInserted, .listedInserted])
+        registry.register(object)
+        insertedList.append(object)
+        event.inserted.append(object)
+        if keepsObjects { retained.append(object) }
+    }
+
+    /// Hands everything that changed to the parent.
+    final func saveToParent(
+        inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
+    ) throws {
+        adoptPermanentKeys()
+        try readRows(of: (updated + deleted).filter { !$0.hasRow })
+        // What is gone can be lost by another; see SavePreparation.
+        let written = updated.filter { $0.hasRow || !$0.hasOnlyLost }
+        let gone = written.filter { !$0.hasRow }
+        if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
+        let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
+        let save = try ParentSave(
+            child: self, inserted: inserted, updated: written, deleted: deleted, checked: checked)
+        try save.run()
+        save.commit()
+    }
+}

@@ -1,0 +1,95 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// A store as a child context sees it: each row as the parent has it, unsaved changes included.
+///
+/// ```
+///  child ──▶ ParentSource ──▶ parent's queue ──▶ the parent's object, if it has one that changed
+///                                            └─▶ else what the parent reads: a store, or its own parent
+/// ```
+/// What a child fetches goes through its parent's own fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and what it saves
+/// through ``ParentSave``, which carries what rows do not have; so plans and change sets pass by here to the store.
+final class ParentSource: RowSource {
+    private unowned let parent: NSManagedObjectContext
+    private let store: AttachedStore
+
+    /// The child holds the parent; `store` is the coordinator's.
+    init(parent: NSManagedObjectContext, store: AttachedStore) {
+        self.parent = parent
+        self.store = store
+    }
+
+    private var base: any RowSource { store.source }
+
+    var identifier: String { base.identifier }
+    var isReadOnly: Bool { base.isReadOnly }
+    var rowCache: RowCache { base.rowCache }
+
+    func includes(entity: Int) -> Bool { base.includes(entity: entity) }
+    func root(ofEntity entity: Int) -> Int { base.root(ofEntity: entity) }
+    func number(ofEntity entity: Int) -> Int64 { base.number(ofEntity: entity) }
+    func entity(numbered number: Int64) -> Int? { base.entity(numbered: number) }
+
+    // MARK: Fetching, as the store has it
+
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try base.fetchRows(plan, take) }
+    func keys(_ plan: FetchPlan) throws -> [RowKey] { try base.keys(plan) }
+    func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
+
+    func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ body: (FetchTuple) throws -> Void
+    ) throws {
+        try base.forEachTuple(plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
+    }
+
+    // MARK: By key
+
+    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
+        try rowWords([primaryKey], root: root, staleness: staleness)[0]
+    }
+
+    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
+        try parent.runAndWait {
+            try parent.rowWords(primaryKeys, root: root, in: store.index) { source, keys in
+                try source.rowWords(keys, root: root, staleness: staleness)
+            }
+        }
+    }
+
+    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
+        let words = try? parent.runAndWait {
+            try parent.rowWords([primaryKey], root: root, in: store.index) { source, keys in
+                keys.map { source.cachedWord($0, root: root, staleness: staleness) }
+            }
+        }
+        return words?[0] ?? 0
+    }
+
+    func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        try parent.runAndWait { try parent.memberRows(entity: entity, slot: slot, owners: owners, in: store.index) }
+    }
+
+    // MARK: Values
+
+    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }
+    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
+        base.key(ofRowStoring: stored, slot: slot, entity: entity)
+    }
+
+    // MARK: Saving
+
+    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
+        try base.allocateKeys(root: root, count: count)
+    }
+
+    func save(keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet) throws -> SaveOutcome {
+        preconditionFailure("A child context saves to its parent by ParentSave.")
+    }
+
+    func metadata() throws -> MetadataRow { try base.metadata() }
+
+    func close() {}
+}

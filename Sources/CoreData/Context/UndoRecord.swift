@@ -1,0 +1,46 @@
+import CoreDataPrimitives
+
+/// What one event did to a context's objects, as far as it takes to undo it.
+///
+/// Undoing is an event like any other: it is recorded in turn, and that record is what does everything again.
+final class UndoRecord {
+    /// Came in the event: to undo it they leave.
+    var inserted: [NSManagedObject] = []
+    /// Left, or were marked to be deleted: they come back.
+    var leaving: [LeavingObject] = []
+    /// Were to be deleted before the event and are not any more: they are deleted again.
+    var restored: [NSManagedObject] = []
+    var changed: [ChangedObject] = []
+
+    var isEmpty: Bool { inserted.isEmpty && leaving.isEmpty && restored.isEmpty && changed.isEmpty }
+}
+
+/// An object's properties before an event that set some of them.
+struct ChangedObject {
+    let object: NSManagedObject
+    let slots: IndexMask
+    /// The row that has the values of those that are not in `old`; nothing for a new object, which had its defaults.
+    let row: RowSnapshot?
+    let old: [ValueBeforeEvent]
+    /// What was done to the members of its to-many relationships.
+    let steps: [(slot: Int, steps: [ToManyMembers.Step])]
+}
+
+/// An object as it was when it was deleted, before its relationships were given up.
+struct LeavingObject {
+    let object: NSManagedObject
+    let flags: ObjectFlags
+    let values: ObjectValues?
+    let relations: [RelationValue]
+    let store: AttachedStore?
+
+    init(_ object: NSManagedObject) {
+        self.object = object
+        flags = object.flags.intersection([.inserted, .updated, .wideInteger])
+        values = object.values?.copy(slotCount: object.home.slotCount)
+        relations = object.relations.map { relation in
+            if case .toMany(let members) = relation { .toMany(members.copy()) } else { relation }
+        }
+        store = object.home.store
+    }
+}

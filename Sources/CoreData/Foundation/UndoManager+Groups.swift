@@ -1,0 +1,113 @@
+import Foundation
+
+extension UndoManager {
+    func openGroup() {
+        openGroups.append(UndoGroup())
+        post(.NSUndoManagerDidOpenUndoGroup)
+    }
+
+    /// Opens the group that is there without being asked for, if it is not open: the event's, or what undo and redo record.
+    func openImplicitGroup() {
+        if openGroups.isEmpty {
+            guard operation != nil || groupsByEvent else { return }
+            if operation == nil { hasEventGroup = true }
+            openGroup()
+            closeEventGroupLater()
+        } else if hasEventGroup, !closesLater {
+            closeEventGroupLater()
+        }
+    }
+
+    func closeGroup() {
+        guard let group = openGroups.last else { return }
+        post(.NSUndoManagerCheckpoint)
+        post(.NSUndoManagerWillCloseUndoGroup, isDiscardable: group.isDiscardable)
+        // Observers may have closed or removed it.
+        guard openGroups.last === group else { return }
+        openGroups.removeLast()
+        if openGroups.isEmpty, operation == nil { hasEventGroup = false }
+        if !group.isEmpty { keep(group) }
+        post(.NSUndoManagerDidCloseUndoGroup, isDiscardable: group.isDiscardable)
+    }
+
+    /// Puts a closed group where it belongs.
+    func keep(_ group: UndoGroup) {
+        if let outer = openGroups.last {
+            outer.append(group)
+        } else if operation == .undo {
+            redoSteps.append(group)
+            trim()
+        } else if operation == .redo, let outer = suspendedGroups.last {
+            outer.append(group)
+        } else {
+            undoSteps.append(group)
+            trim()
+        }
+    }
+
+    /// Forgets the oldest steps where there are more than ``levelsOfUndo``.
+    func trim() {
+        guard levelsOfUndo > 0 else { return }
+        // Let go of when the lists are in order again: what goes with an action may call this undo manager.
+        let all = (undoSteps, redoSteps)
+        if all.0.count > levelsOfUndo { undoSteps = all.0.suffix(levelsOfUndo) }
+        if all.1.count > levelsOfUndo { redoSteps = all.1.suffix(levelsOfUndo) }
+        withExtendedLifetime(all) {}
+    }
+
+    // MARK: Events
+
+    /// Closes the event's group, unless the program has a group open in it.
+    func endEvent() {
+        guard hasEventGroup, operation == nil, openGroups.count == 1 else { return }
+        endUndoGrouping()
+    }
+
+    /// Has the run loop close the event's group at the end of the turn, once.
+    func closeEventGroupLater() {
+        guard hasEventGroup, operation == nil, followsRunLoop else { return }
+        let loop = RunLoop.current
+        // The loop of another thread than the main one may never run: it would only gather what it is asked.
+        guard !closesLater || closingLoop !== loop, Thread.isMainThread || loop.currentMode != nil else { return }
+        closesLater = true
+        closingLoop = loop
+        // Safe because the loop performs on the thread that is here now; a later thread's loop takes its place.
+        nonisolated(unsafe) weak let weakly = self
+        loop.perform(inModes: runLoopModes) {
+            guard let manager = weakly, manager.closingLoop === RunLoop.current else { return }
+            manager.closesLater = false
+            manager.closingLoop = nil
+            manager.endEvent()
+        }
+    }
+
+    // MARK: Registering
+
+    /// Registers for a context what it did in an event: in the open group, or as a step of its own where there is none.
+    func registerEvent<Target: AnyObject>(of target: Target, handler: @escaping (Target) -> Void) {
+        guard isUndoRegistrationEnabled else { return }
+        let isAlone = openGroups.isEmpty && operation == nil && !groupsByEvent
+        if isAlone { beginUndoGrouping() }
+        registerUndo(withTarget: target, handler: handler)
+        if isAlone { endUndoGrouping() }
+    }
+
+    /// What a name is given to: the open groups, or the last step where none is open.
+    var namedGroups: [UndoGroup] {
+        guard isUndoRegistrationEnabled else { return [] }
+        openImplicitGroup()
+        return openGroups.isEmpty ? undoSteps.suffix(1) : openGroups
+    }
+
+    // MARK: Telling
+
+    func post(_ name: NSNotification.Name, isDiscardable: Bool = false) {
+        NotificationCenter.default.post(
+            name: name, object: self,
+            userInfo: isDiscardable ? [NSUndoManagerGroupIsDiscardableKey: NSNumber(value: true)] : nil)
+    }
+
+    static func stop(_ reason: String) -> Never {
+        preconditionFailure("UndoManager is in invalid state, \(reason).")
+    }
+}
