@@ -46,9 +46,6 @@ import Testing
             "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
             "NSPersistentStoreRemoteChange"
         ),
-        ("context.parent = viewContext", "NSManagedObjectContext.parent"),
-        ("self.childMOC.parent = main", "NSManagedObjectContext.parent"),
-        ("container.viewContext.undoManager = manager", "NSManagedObjectContext.undoManager"),
         ("try context.setQueryGenerationFrom(.current)", "setQueryGenerationFrom"),
     ])
     func whatIsStillToComeIsTold(text: String, name: String) throws {
@@ -65,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "context.undoManager = nil", "context.perform { }", "try await context.perform(run)", "node.parent = other",
+        "context.undoManager = nil", "context.undoManager = UndoManager()", "context.parent = main", "context.perform { }", "try await context.perform(run)", "node.parent = other",
         "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
         "struct NSHashTable {}; let t = NSHashTable()",
         "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",

@@ -88,14 +88,22 @@ extension NSManagedObjectContext {
         let finished = event
         event = ChangeEvent()
         if registry.recordsUndo { registerUndo(of: finished) }
-        postObjectsDidChange(finished)
-        finished.inserted.forEachHeld { endEvent($0) }
-        finished.updated.forEachHeld { endEvent($0) }
-        finished.deleted.forEachHeld { endEvent($0) }
+        if ContextNotification.objectsDidChange.isWanted, let userInfo = userInfo(of: finished) {
+            finished.forEachObject { $0.flags.subtract(.event) }
+            // What observers change belongs to the next event, which they may end: they may save, too.
+            isProcessing = false
+            NotificationCenter.default.post(
+                name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
+            finished.forEachObject { if $0.flags.isDisjoint(with: .event) { forgetEventValues(of: $0) } }
+        } else {
+            finished.forEachObject {
+                $0.flags.subtract(.event)
+                forgetEventValues(of: $0)
+            }
+        }
     }
 
-    private func endEvent(_ object: NSManagedObject) {
-        object.flags.subtract([.eventInserted, .eventUpdated, .eventDeleted])
+    private func forgetEventValues(of object: NSManagedObject) {
         object.uncountedValues?._withUnsafeGuaranteedRef { values in
             if registry.recordsUndo { endJournals(object) }
             values.event.removeAll()
@@ -178,8 +186,8 @@ extension NSManagedObjectContext {
 
     // MARK: Notifications
 
-    private func postObjectsDidChange(_ event: ChangeEvent) {
-        guard ContextNotification.objectsDidChange.isWanted else { return }
+    /// What is told of an event; `nil` where nothing is.
+    private func userInfo(of event: ChangeEvent) -> [AnyHashable: Any]? {
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
@@ -192,9 +200,8 @@ extension NSManagedObjectContext {
         sets[.invalidatedObjects] = Set(event.invalidated)
         var userInfo: [AnyHashable: Any] = [:]
         for (key, objects) in sets where !objects.isEmpty { userInfo[key.rawValue] = objects }
-        guard !userInfo.isEmpty else { return }
+        guard !userInfo.isEmpty else { return nil }
         userInfo["managedObjectContext"] = self
-        NotificationCenter.default.post(
-            name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
+        return userInfo
     }
 }

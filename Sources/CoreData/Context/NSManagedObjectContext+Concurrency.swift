@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
             Confinement.with(self) {
                 block()
                 self.processPendingChanges()
+                self.endUndoEvent()
             }
         }
     }
@@ -74,6 +75,7 @@ extension NSManagedObjectContext {
                 let outcome = Confinement.with(self) {
                     let outcome = Outcome(result: Result { try block() })
                     self.processPendingChanges()
+                    self.endUndoEvent()
                     return outcome
                 }
                 continuation.resume(returning: outcome)

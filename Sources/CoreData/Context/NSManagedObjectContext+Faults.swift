@@ -145,6 +145,7 @@ extension NSManagedObjectContext {
             let found = try store.source.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
             let rows = found.first?.rows ?? []
+            adoptPermanentKeys()
             let objects = objects(for: rows, in: store)
             if refreshes {
                 for (object, row) in zip(objects, rows) where !object.isFault && !object.hasChanges {

@@ -305,6 +305,7 @@ extension NSManagedObjectContext {
             try store.source.destinationRows(
                 entity: first.runtime.ordinal, slot: slot, owners: unknown.map(\.primaryKey))
         }
+        adoptPermanentKeys()
         let rows = Dictionary(found.map { ($0.owner, $0.rows) }, uniquingKeysWith: { first, _ in first })
         var members: [NSManagedObject] = []
         for object in unknown {

@@ -36,6 +36,8 @@ extension NSManagedObjectContext {
             }
             return try parent.found(own, readsRows: readsRows && !isBatched)
         }
+        // The parent may have learnt of some itself by that.
+        adoptPermanentKeys()
         let batch =
             isBatched && found.count > 1 ? FaultBatch(keys: found.map(\.key), size: request.fetchBatchSize) : nil
         return objects(of: found, batch, refreshes: request.shouldRefreshRefetchedObjects, &classes)

@@ -14,6 +14,8 @@ extension NSManagedObjectContext {
         processPendingChanges()
         registry.recordsUndo = manager != nil
         guard let manager else { return }
+        // The main thread's run loop may turn while a queue of its own is at work: there an event is a block.
+        if concurrencyType == .privateQueueConcurrencyType { manager.followsRunLoop = false }
         // Before a group is closed or undone, what changed in it belongs to it.
         checkpoints = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
@@ -39,9 +41,14 @@ extension NSManagedObjectContext {
             if let changed = takeChange(of: object) { record.changed.append(changed) }
         }
         guard let manager = keptUndoManager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
-        manager.registerUndo(withTarget: self) { context in
+        manager.registerEvent(of: self) { context in
             context.runAndWait { context.takeBack(record) }
         }
+    }
+
+    /// Ends the step of what a block of ``perform(_:)`` did.
+    final func endUndoEvent() {
+        if let keptUndoManager, !keptUndoManager.followsRunLoop { keptUndoManager.endEvent() }
     }
 
     private func takeChange(of object: NSManagedObject) -> ChangedObject? {
@@ -233,7 +240,7 @@ extension NSManagedObject {
 
     /// What was set and is as the store has it is no change; an object without others is not updated any more.
     fileprivate final func forgetUnchangedValues() {
-        guard isUpdated, !isDeleted, !isInserted, let values, !values.hasRare, values.event.isEmpty else { return }
+        guard isUpdated, !isDeleted, !isInserted, let values, values.event.isEmpty, !values.isPlaced else { return }
         for slot in values.changed {
             if runtime.slots[slot].property.isTransient || isChanged(slot) { return }
         }

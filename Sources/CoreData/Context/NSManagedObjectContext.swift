@@ -309,6 +309,13 @@ struct ChangeEvent {
     /// What undo needs of the objects that leave; recorded while there is an undo manager.
     var leaving: [LeavingObject] = []
 
+    /// Calls `body` with what was inserted, updated and deleted.
+    func forEachObject(_ body: (NSManagedObject) -> Void) {
+        inserted.forEachHeld(body)
+        updated.forEachHeld(body)
+        deleted.forEachHeld(body)
+    }
+
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
             && mergedInsertions.isEmpty && restored.isEmpty

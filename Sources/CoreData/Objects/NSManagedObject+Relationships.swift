@@ -137,6 +137,15 @@ extension NSManagedObject {
         return registry._withUnsafeGuaranteedRef { $0.recordsUndo }
     }
 
+    /// Whether places among members that nobody has read are needed, so that undo puts back who loses one.
+    @inline(__always)
+    private final func mustKnowOrder(_ slot: Int) -> Bool {
+        guard let registry = home.uncountedRegistry, registry._withUnsafeGuaranteedRef({ $0.recordsUndo }) else {
+            return false
+        }
+        return runtime.slots[slot].relationship?.isOrdered ?? false
+    }
+
     /// Puts members of an ordered relationship elsewhere; `index` counts without them.
     final func moveMembers(_ objects: [NSManagedObject], to index: Int, _ slot: Int) {
         checkQueue(nil, slot: slot)
@@ -170,6 +179,7 @@ extension NSManagedObject {
     final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
+            if mustKnowOrder(slot) { _ = knownMembers(slot) }
             let members = uncountedMembers(slot)
             noteOldValue(slot)
             let isNew = members._withUnsafeGuaranteedRef {
@@ -192,6 +202,7 @@ extension NSManagedObject {
     final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
+            if mustKnowOrder(slot) { _ = knownMembers(slot) }
             let members = uncountedMembers(slot)
             noteOldValue(slot)
             let wasMember = members._withUnsafeGuaranteedRef {

@@ -122,6 +122,9 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         set { madeRare().owners = newValue }
     }
 
+    /// Whether it has got a place in an ordered relationship, or an owner.
+    var isPlaced: Bool { rare.map { !$0.orders.isEmpty || !$0.owners.isEmpty } ?? false }
+
     func forgetRare() {
         if rare != nil { rare = nil }
     }
@@ -213,6 +216,7 @@ struct ObjectFlags: OptionSet {
     static let eventInserted = ObjectFlags(rawValue: 1 << 7)
     static let eventUpdated = ObjectFlags(rawValue: 1 << 8)
     static let eventDeleted = ObjectFlags(rawValue: 1 << 9)
+    static let event: ObjectFlags = [.eventInserted, .eventUpdated, .eventDeleted]
     /// `awakeFromFetch` and its kin run: attributes set there are not changes.
     static let ignoresChanges = ObjectFlags(rawValue: 1 << 10)
     /// The row is gone; every property reads as nil.

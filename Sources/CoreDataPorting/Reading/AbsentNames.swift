@@ -88,7 +88,6 @@ enum AbsentNames {
                     "CFAbsoluteTimeGetCurrent", "NSPurgeableData",
                 ]
             ),
-            ("undo is not yet in OpenCoreData; undoManager can be set to nil", ["UndoManager"]),
         ]
         var reasons: [String: String] = [:]
         for (reason, names) in byReason { for name in names { reasons[name] = reason } }

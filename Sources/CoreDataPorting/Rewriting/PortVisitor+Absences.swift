@@ -23,37 +23,6 @@ extension PortVisitor {
         if let absence = AbsentNames.absence(ofMember: name) {
             return remark(absence.message, at: offset, hint: absence.hint)
         }
-        guard let owner = node.base.flatMap(Self.lastName), Self.isContextName(owner) else { return }
-        if name == "parent" {
-            tell(AbsentNames.notYet("NSManagedObjectContext.parent"), at: offset)
-        } else if name == "undoManager", !isSetToNil(node) {
-            tell(AbsentNames.notYet("NSManagedObjectContext.undoManager"), at: offset)
-        }
-    }
-
-    /// Whether a variable of that name holds a context, most likely.
-    private static func isContextName(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name.hasSuffix("context") || name.hasSuffix("moc")
-    }
-
-    private static func lastName(_ expression: ExprSyntax) -> String? {
-        if let reference = expression.as(DeclReferenceExprSyntax.self) { return reference.baseName.plainText }
-        if let access = expression.as(MemberAccessExprSyntax.self) { return access.declName.baseName.plainText }
-        if let chained = expression.as(OptionalChainingExprSyntax.self) { return lastName(chained.expression) }
-        if let forced = expression.as(ForceUnwrapExprSyntax.self) { return lastName(forced.expression) }
-        return nil
-    }
-
-    /// `context.undoManager = nil`, which is what it always is here; to compare it with nil does no harm either.
-    private func isSetToNil(_ node: MemberAccessExprSyntax) -> Bool {
-        guard let elements = node.parent?.as(ExprListSyntax.self), elements.count == 3, let last = elements.last
-        else { return false }
-        return last.is(NilLiteralExprSyntax.self)
-    }
-
-    private func tell(_ absence: AbsentNames.Absence, at offset: Int) {
-        remark(absence.message, at: offset, hint: absence.hint)
     }
 
     // MARK: Calls
