@@ -6,8 +6,10 @@ import Synchronization
 ///
 /// ```
 /// inotify: the file or its log was written ──▶ the database's counter of commits differs ──▶ changed()
+///                                          └─▶ looked at again a few times, ever later
 /// ```
-/// The kernel wakes it, nothing is polled. Commits that come while one is being told of are told of together. It has a
+/// The kernel wakes it, nothing is polled. What is written to a log counts only a moment later, when the log's index in
+/// shared memory says so, of which the kernel does not tell: so each write is followed by a few more looks. Commits that come while one is being told of are told of together. It has a
 /// descriptor for inotify and a connection of its own, which go when it is cancelled or nobody holds it.
 package final class FileWatch: SourceWatch, @unchecked Sendable {
     // Safe because what changes is used on the queue only, and the source guards itself.
@@ -20,6 +22,10 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
     private let counter: any SQLCommitCounter
     private var lastCount: Int64
     private let changed: @Sendable () -> Void
+    /// Tells the last write from those before.
+    private var writes = 0
+    /// When, after a write, somebody may have synchronised his log to the disk and committed.
+    private static let delays: [DispatchTimeInterval] = [1, 10, 50, 250, 1000, 4000].map { .milliseconds($0) }
     private let isCancelled = Atomic<Bool>(false)
 
     /// `changed` is called on a queue of the watch's own, until it is cancelled.
@@ -39,11 +45,8 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
                 "Changes of the store '\(path)' cannot be watched: \(String(cString: strerror(code))) (inotify).")
         }
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        let (descriptor, counter) = (descriptor, counter)
-        source.setCancelHandler {
-            close(descriptor)
-            counter.close()
-        }
+        let descriptor = descriptor
+        source.setCancelHandler { close(descriptor) }
         source.setEventHandler { [weak self] in self?.look() }
         watch()
         source.activate()
@@ -51,11 +54,13 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
         queue.async { [weak self] in self?.look() }
     }
 
-    deinit { if !isCancelled.load(ordering: .relaxed) { source.cancel() } }
+    deinit { cancel() }
 
+    /// The connection is closed then: who takes the file away may not find it open.
     package func cancel() {
         guard !isCancelled.exchange(true, ordering: .relaxed) else { return }
         source.cancel()
+        counter.close()
     }
 
     /// Watches the file and its log, and for the log where it is not there yet.
@@ -79,6 +84,23 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
     private func look() {
         guard !isCancelled.load(ordering: .relaxed) else { return }
         if drain() { watch() }
+        count()
+        writes &+= 1
+        lookAgain(after: writes, 0)
+    }
+
+    /// Looks again after a write, unless another one follows.
+    private func lookAgain(after write: Int, _ times: Int) {
+        guard times < Self.delays.count else { return }
+        queue.asyncAfter(deadline: .now() + Self.delays[times]) { [weak self] in
+            guard let self, write == writes, !isCancelled.load(ordering: .relaxed) else { return }
+            count()
+            lookAgain(after: write, times + 1)
+        }
+    }
+
+    /// Tells of commits since the last time.
+    private func count() {
         // A counter that cannot be read says nothing; the next write wakes us again.
         guard let count = try? counter.value(), count != lastCount else { return }
         lastCount = count

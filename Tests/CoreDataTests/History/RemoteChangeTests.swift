@@ -96,6 +96,41 @@ import Testing
         #expect(transactions.allSatisfy { $0.processID == "HistoryWriter" && $0.author == "another process" })
     }
 
+    @Test func aStoreThatIsWatchedCanBeTakenAway() throws {
+        let stack = try HistoryStack()
+        try stack.add("A")
+        try stack.coordinator.destroyPersistentStore(at: stack.url, ofType: NSSQLiteStoreType)
+        try stack.coordinator.addPersistentStore(type: .sqlite, at: stack.url, options: HistoryStack.options)
+        try stack.add("B")
+        #expect(try stack.transactions().count == 1)
+    }
+
+    @Test func aCopyOfAStoreHasItsHistoryAndConsumers() throws {
+        let stack = try HistoryStack()
+        try stack.add("A", author: "a")
+        try stack.coordinator.noteHistoryRead(upTo: stack.token, byConsumer: "index")
+        let url = stack.folder.appendingPathComponent("Copy.sqlite")
+        try stack.coordinator.replacePersistentStore(
+            at: url, withPersistentStoreFrom: stack.url, ofType: NSSQLiteStoreType)
+        let copy = try HistoryStack(opening: url)
+        #expect(try copy.transactions().map(\.author) == ["a"])
+        #expect(try copy.coordinator.historyConsumers().map(\.name) == ["index"])
+        #expect(copy.token == stack.token)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aStoreThatMovedIsWatchedWhereItIs() async throws {
+        let stack = try HistoryStack()
+        try stack.add("A")
+        let url = stack.folder.appendingPathComponent("Moved.sqlite")
+        try stack.coordinator.replacePersistentStore(
+            at: url, withPersistentStoreFrom: stack.url, ofType: NSSQLiteStoreType)
+        #expect(stack.coordinator.setURL(url, for: stack.store))
+        let listener = Listener(stack.coordinator)
+        let other = try HistoryStack(opening: url)
+        try other.add("B")
+        #expect(await listener.waits(for: other.token)?.url == url)
+    }
+
     @Test func theWatchGoesWithTheStore() async throws {
         let stack = try HistoryStack()
         let url = stack.url
