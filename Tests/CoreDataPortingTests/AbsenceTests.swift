@@ -36,29 +36,10 @@ import Testing
         ("var c: NSFetchedResultsController<Book>?", "NSFetchedResultsController"),
         ("class P: NSEntityMigrationPolicy {}", "NSEntityMigrationPolicy"),
         ("let r = NSBatchDeleteRequest(fetchRequest: f)", "NSBatchDeleteRequest"),
-        ("let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)", "NSPersistentHistoryChangeRequest"),
-        (
-            "d.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)",
-            "NSPersistentStoreRemoteChangeNotificationPostOptionKey"
-        ),
-        ("let n = Notification.Name.NSPersistentStoreRemoteChange", "NSPersistentStoreRemoteChange"),
-        (
-            "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
-            "NSPersistentStoreRemoteChange"
-        ),
         ("try context.setQueryGenerationFrom(.current)", "setQueryGenerationFrom"),
     ])
     func whatIsStillToComeIsTold(text: String, name: String) throws {
         #expect(try messages(text) == ["2: '\(name)' is not yet in OpenCoreData"])
-    }
-
-    @Test func historyTrackingIsTold() throws {
-        let messages = try messages("d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)")
-        #expect(
-            messages == [
-                "2: NSPersistentHistoryTrackingKey: persistent history is not yet in OpenCoreData, and a store with it is "
-                    + "not opened"
-            ])
     }
 
     @Test(arguments: [
@@ -66,6 +47,9 @@ import Testing
         "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
         "struct NSHashTable {}; let t = NSHashTable()",
         "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",
+        "let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)",
+        "d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)",
+        "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
         "#if canImport(ObjectiveC)\nlet t = NSHashTable<NSObject>.weakObjects()\n#endif",
     ])
     func nothingElseIsTold(text: String) throws { #expect(try messages(text) == []) }
