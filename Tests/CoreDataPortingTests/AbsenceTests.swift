@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "context.undoManager = nil", "context.undoManager = UndoManager()", "context.parent = main", "context.perform { }", "try await context.perform(run)", "node.parent = other",
+        "context.undoManager = nil", "context.undoManager = UndoManager()", "context.parent = main",
+        "context.perform { }", "try await context.perform(run)", "node.parent = other",
         "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
         "struct NSHashTable {}; let t = NSHashTable()",
         "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",

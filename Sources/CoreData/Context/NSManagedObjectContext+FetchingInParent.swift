@@ -23,7 +23,8 @@ extension NSManagedObjectContext {
     /// The child's objects of what the parent finds, in its order; `isWider` asks for all before the request's window, and for
     /// `extra` more behind it.
     final func objectsInParent(
-        _ translation: FetchTranslation, isWider: Bool, by extra: Int, readsRows: Bool, noting classes: inout FoundClasses
+        _ translation: FetchTranslation, isWider: Bool, by extra: Int, readsRows: Bool,
+        noting classes: inout FoundClasses
     ) throws -> [NSManagedObject] {
         adoptPermanentKeys()
         let request = translation.request

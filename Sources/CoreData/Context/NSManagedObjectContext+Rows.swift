@@ -39,7 +39,9 @@ extension NSManagedObjectContext {
         adoptPermanentKeys()
         guard let store = store(at: storeIndex), let coordinator else { return [] }
         let objects = owners.map { owner in
-            object(for: RowKey(entity: coordinator.runtime.entities[entity].ordinal, primaryKey: permanentKey(owner)), in: store)
+            object(
+                for: RowKey(entity: coordinator.runtime.entities[entity].ordinal, primaryKey: permanentKey(owner)),
+                in: store)
         }
         if objects.count > 1 { _ = try prefetchToMany(slot, of: objects) }
         var rows = ContextRows(self)

@@ -82,7 +82,8 @@ struct ParentSave {
         let runtime = object.runtime
         if isNew, !object.hasRow {
             // The child needs those of transient attributes and of transformed objects itself.
-            change.newValues = runtime.keepsValues ? object.values?.copy(slotCount: object.home.slotCount) : object.values
+            change.newValues =
+                runtime.keepsValues ? object.values?.copy(slotCount: object.home.slotCount) : object.values
         } else if isNew {
             for slot in runtime.slots.indices where runtime.slots[slot].attribute != nil {
                 change.values.append((slot, object.attributeValue(slot)))
@@ -131,7 +132,8 @@ struct ParentSave {
             parent.adoptPermanentKeys()
             let target = ParentTarget(parent: parent, child: child)
             var objects: [NSManagedObject?] = try target.find(changes)
-            let gone = zip(inserted + updated, objects).filter { $1 == nil && !$0.isInserted && !$0.hasOnlyLost }.map(\.0)
+            let gone = zip(inserted + updated, objects).filter { $1 == nil && !$0.isInserted && !$0.hasOnlyLost }.map(
+                \.0)
             if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
             for index in changes.indices where changes[index].isNew {
                 objects[index] = target.insert(changes[index], over: objects[index])
@@ -172,7 +174,9 @@ private struct ParentTarget {
     func object(_ identity: ParentSave.Identity) -> NSManagedObject? {
         guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
         if identity.primaryKey < 0 {
-            if let id = parent.registry.permanentID(forTemporaryKey: identity.primaryKey) { return parent.object(with: id) }
+            if let id = parent.registry.permanentID(forTemporaryKey: identity.primaryKey) {
+                return parent.object(with: id)
+            }
             return parent.registry.object(store: 0, root: runtime.root, primaryKey: identity.primaryKey)
         }
         guard let store = parent.store(at: identity.storeIndex) else { return nil }
@@ -232,14 +236,18 @@ private struct ParentTarget {
             let removed = Set(members.removed.compactMap { self.object($0).map(ObjectReference.init) })
             guard let order = members.order else {
                 for member in removed { object.removeMember(member.object, members.slot) }
-                for member in members.added { if let member = self.object(member) { object.addMember(member, members.slot) } }
+                for member in members.added {
+                    if let member = self.object(member) { object.addMember(member, members.slot) }
+                }
                 continue
             }
             // What the child did not know of stays, behind what it knew.
             let known = object.knownMembers(members.slot).members
             let wanted = order.compactMap { self.object($0) }
             let ordered = Set(wanted.map(ObjectReference.init))
-            let others = known.filter { !ordered.contains(ObjectReference($0)) && !removed.contains(ObjectReference($0)) }
+            let others = known.filter {
+                !ordered.contains(ObjectReference($0)) && !removed.contains(ObjectReference($0))
+            }
             let all = wanted + others
             if !known.elementsEqual(all, by: { $0 === $1 }) { object.setToMany(all, members.slot) }
         }

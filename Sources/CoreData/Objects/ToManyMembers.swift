@@ -308,7 +308,9 @@ final class ToManyMembers {
             switch step {
             case .insertion(let object): _ = before.remove(object)
             case .removal(let object, let index):
-                if !before.contains(object) { before.insert(object, at: index < 0 ? before.count : min(index, before.count)) }
+                if !before.contains(object) {
+                    before.insert(object, at: index < 0 ? before.count : min(index, before.count))
+                }
             case .replacement(let members): before = MemberList(members)
             }
         }

@@ -263,7 +263,8 @@ import Testing
 
     @Test(arguments: SpecifiedStore.all)
     func savesOfParentAndSiblingsAreMergedWhereAsked(_ store: SpecifiedStore) async throws {
-        let stack = try SpecifiedStack(store, NSManagedObjectModel(document: StoreTestSupport.document(Library.entities)))
+        let stack = try SpecifiedStack(
+            store, NSManagedObjectModel(document: StoreTestSupport.document(Library.entities)))
         defer { stack.rows.opened.remove() }
         let parent = stack.newContext()
         let (child, sibling) = (NSManagedObjectContext(.privateQueue), NSManagedObjectContext(.privateQueue))

@@ -62,7 +62,8 @@ struct RandomEdits {
         guard let book = try any("Book") else { return }
         let chapters = book.mutableOrderedSetValue(forKey: "chapters")
         if chapters.count > 1 {
-            chapters.moveObjects(at: IndexSet(integer: numbers.below(chapters.count)), to: numbers.below(chapters.count))
+            chapters.moveObjects(
+                at: IndexSet(integer: numbers.below(chapters.count)), to: numbers.below(chapters.count))
         } else if let chapter = try any("Chapter") {
             chapters.add(chapter)
         }

@@ -44,7 +44,8 @@ import Testing
             try graph.stack.story { other throws in
                 let found = try other.existingObject(with: identifier)
                 #expect(found.text("genre") == "Crime")
-                #expect(found.names(of: "chapters", by: "title") == ["a", "b", "c"] && found.names(of: "tags") == ["t"])
+                #expect(
+                    found.names(of: "chapters", by: "title") == ["a", "b", "c"] && found.names(of: "tags") == ["t"])
             }
             context.redo()
             try context.save()
