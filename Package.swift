@@ -131,8 +131,8 @@ let package = Package(
             dependencies: ["CoreData", "CoreDataStore", "CoreDataSQLite", "TestSupport", "StoreTestSupport"]),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "TestSupport", .product(name: "Logging", package: "swift-log")]),
-        // Killed while it saves, by a test.
+            dependencies: ["CoreData", "SaveKiller", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+        // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
         .testTarget(
