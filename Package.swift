@@ -131,7 +131,12 @@ let package = Package(
             dependencies: ["CoreData", "CoreDataStore", "CoreDataSQLite", "TestSupport", "StoreTestSupport"]),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "SaveKiller", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "CoreData", "HistoryWriter", "SaveKiller", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        // Another process, which writes to a store that a test watches.
+        .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
         // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
