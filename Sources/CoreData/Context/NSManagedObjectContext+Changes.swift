@@ -190,13 +190,15 @@ extension NSManagedObjectContext {
     private func userInfo(of event: ChangeEvent) -> [AnyHashable: Any]? {
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it.
-        sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
-            .union(event.mergedInsertions).union(event.restored.lazy.filter { !$0.isDeleted })
+        sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.flags.contains(.registered) && !$0.isDeleted })
+            .union(event.mergedInsertions.lazy.filter { !$0.isDeleted })
+            .union(event.restored.lazy.filter { !$0.isDeleted })
         sets[.updatedObjects] = Set(
             event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) && $0.registry != nil })
         sets[.deletedObjects] = Set(
             event.deleted.lazy.filter { !$0.flags.contains(.eventInserted) })
-        sets[.refreshedObjects] = Set(event.refreshed)
+        sets[.refreshedObjects] = Set(
+            event.refreshed.lazy.filter { $0.flags.isDisjoint(with: [.eventDeleted, .eventInserted]) })
         sets[.invalidatedObjects] = Set(event.invalidated)
         var userInfo: [AnyHashable: Any] = [:]
         for (key, objects) in sets where !objects.isEmpty { userInfo[key.rawValue] = objects }

@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
             return false
         }
         object.relations.removeAll()
-        object.values = leaving.values?.copy(slotCount: object.home.slotCount)
+        object.values = leaving.values?.copyWithoutEvent()
         if isHere {
             object.flags.remove(.deleted)
             unpropagated.removeAll { $0 === object }
@@ -146,6 +146,7 @@ extension NSManagedObjectContext {
             object.relations.setToOne(index, target, of: object.home.relationCount)
         case .toMany(let members):
             let copy = members.copy()
+            copy.endJournal()
             if isNew { copy.becomeNew() }
             object.relations.setMembers(index, copy, of: object.home.relationCount)
         }

@@ -83,7 +83,7 @@ struct ParentSave {
         if isNew, !object.hasRow {
             // The child needs those of transient attributes and of transformed objects itself.
             change.newValues =
-                runtime.keepsValues ? object.values?.copy(slotCount: object.home.slotCount) : object.values
+                runtime.keepsValues ? object.values?.copyWithoutEvent() : object.values
         } else if isNew {
             for slot in runtime.slots.indices where runtime.slots[slot].attribute != nil {
                 change.values.append((slot, object.attributeValue(slot)))

@@ -37,7 +37,7 @@ struct LeavingObject {
     init(_ object: NSManagedObject) {
         self.object = object
         flags = object.flags.intersection([.inserted, .updated, .wideInteger])
-        values = object.values?.copy(slotCount: object.home.slotCount)
+        values = object.values?.copyWithoutEvent()
         relations = object.relations.map { relation in
             if case .toMany(let members) = relation { .toMany(members.copy()) } else { relation }
         }

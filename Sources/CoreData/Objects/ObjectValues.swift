@@ -24,6 +24,12 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         var eventOld: [ValueBeforeEvent] = []
         var orders: [Int: Int64] = [:]
         var owners: [Int: OwnerChange] = [:]
+
+        func copy() -> Rare {
+            let copy = Rare()
+            (copy.eventOld, copy.orders, copy.owners) = (eventOld, orders, owners)
+            return copy
+        }
     }
 
     static func make(slotCount: Int) -> ObjectValues {
@@ -32,18 +38,6 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
 
     deinit {
         for slot in live { (storage + slot).deinitialize(count: 1) }
-    }
-
-    /// The same values, marked as changed alike; nothing of the event.
-    func copy(slotCount: Int) -> ObjectValues {
-        let copy = Self.make(slotCount: slotCount)
-        for slot in live { copy.set(storage[slot], slot) }
-        copy.changed = changed
-        if let rare {
-            if !rare.orders.isEmpty { copy.orders = rare.orders }
-            if !rare.owners.isEmpty { copy.owners = rare.owners }
-        }
-        return copy
     }
 
     // As with the fields of an object, nobody else looks at one while it changes: the masks are reached by their address,
@@ -101,6 +95,24 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         }
     }
 
+    /// The same values, which change apart from these.
+    func copy() -> ObjectValues {
+        let copy = unsafeDowncast(Self.create(minimumCapacity: capacity) { _ in Masks() }, to: ObjectValues.self)
+        for slot in live { copy.set(storage[slot], slot) }
+        copy.changed = changed
+        copy.event = event
+        copy.rare = rare?.copy()
+        return copy
+    }
+
+    /// The same values, with nothing of the event in which they were set.
+    func copyWithoutEvent() -> ObjectValues {
+        let copy = copy()
+        copy.event.removeAll()
+        if copy.hasRare { copy.eventOld = [] }
+        return copy
+    }
+
     // MARK: What few objects have
 
     /// Whether any of the following is not empty.
@@ -124,6 +136,13 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
 
     /// Whether it has got a place in an ordered relationship, or an owner.
     var isPlaced: Bool { rare.map { !$0.orders.isEmpty || !$0.owners.isEmpty } ?? false }
+
+    /// Orders and owners are assigned anew by the next save.
+    func forgetAssigned() {
+        guard let rare else { return }
+        rare.orders = [:]
+        rare.owners = [:]
+    }
 
     func forgetRare() {
         if rare != nil { rare = nil }
@@ -225,6 +244,6 @@ struct ObjectFlags: OptionSet {
     static let inTransition = ObjectFlags(rawValue: 1 << 12)
     /// Registered in the context under its key.
     static let registered = ObjectFlags(rawValue: 1 << 13)
-    /// An integer was set that its attribute may be too narrow for; validation looks closer.
+    /// An integer was set that its attribute may be too narrow for, or a number that is none; validation looks closer.
     static let wideInteger = ObjectFlags(rawValue: 1 << 16)
 }
