@@ -131,7 +131,11 @@ let package = Package(
             dependencies: ["CoreData", "CoreDataStore", "CoreDataSQLite", "TestSupport", "StoreTestSupport"]),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "TestSupport", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "CoreData", "HistoryWriter", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
+        // Another process, which writes to a store that a test watches.
+        .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
         // Killed while it saves, by a test.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),

@@ -36,16 +36,6 @@ import Testing
         ("var c: NSFetchedResultsController<Book>?", "NSFetchedResultsController"),
         ("class P: NSEntityMigrationPolicy {}", "NSEntityMigrationPolicy"),
         ("let r = NSBatchDeleteRequest(fetchRequest: f)", "NSBatchDeleteRequest"),
-        ("let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)", "NSPersistentHistoryChangeRequest"),
-        (
-            "d.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)",
-            "NSPersistentStoreRemoteChangeNotificationPostOptionKey"
-        ),
-        ("let n = Notification.Name.NSPersistentStoreRemoteChange", "NSPersistentStoreRemoteChange"),
-        (
-            "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
-            "NSPersistentStoreRemoteChange"
-        ),
         ("context.parent = viewContext", "NSManagedObjectContext.parent"),
         ("self.childMOC.parent = main", "NSManagedObjectContext.parent"),
         ("container.viewContext.undoManager = manager", "NSManagedObjectContext.undoManager"),
@@ -55,20 +45,14 @@ import Testing
         #expect(try messages(text) == ["2: '\(name)' is not yet in OpenCoreData"])
     }
 
-    @Test func historyTrackingIsTold() throws {
-        let messages = try messages("d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)")
-        #expect(
-            messages == [
-                "2: NSPersistentHistoryTrackingKey: persistent history is not yet in OpenCoreData, and a store with it is "
-                    + "not opened"
-            ])
-    }
-
     @Test(arguments: [
         "context.undoManager = nil", "context.perform { }", "try await context.perform(run)", "node.parent = other",
         "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
         "struct NSHashTable {}; let t = NSHashTable()",
         "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",
+        "let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)",
+        "d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)",
+        "c.addObserver(forName: .NSPersistentStoreRemoteChange, object: nil, queue: nil) { _ in }",
         "#if canImport(ObjectiveC)\nlet t = NSHashTable<NSObject>.weakObjects()\n#endif",
     ])
     func nothingElseIsTold(text: String) throws { #expect(try messages(text) == []) }

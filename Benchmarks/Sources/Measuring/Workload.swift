@@ -13,6 +13,10 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     case saveEach = "W9"
     case dictionaries = "W10"
     case open = "W11"
+    case insertRecorded = "W1h"
+    case updateRecorded = "W6h"
+    case deleteRecorded = "W7h"
+    case saveEachRecorded = "W9h"
 
     package var title: String {
         switch self {
@@ -29,6 +33,10 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .saveEach: "\(Self.saves) saves of one"
         case .dictionaries: "two columns as dictionaries"
         case .open: "open, first 20"
+        case .insertRecorded: "insert all, with history"
+        case .updateRecorded: "change all, with history"
+        case .deleteRecorded: "delete all, with history"
+        case .saveEachRecorded: "\(Self.saves) saves, with history"
         }
     }
 
@@ -48,12 +56,27 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .saveEach: 1.25
         case .dictionaries: 3.0
         case .open: 4.0
+        case .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: 1.3
+        }
+    }
+
+    /// Whether the store records its history.
+    package var isRecorded: Bool { plain != self }
+
+    /// The same work without a history.
+    package var plain: Workload {
+        switch self {
+        case .insertRecorded: .insert
+        case .updateRecorded: .update
+        case .deleteRecorded: .delete
+        case .saveEachRecorded: .saveEach
+        default: self
         }
     }
 
     /// Whether each round needs a file of its own.
     package var changesStore: Bool {
-        switch self {
+        switch plain {
         case .insert, .update, .delete, .saveEach: true
         default: false
         }
@@ -63,6 +86,8 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     package var contents: StoreContents {
         switch self {
         case .insert: .places
+        case .insertRecorded: .placesRecorded
+        case .updateRecorded, .deleteRecorded, .saveEachRecorded: .fullRecorded
         case .fetchPageIndexed: .indexed
         default: .full
         }
@@ -70,7 +95,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
 
     /// How often the work is done in one round, so that a round takes at least some milliseconds.
     package func repeats(rows: Int) -> Int {
-        switch self {
+        switch plain {
         case .insert, .update, .delete, .saveEach: 1
         case .fetchPageIndexed: 200
         case .open: 20
@@ -91,6 +116,12 @@ package enum StoreContents: String, CaseIterable, Sendable {
     case full
     /// As `full`, with an index on the items' names.
     case indexed
+    /// As `places` and `full`, with the tables of a history.
+    case placesRecorded
+    case fullRecorded
+
+    package var hasItems: Bool { self != .places && self != .placesRecorded }
+    package var isRecorded: Bool { self == .placesRecorded || self == .fullRecorded }
 }
 
 /// Who does the work.

@@ -20,12 +20,18 @@ enum {
     RAW_FETCH_SOME,
     RAW_READ_MAX,
     RAW_WRITE_MAX,
+    RAW_TRANSACTION,
+    RAW_CHANGE,
     RAW_STATEMENTS
 };
 
 struct raw_session {
     sqlite3 *database;
     sqlite3_stmt *statements[RAW_STATEMENTS];
+    int records_history;
+    // Of the save that is under way.
+    int64_t transaction;
+    int64_t next_change;
 };
 
 #define RAW_ITEM_COLUMNS                                                                                     \
@@ -40,6 +46,13 @@ struct raw_session {
 
 // The statement of that place, prepared at the first use and reset since the last.
 int raw_statement(raw_session *session, int place, const char *sql, sqlite3_stmt **statement);
+
+// Where a history is recorded: takes the numbers and writes the transaction; then one call for each row.
+int raw_begin_history(raw_session *session, int64_t changes);
+int raw_note_change(raw_session *session, int type, int64_t key);
+
+// Takes `count` keys of the entity out of Z_PRIMARYKEY; the first one is *first.
+int raw_take_keys(raw_session *session, int64_t entity, int64_t count, int64_t *first);
 
 // Steps a statement without rows and resets it.
 int raw_run(sqlite3_stmt *statement);

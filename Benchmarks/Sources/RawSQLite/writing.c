@@ -15,18 +15,17 @@ static int insert_row(sqlite3_stmt *statement, const raw_item *item, int64_t key
     return raw_run(statement);
 }
 
-// Takes `count` keys out of Z_PRIMARYKEY; the first one is *first.
-static int take_keys(raw_session *session, int64_t count, int64_t *first) {
+int raw_take_keys(raw_session *session, int64_t entity, int64_t count, int64_t *first) {
     sqlite3_stmt *read, *write;
     RAW_CHECK(raw_statement(session, RAW_READ_MAX, "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", &read));
     RAW_CHECK(raw_statement(session, RAW_WRITE_MAX, "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", &write));
-    sqlite3_bind_int64(read, 1, 1);
+    sqlite3_bind_int64(read, 1, entity);
     int code = sqlite3_step(read);
     if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
     *first = sqlite3_column_int64(read, 0) + 1;
     sqlite3_reset(read);
     sqlite3_bind_int64(write, 1, *first + count - 1);
-    sqlite3_bind_int64(write, 2, 1);
+    sqlite3_bind_int64(write, 2, entity);
     return raw_run(write);
 }
 
@@ -41,10 +40,12 @@ static int insert_statement(raw_session *session, sqlite3_stmt **statement) {
 int raw_insert(raw_session *session, const raw_item *items, int64_t count) {
     RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
     int64_t key;
-    RAW_CHECK(take_keys(session, count, &key));
+    RAW_CHECK(raw_take_keys(session, 1, count, &key));
+    RAW_CHECK(raw_begin_history(session, count));
     sqlite3_stmt *statement;
     RAW_CHECK(insert_statement(session, &statement));
     for (int64_t index = 0; index < count; index++) RAW_CHECK(insert_row(statement, &items[index], key + index));
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 0, key + index));
     return raw_exec(session, "COMMIT");
 }
 
@@ -73,6 +74,7 @@ int raw_load(raw_session *session, raw_row *rows, int64_t count) {
 int raw_update(raw_session *session, raw_row *rows, int64_t count) {
     RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
     sqlite3_stmt *statement;
+    RAW_CHECK(raw_begin_history(session, count));
     RAW_CHECK(raw_statement(
         session, RAW_UPDATE, "UPDATE ZITEM SET ZQUANTITY = ?, Z_OPT = ? WHERE Z_PK = ? AND Z_OPT = ?", &statement));
     for (int64_t index = 0; index < count; index++) {
@@ -86,12 +88,15 @@ int raw_update(raw_session *session, raw_row *rows, int64_t count) {
         if (sqlite3_changes(session->database) != 1) return SQLITE_BUSY_SNAPSHOT;
         row->version += 1;
     }
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 1, rows[index].key));
     return raw_exec(session, "COMMIT");
 }
 
 int raw_delete(raw_session *session, const raw_row *rows, int64_t count) {
     RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
     sqlite3_stmt *statement;
+    RAW_CHECK(raw_begin_history(session, count));
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 2, rows[index].key));
     RAW_CHECK(raw_statement(
         session, RAW_DELETE, "DELETE FROM ZITEM WHERE Z_PK = ? AND Z_OPT = ?", &statement));
     for (int64_t index = 0; index < count; index++) {

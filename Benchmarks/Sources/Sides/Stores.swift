@@ -32,10 +32,11 @@ package struct Stores {
         do {
             let session = try RawSession(building)
             try Schema.check(session)
-            try session.check(raw_fill(session.session, Int64(rows), contents == .places ? 0 : 1))
+            try session.check(raw_fill(session.session, Int64(rows), contents.hasItems ? 1 : 0))
             if contents == .indexed {
                 try session.execute("CREATE INDEX Z_Item_byName ON ZITEM (ZNAME COLLATE BINARY ASC)")
             }
+            if contents.isRecorded { try session.execute(Schema.history.joined(separator: ";")) }
             try session.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }
         try FileManager.default.moveItem(at: building, to: url)

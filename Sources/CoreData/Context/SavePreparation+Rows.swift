@@ -147,6 +147,21 @@ extension SavePreparation {
         }
     }
 
+    /// The to-manys whose members came, went or moved, by the rows that are written.
+    func changedMembers() -> [RowKey: IndexMask] {
+        var changed: [RowKey: IndexMask] = [:]
+        written.forEachHeld { object in
+            guard object.hasChangedMembers else { return }
+            var slots = IndexMask()
+            for index in object.relations.indices
+            where object.relations.uncountedMembers(index)?._withUnsafeGuaranteedRef({ $0.hasChanges }) ?? false {
+                slots.insert(object.runtime.relationSlots[index])
+            }
+            changed[RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey)] = slots
+        }
+        return changed
+    }
+
     func form(for object: NSManagedObject) -> RowForm {
         if let lastForm, lastForm.runtime === object.home.runtime { return lastForm }
         let runtime = object.home.runtime

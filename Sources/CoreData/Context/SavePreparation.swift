@@ -128,6 +128,10 @@ final class SavePreparation {
                 ChangeSet.Deletion(
                     key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version))
         }
+        if store.source.recordsHistory {
+            changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
+            changes.changedMembers = changedMembers()
+        }
         changes.links = links()
         changes.checks = checks()
         try context.checkReads()

@@ -65,6 +65,15 @@ enum CoreDataErrors {
             [NSAffectedStoresErrorKey: coordinator.persistentStores])
     }
 
+    static func expiredToken(_ store: NSPersistentStore) -> CocoaError {
+        make(
+            NSPersistentHistoryTokenExpiredError,
+            """
+            The history of \(store.url?.lastPathComponent ?? "the store") does not have everything after the token: a part was \
+            purged, or the token is not of this store's history. Begin anew without a token.
+            """, [NSAffectedStoresErrorKey: [store]])
+    }
+
     static func readOnly(_ store: NSPersistentStore) -> CocoaError {
         var userInfo: [String: Any] = [NSAffectedStoresErrorKey: [store]]
         if let path = store.url?.path { userInfo[NSFilePathErrorKey] = path }

@@ -7,6 +7,8 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case batchInsertRequestType = 5
     case batchUpdateRequestType = 6
     case batchDeleteRequestType = 7
+    /// Differs from Apple: there, the number has no name.
+    case historyRequestType = 8
 }
 
 /// Something that a context or coordinator asks of its stores: a fetch, a save, a batch operation.

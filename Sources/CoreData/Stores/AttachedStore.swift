@@ -16,17 +16,22 @@ final class AttachedStore: @unchecked Sendable {
     let reference: StoreReference
     /// Tells the store from its coordinator's others; never reused.
     let index: Int32
+    /// Who posts that somebody wrote to the store, where that is asked for.
+    let remoteChanges: RemoteChanges?
+    let saveObservers = SaveObservers()
     /// Whether the store is still a coordinator's.
     var isAttached: Bool { !isClosed.load(ordering: .relaxed) }
     private let isClosed = Atomic<Bool>(false)
 
-    init(_ store: NSPersistentStore, source: any RowSource, index: Int32) {
+    init(_ store: NSPersistentStore, source: any RowSource, index: Int32, postsRemoteChanges: Bool = false) {
+        remoteChanges = postsRemoteChanges ? RemoteChanges() : nil
         self.store = store
         self.source = source
         self.index = index
         cache = source.rowCache
         reference = StoreReference(source.identifier)
         reference.take(self)
+        remoteChanges?.begin(self)
     }
 
     var identifier: String { store.identifier }
@@ -66,6 +71,7 @@ final class AttachedStore: @unchecked Sendable {
     /// written.
     func didSave(_ outcome: SaveOutcome, in context: NSManagedObjectContext, metadataEdits: Int?) {
         for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
+        saveObservers.tell()
         guard let metadataEdits else { return }
         store.state.withLock { state in
             if state.metadataEdits == metadataEdits { state.hasUnsavedMetadata = false }
@@ -79,6 +85,7 @@ final class AttachedStore: @unchecked Sendable {
             try CoreDataErrors.converting { try engine.move(to: url.path) }
         }
         store.url = url
+        remoteChanges?.begin(self)
     }
 
     // MARK: Metadata
@@ -92,13 +99,14 @@ final class AttachedStore: @unchecked Sendable {
         var dictionary: [String: Any] = store.metadata
         dictionary[NSStoreUUIDKey] = nil
         // What the store itself needs stays, whoever set the metadata without it.
-        let present = try source.metadata().dictionary
+        let present = try source.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
         return try StoreMetadata(dictionary: dictionary)
     }
 
     func close() {
         isClosed.store(true, ordering: .relaxed)
+        remoteChanges?.end()
         source.close()
         store.state.withLock { $0.coordinator = nil }
     }

@@ -56,7 +56,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         try tidy(engine, settings)
         let store = SQLStore(
             engine, type: type, coordinator: coordinator, configuration: configuration, url: url, options: options)
-        return AttachedStore(store, source: engine, index: index)
+        return AttachedStore(
+            store, source: engine, index: index, postsRemoteChanges: settings.postsRemoteChanges)
     }
 
     private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings) throws {

@@ -38,9 +38,13 @@ public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentSt
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option, Int: the most connections that read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// Option, Bool: record history. Differs from Apple: history does not exist yet; `true` throws, and a
-/// store with history opens read-only.
+/// Option, Bool or a dictionary: record what every save changes, for ``NSPersistentHistoryChangeRequest`` to find.
+///
+/// Without it, a store that has a history opens read-only: who reads the history counts on finding everything there.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+/// Option, Bool: post `NSPersistentStoreRemoteChange` for every transaction, whoever makes it.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
+    "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
 /// Coordinator notification: stores that were added.
 public let NSAddedPersistentStoresKey = "added"
@@ -50,6 +54,8 @@ public let NSRemovedPersistentStoresKey = "removed"
 public let NSUUIDChangedPersistentStoresKey = "changed"
 /// Coordinator notification: where a store lies.
 public let NSPersistentStoreURLKey = "storeURL"
+/// Coordinator notification: an ``NSPersistentHistoryToken`` of where the history stood then.
+public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension NSNotification.Name {
     /// Stores of a coordinator will change; object: the coordinator.
@@ -61,4 +67,11 @@ extension NSNotification.Name {
     /// A store is about to be removed; object: the store.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "NSPersistentStoreCoordinatorWillRemoveStore")
+    /// Somebody wrote to a store that was added with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``: this
+    /// coordinator, another one or another process.
+    ///
+    /// Object: the coordinator. User info: `NSStoreUUIDKey`, ``NSPersistentStoreURLKey`` and, where the store records its
+    /// history, ``NSPersistentHistoryTokenKey``. Posted on a thread of its own; transactions that follow one another
+    /// closely are told of once.
+    public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }

@@ -9,6 +9,8 @@ struct StoreSettings {
     var ignoresVersioning: Bool
     var analyzes: Bool
     var vacuums: Bool
+    var tracksHistory: Bool
+    var postsRemoteChanges: Bool
     var timeout: TimeInterval?
     var readerCount: Int?
     var pragmas: [String: String] = [:]
@@ -32,11 +34,11 @@ struct StoreSettings {
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
         timeout = try number(NSPersistentStoreTimeoutOption)?.doubleValue
         readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
-        if try number(NSPersistentHistoryTrackingKey)?.boolValue ?? false {
-            throw CoreDataErrors.make(
-                NSPersistentStoreOperationError,
-                "\(NSPersistentHistoryTrackingKey): persistent history is not written yet; leave the option out.")
-        }
+        let tracking = options[NSPersistentHistoryTrackingKey]
+        tracksHistory =
+            tracking is NSDictionary || tracking is [AnyHashable: Any]
+            ? true : try number(NSPersistentHistoryTrackingKey)?.boolValue ?? false
+        postsRemoteChanges = try number(NSPersistentStoreRemoteChangeNotificationPostOptionKey)?.boolValue ?? false
         guard let given = options[NSSQLitePragmasOption] else { return }
         guard let pragmas = given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
             throw CoreDataErrors.make(
@@ -58,6 +60,7 @@ extension StoreSettings {
         options.database.readerCount = readerCount.map { max(1, $0) }
         options.ignoresModelVersioning = ignoresVersioning
         options.createsStore = !isReadOnly
+        options.tracksHistory = tracksHistory
         return options
     }
 }

@@ -35,6 +35,9 @@ struct StoreCreateCommand: ParsableCommand {
             valueName: "name"))
     var modelVersion: String?
 
+    @Flag(help: "Have the store record its history.")
+    var history = false
+
     @Flag(help: "Print what was made as JSON.")
     var json = false
 
@@ -46,7 +49,7 @@ struct StoreCreateCommand: ParsableCommand {
         guard let path = model else { return }
         let document = try ModelOptions.versions(path).document(named: modelVersion, at: path)
         let model = try NSManagedObjectModel(document: document)
-        let opened = try OpenStore(creating: store, model: model)
+        let opened = try OpenStore(creating: store, model: model, withHistory: history)
         guard let made = opened.coordinator.persistentStores.first else { return }
         let uuid: String = made.identifier ?? ""
         if json {

@@ -26,18 +26,39 @@ struct OpenStore {
         try self.init(
             path, model: found.makeModel(), configuration: found.configuration, options: [:],
             keepsModel: options.model != nil)
-        if let store = coordinator.persistentStores.first, store.isReadOnly {
-            throw ToolFailure("The store \(path) can only be read: it records history, which this tool does not write.")
+        guard let store = coordinator.persistentStores.first, store.isReadOnly else { return }
+        // It records its history: so do we.
+        try coordinator.remove(store)
+        try coordinator.addPersistentStore(
+            type: .sqlite, configuration: found.configuration, at: URL(fileURLWithPath: path),
+            options: Self.historyOptions)
+    }
+
+    /// Opens the store at that path for changing it, if it records its history.
+    init(withHistory path: String, model options: ModelOptions) throws {
+        try StoreFile.checkExists(path)
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: path))
+        guard report.hasHistory else {
+            throw ToolFailure("The store \(path) has no history: no program has opened it with history tracking.")
         }
+        let found = try options.resolved(for: path)
+        try self.init(
+            path, model: found.makeModel(), configuration: found.configuration, options: Self.historyOptions,
+            keepsModel: options.model != nil)
+    }
+
+    private static var historyOptions: [AnyHashable: Any] {
+        [NSPersistentHistoryTrackingKey: NSNumber(value: true)]
     }
 
     /// Makes a store where there is none.
-    init(creating path: String, model: NSManagedObjectModel) throws {
+    init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
         guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
         guard !FileManager.default.fileExists(atPath: path) else {
             throw ToolFailure("There is a file at \(path) already; a store is made only where there is none.")
         }
-        try self.init(path, model: model, configuration: nil, options: [:], keepsModel: false)
+        try self.init(
+            path, model: model, configuration: nil, options: withHistory ? Self.historyOptions : [:], keepsModel: false)
     }
 
     /// - Parameter keepsModel: whether a model was given that the store may have a better one than.

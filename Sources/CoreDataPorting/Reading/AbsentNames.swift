@@ -12,11 +12,6 @@ enum AbsentNames {
         if let reason = foundation[name] {
             return Absence(message: "'\(name)' does not exist here", hint: reason)
         }
-        if name == "NSPersistentHistoryTrackingKey" {
-            return Absence(
-                message: "\(name): persistent history is not yet in OpenCoreData, and a store with it is not opened",
-                hint: "set the option in #if canImport(ObjectiveC) only")
-        }
         return coming(name) ? notYet(name) : nil
     }
 
@@ -100,20 +95,18 @@ enum AbsentNames {
     /// The beginnings of names of Core Data that are all still to come.
     static let comingPrefixes = [
         "NSFetchedResultsController", "NSFetchedResultsSectionInfo", "NSFetchedResultsChange", "NSBatchDelete",
-        "NSBatchInsert", "NSBatchUpdate", "NSPersistentHistoryChange", "NSPersistentHistoryTransaction",
-        "NSPersistentHistoryToken", "NSPersistentHistoryResult", "NSPersistentStoreRemoteChange",
-        "NSPersistentStoreAsynchronous", "NSAsynchronousFetch", "NSIncrementalStore", "NSAtomicStore",
+        "NSBatchInsert", "NSBatchUpdate", "NSPersistentStoreAsynchronous", "NSAsynchronousFetch", "NSIncrementalStore",
+        "NSAtomicStore",
     ]
 
     static let comingNames: Set<String> = [
         "NSCustomMigrationStage", "NSEntityMapping", "NSEntityMigrationPolicy", "NSLightweightMigrationStage",
         "NSMappingModel", "NSMigrationManager", "NSMigrationStage", "NSPropertyMapping", "NSQueryGenerationToken",
-        "NSPersistentStoreResult", "NSSaveChangesRequest", "NSStagedMigrationManager",
+        "NSSaveChangesRequest", "NSStagedMigrationManager",
     ]
 
     /// Members whose names nothing else is likely to have.
     static let comingMembers: Set<String> = [
-        "NSPersistentStoreRemoteChange", "currentPersistentHistoryToken",
         "migratePersistentStore", "queryGenerationToken", "setQueryGenerationFrom",
     ]
 }

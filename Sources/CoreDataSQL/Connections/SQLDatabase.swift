@@ -44,6 +44,9 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// Tells the observer, if there is one, what no statement shows.
     func note(_ text: @autoclosure () -> String)
 
+    /// What counts the commits of others, on a connection of its own; `nil` for a database that nobody else can write to.
+    func makeCommitCounter() throws -> (any SQLCommitCounter)?
+
     // MARK: What databases have words of their own for
 
     /// Checks the whole file; the problems found, empty where there are none.
@@ -67,6 +70,13 @@ extension SQLDatabase {
     package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         try write(body, committed: { _ in })
     }
+}
+
+/// Tells whether anybody has committed to a database: two values differ if somebody did between them.
+package protocol SQLCommitCounter: AnyObject, Sendable {
+    func value() throws -> Int64
+    /// Gives the connection up; called once.
+    func close()
 }
 
 /// One connection, used by one thread at a time.

@@ -30,6 +30,13 @@ package protocol RowSource: AnyObject, Sendable {
     func number(ofEntity entity: Int) -> Int64
     func entity(numbered number: Int64) -> Int?
 
+    /// Whether saves are recorded: then changes tell who makes them, and which to-manys they change.
+    var recordsHistory: Bool { get }
+    /// What it can tell of changes that were recorded; `nil` for a source that records none.
+    var history: (any HistorySource)? { get }
+    /// Calls `changed` whenever somebody writes to what the rows stand on, here or elsewhere; `nil` where nobody else can.
+    func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)?
+
     // MARK: Fetching
 
     /// The rows that the plan selects, whole and in its order, in portions; what is left in a portion is given up.
@@ -91,6 +98,10 @@ package protocol RowSource: AnyObject, Sendable {
 }
 
 extension RowSource {
+    package var recordsHistory: Bool { false }
+    package var history: (any HistorySource)? { nil }
+    package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
+
     /// As ``rowWord(_:root:staleness:)``: the row, `nil` where there is none.
     package func row(_ primaryKey: Int64, root: Int, staleness: Double) throws -> RowSnapshot? {
         let word = try rowWord(primaryKey, root: root, staleness: staleness)

@@ -51,6 +51,7 @@ package struct MetadataRow: Sendable {
     package var dictionary: [String: Any] {
         var dictionary = metadata.dictionary
         dictionary[StoreMetadata.Key.identifier] = identifier
+        dictionary[StoreMetadata.Key.historyReaders] = nil
         return dictionary
     }
 }

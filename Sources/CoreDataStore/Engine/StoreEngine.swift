@@ -43,6 +43,8 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
+    /// Guards how the history's tables lie.
+    let madeHistoryTables = Mutex<HistoryTables?>(nil)
     /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
     let keyCounters = Mutex<[Int: Int64]>([:])
 
@@ -83,6 +85,7 @@ package final class StoreEngine: Sendable {
             }
         }
         location.withLock { $0 = path }
+        madeHistoryTables.withLock { $0 = nil }
         // Rows that nobody holds may be others there.
         rowCache.removeAll()
     }

@@ -35,11 +35,13 @@ extension StoreMetadata {
         package static let versionIdentifiers = "NSStoreModelVersionIdentifiers"
         package static let frameworkVersion = "NSPersistenceFrameworkVersion"
         package static let autoVacuumLevel = "_NSAutoVacuumLevel"
+        /// Ours: who reads the history, and how far he is; users do not see it.
+        package static let historyReaders = "OpenCoreDataHistoryConsumers"
 
         /// What `setMetadata` keeps although the caller left it out.
         package static let kept = [
             type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
-            frameworkVersion, autoVacuumLevel,
+            frameworkVersion, autoVacuumLevel, historyReaders,
         ]
     }
 

@@ -85,6 +85,11 @@ package struct ChangeSet: Sendable {
     package var deletions: [Deletion] = []
     package var links: [Link] = []
     package var checks: [Check] = []
+    /// Who makes the changes; a history records it.
+    package var origin: ChangeOrigin?
+    /// The to-many relationships, by slot, whose members came, went or moved with an update: of rows of which a history
+    /// records it.
+    package var changedMembers: [RowKey: IndexMask] = [:]
     /// Metadata to write with the rows; `nil` leaves it as it is. Keys and values are property-list objects.
     package var metadata: StoreMetadata?
 

@@ -12,50 +12,55 @@ extension StoreEngine {
 
     /// Moves the root's counter on, within the caller's transaction.
     func takeKeys(root: Int, count: Int, _ connection: any SQLConnection) throws -> ClosedRange<Int64> {
-        precondition(count > 0, "allocate at least one key")
         let table = try saveTables.table(of: root)
-        if let keys = try takeKeys(afterKnown: root, table, count: count, connection) { return keys }
-        let query = try connection.statement(table.keyQuery)
+        let counter = KeyCounter(
+            index: root, number: table.number, name: model.entities[root].name, query: table.keyQuery)
+        return try takeKeys(of: counter, count: count, connection)
+    }
+
+    func takeKeys(of counter: KeyCounter, count: Int, _ connection: any SQLConnection) throws -> ClosedRange<Int64> {
+        precondition(count > 0, "allocate at least one key")
+        if let keys = try takeKeys(afterKnown: counter, count: count, connection) { return keys }
+        let query = try connection.statement(counter.query(in: database.dialect))
         defer { query.reset() }
-        try query.bind(table.number, at: 0)
+        try query.bind(counter.number, at: 0)
         guard try query.step() else {
             throw StoreFailure(
                 .incompleteSchema,
-                "Z_PRIMARYKEY has no row for entity '\(model.entities[root].name)' (Z_ENT \(table.number)).",
-                entity: model.entities[root].name)
+                "Z_PRIMARYKEY has no row for entity '\(counter.name)' (Z_ENT \(counter.number)).",
+                entity: counter.name)
         }
         let last = query.integer(0)
         query.reset()
         let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
         guard !isTooMuch else {
             throw StoreFailure(
-                .incompleteSchema, "The primary keys of entity '\(model.entities[root].name)' are used up.",
-                entity: model.entities[root].name)
+                .incompleteSchema, "The primary keys of entity '\(counter.name)' are used up.", entity: counter.name)
         }
         let update = try connection.statement(saveTables.keyUpdate)
         defer { update.reset() }
         try update.bind(end, at: 0)
-        try update.bind(table.number, at: 1)
+        try update.bind(counter.number, at: 1)
         try update.run()
-        keyCounters.withLock { $0[root] = end }
+        keyCounters.withLock { $0[counter.index] = end }
         return (last + 1)...end
     }
 
     /// The same in one statement, where the file's counter is still as this engine left it; `nil` where somebody else has
     /// moved it, or a transaction that did was rolled back.
     private func takeKeys(
-        afterKnown root: Int, _ table: SaveTables.Table, count: Int, _ connection: any SQLConnection
+        afterKnown counter: KeyCounter, count: Int, _ connection: any SQLConnection
     ) throws -> ClosedRange<Int64>? {
-        guard let last = keyCounters.withLock({ $0[root] }) else { return nil }
+        guard let last = keyCounters.withLock({ $0[counter.index] }) else { return nil }
         let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
         if isTooMuch { return nil }
         let update = try connection.statement(saveTables.keyAdvance)
         defer { update.reset() }
         try update.bind(end, at: 0)
-        try update.bind(table.number, at: 1)
+        try update.bind(counter.number, at: 1)
         try update.bind(last, at: 2)
         guard try update.run() == 1 else { return nil }
-        keyCounters.withLock { $0[root] = end }
+        keyCounters.withLock { $0[counter.index] = end }
         return (last + 1)...end
     }
 
@@ -66,6 +71,39 @@ extension StoreEngine {
             isReadOnlyForHistory
                 ? "The store keeps a history of its changes that would not be written; it was opened for reading only."
                 : "The store was opened for reading only.")
+    }
+}
+
+/// A row of `Z_PRIMARYKEY` that counts the keys of a table.
+struct KeyCounter {
+    /// Tells it from others: a root entity's ordinal, or a negative number.
+    var index: Int
+    /// `Z_ENT`.
+    var number: Int64
+    var name: String
+    private var query: String
+    private var table: String?
+
+    init(index: Int, number: Int64, name: String, query: String) {
+        (self.index, self.number, self.name, self.query) = (index, number, name, query)
+    }
+
+    private init(ofHistory number: Int64, _ name: String, table: String) {
+        self.init(index: -Int(number), number: number, name: name, query: "")
+        self.table = table
+    }
+
+    static let changes = KeyCounter(
+        ofHistory: BookkeepingSchema.changeNumber, "CHANGE", table: BookkeepingSchema.changeTable)
+    static let transactions = KeyCounter(
+        ofHistory: BookkeepingSchema.transactionNumber, "TRANSACTION", table: BookkeepingSchema.transactionTable)
+    static let transactionStrings = KeyCounter(
+        ofHistory: BookkeepingSchema.transactionStringNumber, "TRANSACTIONSTRING",
+        table: BookkeepingSchema.transactionStringTable)
+
+    /// Selects the highest key in use; bound: the number.
+    func query(in dialect: SQLDialect) -> String {
+        table.map { SaveTables.Table.keyQuery($0).text(in: dialect).sql } ?? query
     }
 }
 

@@ -10,16 +10,23 @@ struct SaveExecutor {
     let connection: any SQLConnection
     let identifier: String
     let externalData: ExternalDataWriter
+    /// Where the store records its changes.
+    let history: HistoryWriter?
 
     /// - Throws: ``RowIsOutdated`` at the first such row; what to tell about it is found out after the rollback.
     func run(_ plan: SavePlan) throws {
         for step in plan.checks { try check(step) }
         for step in plan.removedLinks { try write(step) }
+        if let history { try plan.deletions.forEach(history.note) }
         for step in plan.deletions { try delete(step) }
         for step in plan.parkings { try park(step) }
         for step in plan.updates { try update(step) }
         for step in plan.insertions { try insert(step) }
         for step in plan.insertedLinks { try write(step) }
+        if let history {
+            try plan.updates.forEach(history.note)
+            try plan.insertions.forEach(history.note)
+        }
         if let metadata = plan.metadata { try write(metadata) }
     }
 

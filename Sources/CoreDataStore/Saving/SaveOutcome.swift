@@ -6,4 +6,6 @@ package struct SaveOutcome: Sendable {
     package var keys: [Int: ClosedRange<Int64>]
     /// Rows whose derived attributes the store has set meanwhile, each once: what is cached of them is out of date.
     package var derivedRows: [RowKey]
+    /// The number of the transaction that the store's history has of it.
+    package var historyTransaction: Int64?
 }

@@ -35,8 +35,13 @@ extension StoreEngine {
                 let changes = try build(ranges)
                 attempted = changes
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
-                try SaveExecutor(connection: connection, identifier: identifier, externalData: writer).run(plan)
-                return SaveOutcome(keys: ranges, derivedRows: rows(connection.derivedAttributeReports))
+                let history = try beginHistory(of: changes, connection)
+                try SaveExecutor(
+                    connection: connection, identifier: identifier, externalData: writer, history: history
+                ).run(plan)
+                return SaveOutcome(
+                    keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
+                    historyTransaction: history?.transaction)
             }
             let outcome = try database.write(write) { outcome in
                 guard let attempted else { return }
@@ -49,6 +54,7 @@ extension StoreEngine {
             keyCounters.withLock { counters in
                 for root in keys.keys { counters[root] = nil }
             }
+            forgetHistoryKeys()
             throw try explained(error, attempted)
         }
     }

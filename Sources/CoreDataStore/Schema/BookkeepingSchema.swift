@@ -34,9 +34,14 @@ package enum BookkeepingSchema {
     /// Entity numbers from here up are not the model's.
     package static let firstFrameworkNumber: Int64 = 16000
 
+    /// `Z_ENT` in the tables of history.
+    package static let changeNumber: Int64 = 16001
+    package static let transactionNumber: Int64 = 16002
+    package static let transactionStringNumber: Int64 = 16003
+
     /// The rows of `Z_PRIMARYKEY` that come with the history tables.
     package static let historyEntities: [(number: Int64, name: String)] = [
-        (16001, "CHANGE"), (16002, "TRANSACTION"), (16003, "TRANSACTIONSTRING"),
+        (changeNumber, "CHANGE"), (transactionNumber, "TRANSACTION"), (transactionStringNumber, "TRANSACTIONSTRING"),
     ]
 
     /// The tables of persistent history; `tombstones` is the largest number of attributes that

@@ -47,6 +47,9 @@ void raw_close(raw_session *session);
 const char *raw_message(raw_session *session);
 int raw_exec(raw_session *session, const char *sql);
 
+// Has every save that follows write a transaction and its changes, as a store does that records its history.
+void raw_record_history(raw_session *session);
+
 // The columns of the first row as text, joined by '|'; free() it.
 int raw_row_text(raw_session *session, const char *sql, char **text);
 

@@ -11,12 +11,13 @@ package struct CoreDataSide: Side {
 
     package init() {}
 
-    package func open(_ store: URL) throws -> NSPersistentContainer {
+    package func open(_ store: URL, isRecorded: Bool = false) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Grocery", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: store)
         description.setValue("WAL" as NSString, forPragmaNamed: "journal_mode")
         description.setValue("NORMAL" as NSString, forPragmaNamed: "synchronous")
         description.setValue("-65536" as NSString, forPragmaNamed: "cache_size")
+        if isRecorded { description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey) }
         container.persistentStoreDescriptions = [description]
         var failure: (any Error)?
         container.loadPersistentStores { _, error in failure = error }
@@ -31,10 +32,10 @@ package struct CoreDataSide: Side {
 
     package func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
         if workload == .open { return openingTrial(store) }
-        let container = try open(store)
-        switch workload {
+        let container = try open(store, isRecorded: workload.isRecorded)
+        switch workload.plain {
         case .insert, .update, .delete, .saveEach:
-            return try WritingTrials(container: container, rows: rows).trial(workload)
+            return try WritingTrials(container: container, rows: rows).trial(workload.plain)
         default:
             return try ReadingTrials(container: container, rows: rows).trial(workload)
         }

@@ -11,7 +11,8 @@ package struct RawSide: Side {
     package func trial(_ workload: Workload, store: URL, rows: Int) throws -> Trial? {
         if workload == .open { return openingTrial(store) }
         let session = try RawSession(store)
-        let run = try work(workload, session, rows: rows)
+        if workload.isRecorded { raw_record_history(session.session) }
+        let run = try work(workload.plain, session, rows: rows)
         return Trial(run: run, finish: { _ = session })
     }
 
@@ -37,7 +38,7 @@ package struct RawSide: Side {
         case .prefetch: return { try session.digest(raw_fetch_joined) }
         case .count: return { try session.digest(raw_count) }
         case .dictionaries: return { try session.digest(raw_fetch_pairs) }
-        case .open: return { Digest() }
+        case .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: return { Digest() }
         }
     }
 

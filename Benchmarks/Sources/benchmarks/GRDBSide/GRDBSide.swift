@@ -77,7 +77,7 @@ struct GRDBSide: Side {
             }
         case .dictionaries:
             return { try queue.read(Self.pairs) }
-        case .fetchRegistered, .open:
+        case .fetchRegistered, .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded:
             return nil
         }
     }

@@ -1,0 +1,91 @@
+import CoreDataStore
+import Foundation
+
+/// The transactions of a coordinator's stores, from a token on, and those to come: it waits for them.
+///
+///     for try await transaction in context.history(after: token) {
+///         await context.perform { context.mergeChanges(fromContextDidSave: transaction.objectIDNotification()) }
+///         try coordinator.noteHistoryRead(upTo: transaction.token, byConsumer: "list")
+///     }
+///
+/// Transactions of one store come in their order, once each; several stores' by time as far as they are there. Whoever
+/// saves, here or in another process, wakes it; nothing is polled. It ends when the task is cancelled, and with 134301 when
+/// what it would have read next was purged.
+public struct HistorySequence: AsyncSequence, Sendable {
+    public typealias Element = NSPersistentHistoryTransaction
+
+    let coordinator: NSPersistentStoreCoordinator
+    let token: NSPersistentHistoryToken?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(HistoryCursor(coordinator, after: token)) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let cursor: HistoryCursor
+
+        fileprivate init(_ cursor: HistoryCursor) { self.cursor = cursor }
+
+        public mutating func next() async throws -> NSPersistentHistoryTransaction? { try await cursor.next() }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The transactions after the token, and those to come; see ``HistorySequence``.
+    ///
+    /// - Precondition: the context has a coordinator.
+    public nonisolated final func history(after token: NSPersistentHistoryToken? = nil) -> HistorySequence {
+        guard let coordinator = persistentStoreCoordinator else {
+            preconditionFailure("history(after:) needs a context with a persistentStoreCoordinator.")
+        }
+        return HistorySequence(coordinator: coordinator, token: token)
+    }
+}
+
+/// Where one reader of a ``HistorySequence`` is.
+private final class HistoryCursor: @unchecked Sendable {
+    // Safe because an iterator is used by one task at a time.
+
+    private let coordinator: NSPersistentStoreCoordinator
+    private var positions: [String: Int64]
+    private var waiting: ArraySlice<NSPersistentHistoryTransaction> = []
+    /// One element for what has happened since it was last waited for.
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    private var watches: [any SourceWatch]?
+
+    init(_ coordinator: NSPersistentStoreCoordinator, after token: NSPersistentHistoryToken?) {
+        self.coordinator = coordinator
+        positions = token?.positions ?? [:]
+        (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    deinit { watches?.forEach { $0.cancel() } }
+
+    func next() async throws -> NSPersistentHistoryTransaction? {
+        var wakes = wakes.makeAsyncIterator()
+        while true {
+            if let transaction = waiting.popFirst() {
+                positions[transaction.storeID] = transaction.transactionNumber
+                return transaction
+            }
+            if Task.isCancelled { return nil }
+            // Watched before it is read, so that nothing comes between.
+            if watches == nil { watches = try watchStores() }
+            let token = NSPersistentHistoryToken(positions)
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            let result = try CoreDataErrors.converting {
+                try HistoryTranslation(coordinator: coordinator).execute(request)
+            }
+            waiting = (result.result as? [NSPersistentHistoryTransaction] ?? [])[...]
+            if waiting.isEmpty, await wakes.next() == nil { return nil }
+        }
+    }
+
+    private func watchStores() throws -> [any SourceWatch] {
+        try CoreDataErrors.converting {
+            try HistoryTranslation(coordinator: coordinator).stores(nil).compactMap { store, _ in
+                let wake = wake
+                return try store.watch { wake.yield() }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// Posts `NSPersistentStoreRemoteChange` for one store, as long as it is attached.
+final class RemoteChanges: @unchecked Sendable {
+    // Safe because `state` guards what changes.
+
+    private struct State {
+        var watch: (any SourceWatch)?
+        var lastTransaction: Int64?
+    }
+
+    /// Guards the watch and what was told last.
+    private let state = Mutex(State())
+
+    /// Begins to watch; the store's own path must be as it is now.
+    func begin(_ store: AttachedStore) {
+        let position = try? store.historyPosition()
+        do {
+            let watch = try store.watch { [weak self, weak store] in
+                guard let store else { return }
+                self?.post(for: store)
+            }
+            let old = state.withLock { state in
+                defer {
+                    state.watch = watch
+                    state.lastTransaction = position
+                }
+                return state.watch
+            }
+            old?.cancel()
+        } catch {
+            CoreDataLog.general.error(
+                "NSPersistentStoreRemoteChange will not be posted for \(store.url?.path ?? "a store"): \(error.localizedDescription)"
+            )
+        }
+    }
+
+    func end() {
+        let watch = state.withLock { state in
+            defer { state.watch = nil }
+            return state.watch
+        }
+        watch?.cancel()
+    }
+
+    private func post(for store: AttachedStore) {
+        guard store.isAttached, let coordinator = store.store.persistentStoreCoordinator else { return }
+        let position = try? store.historyPosition()
+        if let position {
+            // Not every commit is a transaction: keys may have been reserved, or a history purged.
+            let isNew = state.withLock { state in
+                defer { state.lastTransaction = position }
+                return state.lastTransaction != position
+            }
+            guard isNew else { return }
+        }
+        var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier]
+        userInfo[NSPersistentStoreURLKey] = store.url
+        if let position {
+            userInfo[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([store.identifier: position])
+        }
+        NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
+    }
+}
+
+extension AttachedStore {
+    /// The number of the last transaction; `nil` where none are recorded.
+    fileprivate func historyPosition() throws -> Int64? {
+        guard let history = source.history, try history.hasHistory() else { return nil }
+        return try history.historyExtent().last
+    }
+
+    /// Calls `changed` whenever somebody writes to the store, until the watch is cancelled or nobody holds it: here or in
+    /// another process, in memory here alone.
+    func watch(_ changed: @escaping @Sendable () -> Void) throws -> any SourceWatch {
+        if let watch = try source.watch(changed) { return watch }
+        return OwnSaves(self, changed)
+    }
+}
+
+/// Tells of saves to a store that nobody else can write to.
+private final class OwnSaves: SourceWatch {
+    private static let queue = DispatchQueue(label: "com.apple.CoreData.remote-changes.memory", qos: .utility)
+
+    private let changed: @Sendable () -> Void
+    private let observers: SaveObservers
+    private let number: Int
+
+    init(_ store: AttachedStore, _ changed: @escaping @Sendable () -> Void) {
+        self.changed = changed
+        observers = store.saveObservers
+        number = observers.add { Self.queue.async(execute: changed) }
+    }
+
+    deinit { observers.remove(number) }
+
+    func cancel() { observers.remove(number) }
+}
+
+/// Who is told when a store has been saved to.
+final class SaveObservers: Sendable {
+    private struct State {
+        var observers: [Int: @Sendable () -> Void] = [:]
+        var next = 0
+    }
+
+    /// Guards the observers; nobody is called while it is held.
+    private let state = Mutex(State())
+
+    func add(_ observer: @escaping @Sendable () -> Void) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.observers[state.next] = observer
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) { state.withLock { $0.observers[number] = nil } }
+
+    func tell() {
+        let observers = state.withLock { $0.observers.isEmpty ? [] : Array($0.observers.values) }
+        for observer in observers { observer() }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata history consumers`
+struct HistoryConsumersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "consumers",
+        abstract: "Lists who reads a store's history, and how far each one is.",
+        usage: "coredata history consumers [<options>] <store>",
+        discussion: """
+            A consumer is a name under which a program notes what it has read; the rest is kept for it.
+
+            EXAMPLES
+              coredata history consumers Shop.sqlite
+              coredata history consumers Shop.sqlite --remove 'search index'
+            """)
+
+    @Argument(help: "The store's file.", completion: .file())
+    var store: String
+
+    @OptionGroup var modelOptions: ModelOptions
+
+    @Option(help: ArgumentHelp("Forget this one: nothing is kept for it any more.", valueName: "name"))
+    var remove: String?
+
+    func run() throws {
+        let opened = try OpenStore(withHistory: store, model: modelOptions)
+        if let remove {
+            guard try opened.coordinator.removeHistoryConsumer(remove) else {
+                let names = try opened.coordinator.historyConsumers().map(\.name)
+                throw ToolFailure("There is no consumer '\(remove)'\(Suggestion.text(for: remove, among: names))")
+            }
+            print("Removed \(remove)")
+            return
+        }
+        let consumers = try opened.coordinator.historyConsumers()
+        guard !consumers.isEmpty else { return print("no consumers") }
+        var table = TextTable([
+            .init(title: "consumer"), .init(title: "read up to", isRightAligned: true), .init(title: "on"),
+        ])
+        table.rows = consumers.map {
+            [$0.name, String($0.transactionNumber), HistoryPrinter.text($0.lastRead)]
+        }
+        print(table.lines(width: Terminal.width).joined(separator: "\n"))
+    }
+}

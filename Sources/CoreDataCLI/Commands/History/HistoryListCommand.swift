@@ -1,0 +1,69 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata history list`
+struct HistoryListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the transactions of a store's history, oldest first.",
+        usage: "coredata history list [<options>] <store>",
+        discussion: """
+            A transaction is one save: its number, when it was made, by whom, and what it inserted, updated and \
+            deleted. Opens the store for reading only, and leaves nothing beside it.
+
+            A predicate may ask for author, contextName, bundleID, processID, timestamp, transactionNumber and changes.
+
+            EXAMPLES
+              coredata history list Shop.sqlite
+              coredata history list Shop.sqlite --after 120 --changes
+              coredata history list Shop.sqlite --where 'author == "import"' --json
+            """)
+
+    @Argument(help: "The store's file.", completion: .file())
+    var store: String
+
+    @OptionGroup var modelOptions: ReadingModelOptions
+
+    @Option(help: ArgumentHelp("Only transactions with greater numbers.", valueName: "number"))
+    var after: Int64?
+
+    @Option(
+        name: .customLong("where"), help: ArgumentHelp("Only transactions that this selects.", valueName: "predicate"))
+    var predicate: String?
+
+    @Option(help: "Print at most so many, the newest.")
+    var limit: Int?
+
+    @Flag(help: "Print each change: the object, and the properties or the tombstone.")
+    var changes = false
+
+    @Flag(help: "Print a JSON object on a line for each transaction.")
+    var json = false
+
+    func validate() throws {
+        if let after, after < 0 { throw ValidationError("--after takes a number from 0.") }
+        if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    }
+
+    func run() throws {
+        let opened = try OpenStore(reading: store, model: modelOptions)
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        if let selection = NSPersistentHistoryTransaction.fetchRequest {
+            var predicates = [NSPredicate(format: "transactionNumber > %lld", after ?? 0)]
+            if let predicate { predicates.append(try NSPredicate(validating: predicate)) }
+            selection.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: predicates)
+            request.fetchRequest = selection
+        }
+        let context = opened.makeContext()
+        let found = try context.performAndWait {
+            (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+        }
+        let transactions = found.map { limit.map($0.suffix) ?? $0[...] } ?? []
+        let output = try TextOutput()
+        let printer = HistoryPrinter(showsChanges: changes, asJSON: json)
+        for transaction in transactions { try output.write(printer.text(transaction)) }
+        if !json { try output.write(Grouped.text(transactions.count, "transaction") + "\n") }
+        try output.finish()
+    }
+}

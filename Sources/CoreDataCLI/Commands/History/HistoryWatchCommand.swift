@@ -1,0 +1,89 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata history watch`
+struct HistoryWatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Prints transactions as they are made, by whatever program.",
+        usage: "coredata history watch [<options>] <store>",
+        discussion: """
+            Waits for the store's file to be written, without asking again and again, until it is interrupted or has \
+            printed as many as --count says.
+
+            EXAMPLES
+              coredata history watch Shop.sqlite --changes
+              coredata history watch Shop.sqlite --after 0 --count 10 --json
+            """)
+
+    @Argument(help: "The store's file.", completion: .file())
+    var store: String
+
+    @OptionGroup var modelOptions: ModelOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin behind the transaction of that number. Without it only what is still to come is printed.",
+            valueName: "number"))
+    var after: Int64?
+
+    @Option(help: "End when so many have been printed.")
+    var count: Int?
+
+    @Flag(help: "Print each change: the object, and the properties or the tombstone.")
+    var changes = false
+
+    @Flag(help: "Print a JSON object on a line for each transaction.")
+    var json = false
+
+    func validate() throws {
+        if let after, after < 0 { throw ValidationError("--after takes a number from 0.") }
+        if let count, count < 1 { throw ValidationError("--count takes a number from 1.") }
+    }
+
+    func run() throws {
+        let opened = try OpenStore(withHistory: store, model: modelOptions)
+        let sequence = opened.makeContext().history(after: try start(in: opened.coordinator))
+        let printer = HistoryPrinter(showsChanges: changes, asJSON: json)
+        let (after, count) = (after ?? 0, count)
+        let outcome = WaitedOutcome()
+        Task.detached {
+            do {
+                var printed = 0
+                for try await transaction in sequence where transaction.transactionNumber > after {
+                    let output = try TextOutput()
+                    try output.write(printer.text(transaction))
+                    try output.finish()
+                    printed += 1
+                    if printed == count { break }
+                }
+                outcome.end(nil)
+            } catch { outcome.end(error) }
+        }
+        try outcome.wait()
+    }
+
+    private func start(in coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentHistoryToken? {
+        guard after == nil else { return nil }
+        return coordinator.currentPersistentHistoryToken(fromStores: nil)
+    }
+}
+
+/// What a task ended with, for a thread that waits for it.
+private final class WaitedOutcome: @unchecked Sendable {
+    // Safe because the error is set before the semaphore is signalled, and read after.
+
+    private let semaphore = DispatchSemaphore(value: 0)
+    private var error: (any Error)?
+
+    func end(_ error: (any Error)?) {
+        self.error = error
+        semaphore.signal()
+    }
+
+    func wait() throws {
+        semaphore.wait()
+        if let error { throw error }
+    }
+}

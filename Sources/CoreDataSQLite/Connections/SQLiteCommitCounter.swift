@@ -1,0 +1,34 @@
+import CSQLite
+import CoreDataSQL
+import Synchronization
+
+/// `PRAGMA data_version` on a connection that never writes: it differs whenever any other connection has committed.
+final class SQLiteCommitCounter: SQLCommitCounter {
+    /// Guards the connection, `nil` once it is closed.
+    private let connection: Mutex<SQLiteConnection?>
+
+    init(_ options: SQLiteOptions) throws { connection = Mutex(try SQLiteConnection(options, role: .reader)) }
+
+    func value() throws -> Int64 {
+        try connection.withLock { connection in
+            guard let connection else { throw SQLFailure.misuse("the database is closed") }
+            let statement = try connection.statement("PRAGMA data_version")
+            defer { statement.reset() }
+            return try statement.step() ? statement.integer(0) : 0
+        }
+    }
+
+    func close() {
+        connection.withLock { connection in
+            connection?.close()
+            connection = nil
+        }
+    }
+}
+
+extension SQLiteDatabase {
+    package func makeCommitCounter() throws -> (any SQLCommitCounter)? {
+        guard options.path != nil, !options.usesOneConnection else { return nil }
+        return try SQLiteCommitCounter(options)
+    }
+}

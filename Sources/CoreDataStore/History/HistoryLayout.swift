@@ -1,0 +1,96 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// Where the properties of an entity stand in the bits of `ZCOLUMNS`, and which of them tombstones keep.
+///
+/// ```
+/// to-ones, each with its companion | attributes | to-manys
+/// ```
+/// In each part those of the ancestors come first, and in an entity they go by name. The first bit is the most
+/// significant one of the first byte.
+struct HistoryLayout: Sendable {
+    /// By slot; -1 where nothing is stored.
+    let bitOfSlot: [Int]
+    /// By the row's column; -1 for order values.
+    let bitOfColumn: [Int]
+    let byteCount: Int
+    /// The attributes that a tombstone keeps, in the order of its columns.
+    let tombstones: [Int]
+
+    init(_ entity: CompiledEntity, in model: CompiledModel, hasCompanion: (_ column: Int) -> Bool) {
+        let layout = entity.rowLayout
+        var bitOfSlot = [Int](repeating: -1, count: entity.properties.count)
+        var bitOfColumn = [Int](repeating: -1, count: layout.columns.count)
+        let properties = Self.ordered(entity, in: model)
+        var next = 0
+        for property in properties where property.relationship?.isToMany == false {
+            bitOfSlot[property.slot] = next
+            bitOfColumn[layout.columnOfSlot[property.slot]] = next
+            next += 1
+            let companion = layout.entityColumnOfSlot[property.slot]
+            guard companion >= 0, hasCompanion(companion) else { continue }
+            bitOfColumn[companion] = next
+            next += 1
+        }
+        for property in properties where property.attribute != nil {
+            bitOfSlot[property.slot] = next
+            bitOfColumn[layout.columnOfSlot[property.slot]] = next
+            next += 1
+        }
+        for property in properties where property.relationship?.isToMany == true {
+            bitOfSlot[property.slot] = next
+            next += 1
+        }
+        self.bitOfSlot = bitOfSlot
+        self.bitOfColumn = bitOfColumn
+        byteCount = (next + 7) / 8
+        tombstones = Self.tombstones(of: entity)
+    }
+
+    /// The attributes that tombstones keep, by name.
+    static func tombstones(of entity: CompiledEntity) -> [Int] {
+        entity.properties
+            .filter { $0.attribute?.preservesValueInHistoryOnDeletion == true && !$0.isTransient }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            .map(\.slot)
+    }
+
+    /// What is stored, ancestors' properties first, by name in each entity.
+    private static func ordered(_ entity: CompiledEntity, in model: CompiledModel) -> [CompiledProperty] {
+        var chain: [Int] = []
+        var current: Int? = entity.ordinal
+        while let ordinal = current {
+            chain.insert(ordinal, at: 0)
+            current = model.entities[ordinal].parent
+        }
+        return chain.flatMap { ordinal in
+            entity.properties
+                .filter { property in
+                    if case .fetched = property.kind { return false }
+                    return property.declaringEntity == ordinal && !property.isTransient
+                }
+                .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        }
+    }
+
+    /// The bits of the row's columns that changed and of the to-manys whose members did.
+    func bits(columns: IndexMask, members: IndexMask) -> Data {
+        var bytes = Data(count: byteCount)
+        func set(_ bit: Int) {
+            if bit >= 0 { bytes[bit >> 3] |= 0x80 >> UInt8(bit & 7) }
+        }
+        for column in columns { set(bitOfColumn[column]) }
+        for slot in members { set(bitOfSlot[slot]) }
+        return bytes
+    }
+
+    /// The slots whose bits are set.
+    func slots(in bits: Data) -> [Int] {
+        let bytes = [UInt8](bits)
+        return bitOfSlot.indices.filter { slot in
+            let bit = bitOfSlot[slot]
+            return bit >= 0 && bit >> 3 < bytes.count && bytes[bit >> 3] & (0x80 >> UInt8(bit & 7)) != 0
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Synchronization
+
+/// What a store's history takes: how its tables lie in the file, and the texts of the statements that write them.
+///
+/// Changes are not bound one by one where they need not be: rows with consecutive keys are copied into `ACHANGE` from
+/// their own table by one statement, and a deleted row's tombstone never leaves the database.
+final class HistoryTables: Sendable {
+    let model: CompiledModel
+    let layout: StoreLayout
+    let dialect: SQLDialect
+    /// How many values a tombstone has room for.
+    let tombstoneCount: Int
+    /// Whether names stand in a table of their own; before 2018 they stood in each transaction.
+    let hasStrings: Bool
+    /// `INSERT INTO ATRANSACTION …`
+    let transactionInsertion: String
+    private let layouts: [HistoryLayout?]
+    /// Guards the texts, of which there are a few for each entity that is written.
+    private let texts = Mutex<[TextKey: String]>([:])
+    /// Guards the keys of the names that are known to be in the file.
+    let strings = Mutex<[String: Int64]>([:])
+
+    /// The rows that a statement is for.
+    enum Selection: Hashable {
+        /// Bound: what to add to a key for the change's, then entity and transaction, bits of an update, first and last key.
+        case range
+        /// Bound: entity and transaction, bits of an update, then each change's key and its row's.
+        case several(Int)
+    }
+
+    private struct TextKey: Hashable {
+        var entity: Int
+        var kind: HistoryKind
+        var selection: Selection
+    }
+
+    init(model: CompiledModel, layout: StoreLayout, catalog: StoreCatalog, dialect: SQLDialect) {
+        self.model = model
+        self.layout = layout
+        self.dialect = dialect
+        let changes = catalog.table(BookkeepingSchema.changeTable)
+        var count = 0
+        while changes?.column("ZTOMBSTONE\(count)") != nil { count += 1 }
+        tombstoneCount = count
+        hasStrings =
+            catalog.table(BookkeepingSchema.transactionStringTable) != nil
+            && catalog.table(BookkeepingSchema.transactionTable)?.column("ZAUTHORTS") != nil
+        transactionInsertion = Self.transactionInsertion(hasStrings: hasStrings).text(in: dialect).sql
+        layouts = model.entities.map { entity in
+            layout.entities[entity.ordinal].map { stored in
+                HistoryLayout(entity, in: model) { stored.columnNames[$0] != nil }
+            }
+        }
+    }
+
+    func layout(of entity: Int) -> HistoryLayout? { layouts.indices.contains(entity) ? layouts[entity] : nil }
+
+    /// Key, then author, bundle, context, process, then the time.
+    private static func transactionInsertion(hasStrings: Bool) -> InsertStatement {
+        let names = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
+        let columns = ["Z_PK", "Z_ENT"] + names.map { hasStrings ? $0 + "TS" : $0 } + ["ZTIMESTAMP"]
+        var row = [SQLExpression](repeating: .parameter, count: columns.count)
+        row[1] = .integer(BookkeepingSchema.transactionNumber)
+        return InsertStatement(into: BookkeepingSchema.transactionTable, columns: columns, rows: [row])
+    }
+
+    // MARK: Changes
+
+    /// The statement that writes changes of rows of the entity.
+    func insertion(_ kind: HistoryKind, of table: SaveTables.Table, _ selection: Selection) -> String {
+        texts.withLock { texts in
+            let key = TextKey(entity: table.entity, kind: kind, selection: selection)
+            if let text = texts[key] { return text }
+            let text = makeInsertion(kind, of: table, selection).text(in: dialect).sql
+            texts[key] = text
+            return text
+        }
+    }
+
+    private func makeInsertion(
+        _ kind: HistoryKind, of table: SaveTables.Table, _ selection: Selection
+    ) -> InsertStatement {
+        let tombstones = kind == .deletion ? tombstoneColumns(of: table) : []
+        var columns = ["Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]
+        if kind == .update { columns.append("ZCOLUMNS") }
+        columns += tombstones.indices.map { "ZTOMBSTONE\($0)" }
+        func values(change: SQLExpression, row: SQLExpression) -> [SelectStatement.ResultColumn] {
+            var values: [SQLExpression] = [
+                change, .integer(BookkeepingSchema.changeNumber), .integer(kind.rawValue), .parameter, row, .parameter,
+            ]
+            if kind == .update { values.append(.parameter) }
+            return (values + tombstones).map { .init($0) }
+        }
+        let own = SelectStatement.Source(table.name, as: table.name)
+        let key = SQLExpression.column(table.name, "Z_PK")
+        var select: SelectStatement
+        switch selection {
+        case .range:
+            select = SelectStatement(values(change: .arithmetic(.add, key, .parameter), row: key), from: own)
+            select.condition = .between(key, .parameter, .parameter)
+        case .several(let count):
+            let pairs = SelectStatement.Source(
+                rows: Array(repeating: [.parameter, .parameter], count: count), as: "c")
+            let row = SQLExpression.column("c", "column2")
+            select = SelectStatement(values(change: .column("c", "column1"), row: row), from: pairs)
+            // A row that somebody else has deleted already is not deleted once more.
+            if kind == .deletion { select.joins = [.init(.cross, own, on: .comparison(.equal, key, row))] }
+        }
+        return InsertStatement(into: BookkeepingSchema.changeTable, columns: columns, from: select)
+    }
+
+    /// What a tombstone keeps of a row, in its storage class; files of external data go with their row.
+    private func tombstoneColumns(of table: SaveTables.Table) -> [SQLExpression] {
+        guard let layout = layout(of: table.entity) else { return [] }
+        let entity = model.entities[table.entity]
+        return layout.tombstones.prefix(tombstoneCount).map { slot in
+            let index = entity.rowLayout.columnOfSlot[slot]
+            guard index >= 0, let name = table.nameOfColumn[index] else { return .null }
+            let column = SQLExpression.column(table.name, name)
+            guard table.externalColumns.contains(index) else { return column }
+            let namesFile = SQLExpression.comparison(.equal, .function(.byteLength, [column]), .integer(38))
+            return .caseWhen([.init(namesFile, .null)], otherwise: column)
+        }
+    }
+}

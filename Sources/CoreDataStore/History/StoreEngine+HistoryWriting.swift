@@ -1,0 +1,67 @@
+import CoreDataPrimitives
+import CoreDataSQL
+
+extension StoreEngine {
+    package var recordsHistory: Bool { tracksHistory }
+
+    /// How the history's tables lie, read when they are first needed.
+    func historyTables(_ connection: any SQLConnection) throws -> HistoryTables {
+        try madeHistoryTables.withLock { made in
+            if let made { return made }
+            let tables = HistoryTables(
+                model: model, layout: layout, catalog: try StoreCatalog.read(connection), dialect: database.dialect)
+            made = tables
+            return tables
+        }
+    }
+
+    /// Begins the transaction that records the changes; `nil` where the store keeps no history, or no row changes.
+    func beginHistory(of changes: ChangeSet, _ connection: any SQLConnection) throws -> HistoryWriter? {
+        guard tracksHistory else { return nil }
+        let count = changes.insertions.count + changes.updates.count + changes.deletions.count
+        guard count > 0 else { return nil }
+        let tables = try historyTables(connection)
+        let writer = HistoryWriter(
+            tables, connection, transaction: try takeKeys(of: .transactions, count: 1, connection).lowerBound,
+            firstChange: try takeKeys(of: .changes, count: count, connection).lowerBound,
+            members: changes.changedMembers)
+        try writer.begin(changes.origin ?? ChangeOrigin(), at: Self.now) {
+            try key(of: $0, tables, connection)
+        }
+        return writer
+    }
+
+    /// Forgets what a transaction that was rolled back had put into the history.
+    func forgetHistoryKeys() {
+        guard tracksHistory else { return }
+        keyCounters.withLock { counters in
+            for counter in [KeyCounter.changes, .transactions, .transactionStrings] { counters[counter.index] = nil }
+        }
+        madeHistoryTables.withLock { $0 }?.strings.withLock { $0 = [:] }
+    }
+
+    /// The key of a name, which is written once.
+    private func key(of name: String, _ tables: HistoryTables, _ connection: any SQLConnection) throws -> Int64 {
+        if let known = tables.strings.withLock({ $0[name] }) { return known }
+        let table = BookkeepingSchema.transactionStringTable
+        var query = SelectStatement([.init(.column(nil, "Z_PK"))], from: .init(table))
+        query.condition = .comparison(.equal, .column(nil, "ZNAME"), .bind(.text(name)))
+        let key: Int64
+        if case .integer(let found)? = try connection.rows(query).first?.first {
+            key = found
+        } else {
+            key = try takeKeys(of: .transactionStrings, count: 1, connection).lowerBound
+            try connection.run(
+                InsertStatement(
+                    into: table, columns: ["Z_PK", "Z_ENT", "ZNAME"],
+                    rows: [
+                        [
+                            .bind(.integer(key)), .integer(BookkeepingSchema.transactionStringNumber),
+                            .bind(.text(name)),
+                        ]
+                    ]))
+        }
+        tables.strings.withLock { $0[name] = key }
+        return key
+    }
+}

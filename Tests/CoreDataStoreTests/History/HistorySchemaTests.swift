@@ -1,0 +1,64 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@testable import CoreDataStore
+
+/// The tables of history against those in stores of Apple's (store-format §9).
+@Suite struct HistorySchemaTests {
+    private static func isOfHistory(_ row: [String?]) -> Bool {
+        ["ACHANGE", "ATRANSACTION", "Z_TRANSACTION"].contains { row[1]?.hasPrefix($0) ?? false }
+    }
+
+    @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func everyKnownHistoryHasTheSameStatementsInTheSamePlace() throws {
+        let vectors = try SchemaVector.all().filter { vector in
+            vector.framework >= 977 && vector.schema.contains { $0[1] == "ACHANGE" }
+        }
+        #expect(vectors.count >= 10)
+        for vector in vectors {
+            let found = vector.schema.filter(Self.isOfHistory).compactMap { $0[2] }
+            let tombstones = (found.first ?? "").components(separatedBy: "ZTOMBSTONE").count - 1
+            let made = try BookkeepingSchema.history(tombstones: tombstones).map { try SchemaRenderer.text($0) }
+            #expect(made == found, "\(vector.source)")
+            let first = vector.schema.firstIndex(where: Self.isOfHistory) ?? 0
+            #expect(vector.schema[first - 1][1] == "Z_MODELCACHE", "\(vector.source)")
+        }
+    }
+
+    @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
+    func aStoreWithHistoryHasThePredictedSchema() throws {
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("Shop.sqlite")
+        var options = StoreOptions(path: url.path)
+        options.tracksHistory = true
+        options.document = { Bookshop.document }
+        let engine = try StoreEngine.open(model: Bookshop.model, options: options, makeDatabase: makeDatabase)
+        engine.close()
+        #expect(try SchemaOracle.complaints(about: [url]) == [])
+    }
+
+    /// Before 2018 names stood in each transaction.
+    @Test func aHistoryWithoutATableOfNamesGoesOnAsItWas() throws {
+        let path = try Fixtures.temporaryFolder().appendingPathComponent("Old.sqlite").path
+        let shop = try HistoryWritingTests.Shop(path: path)
+        try shop.engine.database.write { connection in
+            try connection.execute("DROP TABLE ATRANSACTION; DROP TABLE ATRANSACTIONSTRING")
+            try connection.execute(
+                """
+                CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTIMESTAMP FLOAT, \
+                ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB )
+                """)
+        }
+        shop.engine.close()
+        let old = try HistoryWritingTests.Shop(path: path)
+        try old.insert("Shop", 1...1)
+        #expect(
+            try old.rows("SELECT ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID FROM ATRANSACTION") == [
+                [.text("me"), .text("b"), .text("main"), .text("p")]
+            ])
+        #expect(try old.engine.historyTransactions(after: 0, time: nil).first?.origin.author == "me")
+    }
+}
