@@ -153,8 +153,8 @@ package final class RowBuilder {
         let header = owner.address(offset).bindMemory(to: RowHeader.self, capacity: 1)
         header.initialize(
             to: RowHeader(
-                primaryKey: primaryKey, holders: holders, offset: offset, version: version, entity: entity,
-                columnCount: columnCount))
+                primaryKey: primaryKey, holders: holders, offset: offset, size: fixedSize + byteCount, version: version,
+                entity: entity, columnCount: columnCount))
         if owner === slab { next += size }
         begin()
         return (owner, UnsafePointer(header))

@@ -7,17 +7,22 @@ struct RowHeader: ~Copyable {
     /// How many words stand for the row; see ``RowSnapshot/retainedWord()``. As long as there are any, they hold the slab once.
     @usableFromInline let holders: Atomic<UInt32>
     /// How far behind its slab's start the header lies.
-    @usableFromInline let offset: UInt32
+    @usableFromInline let offset: UInt16
+    /// How many bytes the header and what follows it have; 0 for more than this can say.
+    let size: UInt16
     /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
     @usableFromInline let version: Int32
     /// The ordinal of the row's own entity in the model.
     @usableFromInline let entity: UInt16
     @usableFromInline let columnCount: UInt16
 
-    init(primaryKey: Int64, holders: UInt32, offset: Int, version: Int32, entity: Int, columnCount: Int) {
+    init(
+        primaryKey: Int64, holders: UInt32, offset: Int, size: Int, version: Int32, entity: Int, columnCount: Int
+    ) {
         self.primaryKey = primaryKey
         self.holders = Atomic(holders)
-        self.offset = UInt32(offset)
+        self.offset = UInt16(truncatingIfNeeded: offset)
+        self.size = UInt16(exactly: size) ?? 0
         self.version = version
         self.entity = UInt16(truncatingIfNeeded: entity)
         self.columnCount = UInt16(truncatingIfNeeded: columnCount)

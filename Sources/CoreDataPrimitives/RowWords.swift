@@ -67,6 +67,24 @@ package struct RowView: Equatable {
         }
     }
 
+    /// Whether every column holds the same in both rows, whatever their versions.
+    ///
+    /// Rows that were read are mostly the same bytes; one that was made of another, for a save, may have its texts elsewhere.
+    package func isEqual(to other: RowView, kinds: [ColumnKind]) -> Bool {
+        guard entity == other.entity, columnCount == other.columnCount else { return false }
+        let (mine, others) = (UnsafeRawPointer(header), UnsafeRawPointer(other.header))
+        let size = Int(header.pointee.size)
+        if size != 0, size == Int(other.header.pointee.size),
+            memcmp(mine + RowHeader.size, others + RowHeader.size, size - RowHeader.size) == 0
+        {
+            return true
+        }
+        guard kinds.count == columnCount else { return false }
+        return kinds.indices.allSatisfy { column in
+            isUnreadable(column) == other.isUnreadable(column) && isEqual(to: other, at: column, kind: kinds[column])
+        }
+    }
+
     @inlinable
     func word(_ column: Int) -> UInt64 {
         assert(column >= 0 && column < Int(header.pointee.columnCount), "column out of range")

@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
             let objects = objects(for: rows, in: store)
             if refreshes {
                 for (object, row) in zip(objects, rows) where !object.isFault && !object.hasChanges {
-                    if object.row?.version != row.version { merge(row, into: object) }
+                    if !object.hasSameRow(as: row) { merge(row, into: object) }
                 }
             }
             return objects

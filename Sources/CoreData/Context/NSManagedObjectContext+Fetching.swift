@@ -174,7 +174,7 @@ extension NSManagedObjectContext {
     private func refreshRefetched(_ row: RowSnapshot, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[row.entity],
             let known = registry.object(store: store.index, root: runtime.root, primaryKey: row.primaryKey),
-            !known.isFault, let old = known.row, old.version != row.version
+            !known.isFault, known.hasRow, !known.hasSameRow(as: row)
         else { return }
         merge(row, into: known)
     }

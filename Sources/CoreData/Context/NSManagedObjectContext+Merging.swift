@@ -99,9 +99,7 @@ extension NSManagedObjectContext {
             merged.add(object, NSUpdatedObjectIDsKey)
             if object.isFault {
                 object.row = row
-            } else if keptParent != nil || object.row.map({ $0.version != row.version }) ?? true
-                || object.hasKnownMembers
-            {
+            } else if !object.hasSameRow(as: row) || object.hasKnownMembers {
                 merge(row, into: object)
                 object.forgetUnchangedMembers()
                 // What came to an object that is deleted here goes the way of its other members.
@@ -146,7 +144,7 @@ extension NSManagedObjectContext {
         for (object, row) in rows {
             if object.isFault {
                 object.row = row
-            } else if object.row?.version != row.version {
+            } else if !object.hasSameRow(as: row) {
                 merge(row, into: object)
             }
         }

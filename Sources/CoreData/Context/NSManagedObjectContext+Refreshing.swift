@@ -213,9 +213,10 @@ extension NSManagedObjectContext {
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
     final func derivedValuesChanged(_ key: RowKey, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[key.entity],
-            let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey),
-            !object.isFault
+            let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey)
         else { return }
+        // A fault may have a row in hand too.
+        if object.isFault { return object.giveUpRow() }
         if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
             object.row = row
             rebase(object)

@@ -21,20 +21,18 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     public let viewContext: NSManagedObjectContext
     /// `nil` until somebody asks for the descriptions or sets them.
     private let state: Mutex<Transfer<[NSPersistentStoreDescription]?>>
+    /// Whether no model was found.
+    private let isWithoutModel = Atomic(false)
 
     /// Makes a container of the model with that name: in the main bundle, else among the resources of Swift packages
     /// beside the program (or the test runner). Without one of that name it takes all models there, merged.
     ///
-    /// - Precondition: there is one.
+    /// Where there is none at all, the container has an empty model, and ``loadPersistentStores(completionHandler:)`` says so
+    /// with error 134060 for each store, before it makes a file.
     public convenience init(name: String) {
-        guard let model = Self.model(named: name) else {
-            preconditionFailure(
-                """
-                No model '\(name)' (\(name).momd, .mom, .xcdatamodeld) in \(Bundle.main.bundlePath); \
-                give it with NSPersistentContainer(name:managedObjectModel:).
-                """)
-        }
-        self.init(name: name, managedObjectModel: model)
+        let model = Self.model(named: name)
+        self.init(name: name, managedObjectModel: model ?? NSManagedObjectModel())
+        isWithoutModel.store(model == nil, ordering: .relaxed)
     }
 
     /// Makes a container of a model without entities, as a stand-in where one is wanted.
@@ -86,6 +84,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
+        if isWithoutModel.load(ordering: .relaxed) {
+            let error = CoreDataErrors.missingModel(name)
+            CoreDataLog.general.error("\(error.localizedDescription)")
+            return persistentStoreDescriptions.forEach { block($0, error) }
+        }
         for description in persistentStoreDescriptions {
             if let folder = description.url?.deletingLastPathComponent(), description.url?.isFileURL == true,
                 description.type == NSSQLiteStoreType, !description.isReadOnly
@@ -125,6 +128,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             guard let url = ModelFiles.model(named: name, in: bundles) else { continue }
             if let model = NSManagedObjectModel(contentsOf: url) { return model }
         }
-        return NSManagedObjectModel.mergedModel(from: nil)
+        return ModelFiles.models(in: nil).isEmpty ? nil : NSManagedObjectModel.mergedModel(from: nil)
     }
 }

@@ -21,6 +21,15 @@ enum CoreDataErrors {
 
     static func invalidRequest(_ message: String) -> CocoaError { make(NSCoreDataError, message) }
 
+    /// A container's model is nowhere.
+    static func missingModel(_ name: String) -> CocoaError {
+        coreData(
+            """
+            No model '\(name)' (\(name).momd, .mom, .xcdatamodeld) in \(Bundle.main.bundlePath); \
+            give it with NSPersistentContainer(name:managedObjectModel:).
+            """)
+    }
+
     static func neverSettles() -> CocoaError {
         coreData(
             """

@@ -14,7 +14,8 @@ extension DictionaryFetch {
         var values = [AnyObject?](repeating: nil, count: columns.count)
         return try combined(stores).map { tuple in
             for (index, column) in columns.enumerated() {
-                values[index] = object(tuple.values[index], column.slot, stores[tuple.store], &numbers[index])
+                values[index] = object(
+                    tuple.values[index], column.slot, column.resultType, stores[tuple.store], &numbers[index])
             }
             return maker.make(&values)
         }

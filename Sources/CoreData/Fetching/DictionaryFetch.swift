@@ -11,6 +11,8 @@ struct DictionaryFetch {
         var expression: ExpressionNode
         /// The attribute whose value it is; `nil` for IDs and computed values.
         var slot: EntityRuntime.Slot?
+        /// The type that the description of a computed value declares.
+        var resultType: AttributeType?
         /// The attribute and its entity, if the value's bytes may lie in a file.
         var external: External?
     }
@@ -62,6 +64,7 @@ struct DictionaryFetch {
                 let slots = columns.map(\.slot)
                 let externals = columns.map(\.external)
                 let hasExternals = externals.contains { $0 != nil }
+                let types = columns.map(\.resultType)
                 var numbers = columns.map { _ in RecentNumbers() }
                 var values = [AnyObject?](repeating: nil, count: columns.count)
                 var missing: [Missing] = []
@@ -76,7 +79,7 @@ struct DictionaryFetch {
                         if hasExternals, let external = externals[index] {
                             value = plain(value, external, store, &missing)
                         }
-                        values[index] = object(value, slots[index], store, &numbers[index])
+                        values[index] = object(value, slots[index], types[index], store, &numbers[index])
                     }
                     results.append(maker.make(&values))
                 }
@@ -108,14 +111,17 @@ struct DictionaryFetch {
 
     /// The value as a dictionary keeps it.
     func object(
-        _ value: Value, _ slot: EntityRuntime.Slot?, _ store: AttachedStore, _ numbers: inout RecentNumbers
+        _ value: Value, _ slot: EntityRuntime.Slot?, _ declared: AttributeType?, _ store: AttachedStore,
+        _ numbers: inout RecentNumbers
     ) -> AnyObject? {
+        let type = slot?.type ?? declared
+        let value = declared.map { value.converted(to: $0) } ?? value
         switch value {
         case .null: return nil
         case .string(let text): return NSString(string: text)
-        case .double(let number): return numbers.number(number, isFloat: slot?.type == .float)
+        case .double(let number): return numbers.number(number, isFloat: type == .float)
         case .integer(let number):
-            return slot?.type == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
+            return type == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
         case .opaque(let box):
             guard let key = box.object as? RowKey else { break }
             return NSManagedObjectID(
@@ -139,14 +145,17 @@ struct DictionaryFetch {
                     "An NSExpressionDescription of a fetch needs a name, which is the value's key in the dictionaries: "
                         + "\(expression.node.predicateFormat) has none.")
             }
+            let declared = description.expressionResultType.compiled
+            let type = declared == .undefined ? nil : declared
             // An attribute by another name.
             if case .keyPath(.evaluatedObject, let keys) = expression.node,
                 let column = try? column(keys.joined(separator: "."), entity: entity, in: model)
             {
                 return Column(
-                    name: description.name, expression: expression.node, slot: nil, external: column.external)
+                    name: description.name, expression: expression.node, slot: nil, resultType: type,
+                    external: column.external)
             }
-            return Column(name: description.name, expression: expression.node, slot: nil)
+            return Column(name: description.name, expression: expression.node, slot: nil, resultType: type)
         }
         let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""
         if name == "objectID" || name == "self" {

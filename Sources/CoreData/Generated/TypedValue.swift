@@ -173,3 +173,11 @@ extension Optional: OptionalValue {
     static func wrapping(_ any: Any) -> Any? { TypedValue.value(any, as: Wrapped.self) }
     var unwrapped: Any? { self }
 }
+
+extension OptionalValue {
+    /// Whether it is nil, at whatever depth.
+    var isNil: Bool {
+        guard let unwrapped else { return true }
+        return (unwrapped as? any OptionalValue)?.isNil ?? false
+    }
+}

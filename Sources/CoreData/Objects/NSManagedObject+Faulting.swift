@@ -53,6 +53,13 @@ extension NSManagedObject {
         withoutNotingChanges { awakeFromFetch() }
     }
 
+    /// Whether the object holds that row, or one of its version with the same values.
+    final func hasSameRow(as other: RowSnapshot) -> Bool {
+        guard let row = rowView else { return false }
+        let kinds = runtime.compiled.rowLayout.kinds
+        return other.withView { row == $0 || row.version == $0.version && row.isEqual(to: $0, kinds: kinds) }
+    }
+
     /// Forgets values and relationships. Changes are lost unless the caller kept them.
     final func becomeFault() {
         guard !flags.contains(.fault), isStored else { return }

@@ -23,6 +23,7 @@ enum KeyValueCoding {
     static func member(_ value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }
         if let object = value as? NSManagedObject { return object }
+        if (value as? any OptionalValue)?.isNil == true { return nil }
         preconditionFailure(
             """
             Unacceptable type of value for to-one relationship: property = "\(slot.name)"; entity = \
@@ -44,6 +45,7 @@ enum KeyValueCoding {
             default: nil
             }
         if let objects = elements as? [NSManagedObject] { return objects }
+        if (value as? any OptionalValue)?.isNil == true { return [] }
         preconditionFailure(
             """
             Unacceptable type of value for to-many relationship: property = "\(slot.name)"; entity = \
@@ -62,18 +64,31 @@ extension NSManagedObject {
     }
 
     final func unmodeledValue(forKey key: String) -> Any? {
+        ownValue(forKey: key) ?? inheritedValue(forKey: key) ?? value(forUndefinedKey: key)
+    }
+
+    /// The value of a property that every managed object has, `.some(nil)` for nil; `nil` where there is none.
+    ///
+    /// Key-value coding finds `isInserted` by the key `inserted` too.
+    private final func inheritedValue(forKey key: String) -> Any?? {
         switch key {
-        case "self": self
-        case "objectID": objectID
-        case "entity": entity
-        case "isDeleted": NSNumber(value: isDeleted)
-        case "isInserted": NSNumber(value: isInserted)
-        case "isUpdated": NSNumber(value: isUpdated)
-        case "isFault": NSNumber(value: isFault)
-        case "hasChanges": NSNumber(value: hasChanges)
-        case "managedObjectContext": managedObjectContext
-        case "description": description
-        default: ownValue(forKey: key) ?? value(forUndefinedKey: key)
+        case "self": .some(self)
+        case "objectID": .some(objectID)
+        case "entity": .some(entity)
+        case "deleted", "isDeleted": .some(NSNumber(value: isDeleted))
+        case "inserted", "isInserted": .some(NSNumber(value: isInserted))
+        case "updated", "isUpdated": .some(NSNumber(value: isUpdated))
+        case "fault", "isFault": .some(NSNumber(value: isFault))
+        case "hasChanges": .some(NSNumber(value: hasChanges))
+        case "hasPersistentChangedValues": .some(NSNumber(value: hasPersistentChangedValues))
+        case "faultingState": .some(NSNumber(value: faultingState))
+        case "changedValues": .some(changedValues())
+        case "changedValuesForCurrentEvent": .some(changedValuesForCurrentEvent())
+        case "managedObjectContext": .some(managedObjectContext)
+        case "hash": .some(NSNumber(value: hash))
+        case "description": .some(description)
+        case "debugDescription": .some(debugDescription)
+        default: nil
         }
     }
 
@@ -104,7 +119,10 @@ extension NSManagedObject {
 
     /// Sets every property of the dictionary; `NSNull` sets nil.
     public final func setValuesForKeys(_ keyedValues: [String: Any]) {
-        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+        for (key, value) in keyedValues {
+            let isNil = value is NSNull || (value as? any OptionalValue)?.isNil == true
+            setValue(isNil ? nil : value, forKey: key)
+        }
     }
 
     /// The values of these properties; nil is `NSNull`.
@@ -150,17 +168,14 @@ extension NSManagedObject {
 extension NSManagedObject: PredicateObject {
     package func predicateOperand(forKey key: String) throws -> Operand {
         guard let slot = runtime.slot(forKey: key) else {
-            switch key {
-            case "self": return .object(self)
-            case "objectID": return .object(objectID)
-            case "entity": return .object(entity)
-            default: break
-            }
+            if key == "self" { return .object(self) }
             // A class may answer for properties that its entity does not have; the plain class would stop.
             if ClassOverrides.overridesValue(type(of: self)) {
                 return OperandBridging.operand(from: value(forKey: key))
             }
-            if let value = ownValue(forKey: key) { return OperandBridging.operand(from: value) }
+            if let value = ownValue(forKey: key) ?? inheritedValue(forKey: key) {
+                return OperandBridging.operand(from: value)
+            }
             guard ClassOverrides.overridesUndefinedKey(type(of: self)) else {
                 throw PredicateFailure(
                     .evaluation,

@@ -77,7 +77,7 @@ extension NSManagedObject {
             validateDenying(&errors)
         } else if overrides {
             validateByKey(members, &errors)
-            validateCounts(&errors)
+            validateCounts(&errors, besides: keys(of: errors))
         } else {
             validateMandatory(&errors)
             validateWidths(&errors)
@@ -139,18 +139,9 @@ extension NSManagedObject {
         guard kind.plainType == .integer64 else { return nil }
         switch value {
         case .integer(let number): return kind.holds(number) ? nil : number > 0
-        case .double(let number): return number > 0
+        // What is no number is neither; it is told as that.
+        case .double(let number): return number.isNaN ? nil : number > 0
         default: return nil
-        }
-    }
-
-    private static func isNotANumber(_ value: AnyObject) -> Bool {
-        switch value {
-        case let number as NSDecimalNumber: number.decimalValue.isNaN
-        case let number as NSNumber: number.doubleValue.isNaN
-        case let date as NSDate: date.timeIntervalSinceReferenceDate.isNaN
-        case let date as Date: date.timeIntervalSinceReferenceDate.isNaN
-        default: false
         }
     }
 
@@ -175,21 +166,26 @@ extension NSManagedObject {
         }
     }
 
-    private final func validateCounts(_ errors: inout [any Error]) {
+    private final func validateCounts(_ errors: inout [any Error], besides told: Set<String> = []) {
         for slot in runtime.validation.counted {
             let info = runtime.slots[slot]
-            guard let relationship = info.relationship else { continue }
             // What nobody touched was valid when it was saved.
-            if isStored, !hasTouched(info) { continue }
-            let members = knownMembers(slot).members
-            let count = members.lazy.filter { !$0.isDeleted }.count
-            if count == 0, info.property.isOptional { continue }
-            let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)
-            if count < minimum {
-                errors.append(ValidationErrors.tooFew(info.name, of: self, members: members.filter { !$0.isDeleted }))
-            } else if relationship.maxCount > 0, count > relationship.maxCount {
-                errors.append(ValidationErrors.tooMany(info.name, of: self, members: members.filter { !$0.isDeleted }))
-            }
+            if told.contains(info.name) || isStored && !hasTouched(info) { continue }
+            checkCount(of: knownMembers(slot).members, info, &errors)
+        }
+    }
+
+    private final func checkCount(
+        of members: [NSManagedObject], _ info: EntityRuntime.Slot, _ errors: inout [any Error]
+    ) {
+        guard let relationship = info.relationship else { return }
+        let count = members.lazy.filter { !$0.isDeleted }.count
+        if count == 0, info.property.isOptional { return }
+        let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)
+        if count < minimum {
+            errors.append(ValidationErrors.tooFew(info.name, of: self, members: members.filter { !$0.isDeleted }))
+        } else if relationship.maxCount > 0, count > relationship.maxCount {
+            errors.append(ValidationErrors.tooMany(info.name, of: self, members: members.filter { !$0.isDeleted }))
         }
     }
 
@@ -221,11 +217,15 @@ extension NSManagedObject {
         }
     }
 
+    private final func keys(of errors: [any Error]) -> Set<String> {
+        Set(errors.compactMap { ($0 as NSError).userInfo[NSValidationKeyErrorKey] as? String })
+    }
+
     /// Calls the methods `validate<Key>(_:)` for what the model's rules let pass.
     private final func validateByMember(_ members: ManagedMemberTable, _ errors: inout [any Error]) {
         fireIfNeeded(key: nil)
         if flags.contains(.inaccessible) { return }
-        let failed = Set(errors.compactMap { ($0 as NSError).userInfo[NSValidationKeyErrorKey] as? String })
+        let failed = keys(of: errors)
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
             guard let validator = members.validator(ofKey: info.name), !failed.contains(info.name) else { continue }
             validate(index, &errors) { try validator(self, $0) }
@@ -250,6 +250,16 @@ extension NSManagedObject {
         if value !== before, !((value as? NSObject)?.isEqual(before) ?? false) { setAnyValue(value, index) }
     }
 
+    /// The managed objects of a collection, none for nil; `nil` where it is no such collection.
+    private final func members(in value: AnyObject?) -> [NSManagedObject]? {
+        switch value {
+        case nil: []
+        case let set as NSOrderedSet: set.array as? [NSManagedObject]
+        case let set as NSSet: set.allObjects as? [NSManagedObject]
+        default: value as? [NSManagedObject] ?? (value as? Set<NSManagedObject>).map(Array.init)
+        }
+    }
+
     /// The model's checks of one value.
     final func validateModeled(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
@@ -258,10 +268,15 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         var errors: [any Error] = []
         let present = value.pointee.flatMap { $0 is NSNull ? nil : $0 }
-        if present == nil {
+        if info.isToMany {
+            // Anything else than managed objects stops who sets it.
+            if runtime.validation.counted.contains(slot), let members = members(in: present) {
+                checkCount(of: members, info, &errors)
+            }
+        } else if present == nil {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
         } else if info.attribute != nil {
-            if info.column >= 0, let present, Self.isNotANumber(present) {
+            if info.column >= 0, ManagedObjectValues.isNotANumber(present, info.type) {
                 errors.append(ValidationErrors.notANumber(key, of: self))
             } else if let number = present as? NSNumber,
                 let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })

@@ -19,13 +19,15 @@ extension PredicateMaking where Self: NSPredicate {
 
     /// Archives the predicate; one with code or objects in it makes the archive an error.
     public func encode(with coder: NSCoder) {
-        PredicateArchive.encode(node.archivedFormat, "\(node.predicateFormat)", with: coder)
+        PredicateArchive.encode(node.archivedForm, "\(node.predicateFormat)", with: coder)
     }
 
     /// Reads an archived predicate; `nil` where there is none, or where it could not be archived.
     public init?(coder: NSCoder) {
         let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
             try PredicateParser.parse(format: text)
+        } substituting: {
+            $0.substitutingVariables($1)
         }
         guard let node else { return nil }
         self.init(predicateNode: node)
@@ -37,13 +39,15 @@ extension ExpressionMaking where Self: NSExpression {
 
     /// Archives the expression; one with code or objects in it makes the archive an error.
     public func encode(with coder: NSCoder) {
-        PredicateArchive.encode(node.archivedFormat, "\(node.predicateFormat)", with: coder)
+        PredicateArchive.encode(node.archivedForm, "\(node.predicateFormat)", with: coder)
     }
 
     /// Reads an archived expression; `nil` where there is none, or where it could not be archived.
     public init?(coder: NSCoder) {
         let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
             try PredicateParser.parseExpression(format: text)
+        } substituting: {
+            $0.substitutingVariables($1)
         }
         guard let node else { return nil }
         self.init(node: node)
@@ -78,10 +82,15 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
 
 private enum PredicateArchive {
     private static let textKey = "OpenCoreDataFormat"
+    private static let constantsKey = "OpenCoreDataConstants"
 
-    static func encode(_ text: String?, _ what: String, with coder: NSCoder) {
-        guard let text else { return refuse(what, with: coder) }
-        coder.encode(NSString(string: text), forKey: textKey)
+    /// What is archived: a text, and what its variables stand for.
+    typealias Form = (text: String, constants: [NSArray])
+
+    static func encode(_ form: Form?, _ what: String, with coder: NSCoder) {
+        guard let form else { return refuse(what, with: coder) }
+        coder.encode(NSString(string: form.text), forKey: textKey)
+        if !form.constants.isEmpty { coder.encode(NSArray(array: form.constants), forKey: constantsKey) }
     }
 
     /// Foundation's archiver throws the error at the end; another coder can only be told that there is nothing.
@@ -92,13 +101,24 @@ private enum PredicateArchive {
         if let archiver = coder as? NSKeyedArchiver { archiver.error = error } else { PredicateReporting.report(error) }
     }
 
-    static func decode<Node>(from coder: NSCoder, _ parse: (String) throws(PredicateFailure) -> Node) -> Node? {
+    static func decode<Node>(
+        from coder: NSCoder, _ parse: (String) throws(PredicateFailure) -> Node,
+        substituting substitute: (Node, [String: ExpressionNode]) -> Node
+    ) -> Node? {
         guard let text = coder.decodeObject(of: NSString.self, forKey: textKey) else {
             fail("There is nothing that this module has archived.", coder)
             return nil
         }
         do {
-            return try parse(String(describing: text))
+            let node = try parse(String(describing: text))
+            guard coder.containsValue(forKey: constantsKey) else { return node }
+            guard let lists = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: constantsKey) as? NSArray,
+                let constants = ArchivedConstants(lists: lists)
+            else {
+                fail("The constants of the predicate cannot be read.", coder)
+                return nil
+            }
+            return substitute(node, constants.expressions)
         } catch {
             fail(error.diagnostic.message, coder)
             return nil
@@ -113,11 +133,13 @@ private enum PredicateArchive {
 }
 
 extension PredicateNode {
-    /// The text that is the same predicate when it is read again; `nil` where no text is.
-    fileprivate var archivedFormat: String? {
-        guard !containsBlocks else { return nil }
-        let text = predicateFormat
-        return (try? PredicateParser.parse(format: text))?.predicateFormat == text && !containsObjects ? text : nil
+    /// What is the same predicate when it is read again; `nil` where nothing is.
+    fileprivate var archivedForm: PredicateArchive.Form? {
+        guard !containsBlocks, !containsObjects else { return nil }
+        var constants = ArchivedConstants()
+        let text = mapOutermost { constants.variable(for: $0) }.predicateFormat
+        guard (try? PredicateParser.parse(format: text))?.predicateFormat == text else { return nil }
+        return (text, constants.lists)
     }
 
     private var containsObjects: Bool {
@@ -128,11 +150,14 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    fileprivate var archivedFormat: String? {
-        let text = predicateFormat
+    fileprivate var archivedForm: PredicateArchive.Form? {
         var isText = true
         forEachExpression { if $0.isObject { isText = false } }
-        return isText && (try? PredicateParser.parseExpression(format: text))?.predicateFormat == text ? text : nil
+        guard isText else { return nil }
+        var constants = ArchivedConstants()
+        let text = mapOutermost { constants.variable(for: $0) }.predicateFormat
+        guard (try? PredicateParser.parseExpression(format: text))?.predicateFormat == text else { return nil }
+        return (text, constants.lists)
     }
 
     fileprivate var isObject: Bool {

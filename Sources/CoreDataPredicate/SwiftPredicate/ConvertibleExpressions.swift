@@ -3,6 +3,15 @@ import Foundation
 
 // What each kind of expression of Swift's predicates is in the language.
 
+/// The expression, if the language has an equivalent for its kind.
+///
+/// In this file, since nothing else in it is called by name: a linker takes a file out of a static library only where somebody
+/// refers to it, and without these conformances no predicate of Swift's could be converted.
+@inline(never)
+func convertible(_ expression: any PredicateExpression) -> (any ConvertibleExpression)? {
+    expression as? any ConvertibleExpression
+}
+
 // MARK: Values and properties
 
 extension PredicateExpressions.Value: ConvertibleExpression {
@@ -223,8 +232,23 @@ extension PredicateExpressions.Value: RangeValue {
 
 extension PredicateExpressions.SequenceContains: ConvertibleExpression {
     func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(.comparison(.init(try conversion.expression(element), .in, try conversion.expression(sequence))))
+        let element = try conversion.expression(element)
+        let sequence = try conversion.expression(sequence)
+        // In Swift nil is a member like any other; IN never finds it.
+        guard case .constant(.collection(let members, let isOrdered)) = sequence,
+            members.contains(where: \.isNil)
+        else { return .predicate(.comparison(.init(element, .in, sequence))) }
+        let present = members.filter { !$0.isNil }
+        return .predicate(
+            .or([
+                .comparison(.init(element, .in, .constant(.collection(present, isOrdered: isOrdered)))),
+                .comparison(.init(element, .equalTo, .constant(.value(.null)))),
+            ]))
     }
+}
+
+extension Constant {
+    fileprivate var isNil: Bool { if case .value(.null) = self { true } else { false } }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {

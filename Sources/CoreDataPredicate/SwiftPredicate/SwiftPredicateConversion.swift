@@ -56,7 +56,7 @@ package final class SwiftPredicateConversion {
     }
 
     private func part(_ expression: any PredicateExpression) throws(Failure) -> Part {
-        guard let convertible = expression as? any ConvertibleExpression else {
+        guard let convertible = convertible(expression) else {
             throw Failure(reason: "\(type(of: expression)) has no equivalent in a predicate's format")
         }
         return try convertible.part(in: self)

@@ -41,10 +41,13 @@ extension SQLDialect {
             .textBeginsWith: .plainTemplate("(STARTS_WITH({0}, {1}) AND {1} <> '')"),
             .textEndsWith: .plainTemplate("(RIGHT({0}, LENGTH({1})) = {1} AND {1} <> '')"),
             .textContains: .plainTemplate("(STRPOS({0}, {1}) > 0 AND {1} <> '')"),
-            .bitwiseXor: .infix("#"),
+            .bitwiseXor: .infix("#"), .decimalAdd: .infix("+"), .decimalSubtract: .infix("-"),
+            .decimalMultiply: .infix("*"),
             .now: .template("CAST(EXTRACT(EPOCH FROM statement_timestamp()) - 978307200 AS DOUBLE PRECISION)"),
         ]
         traits.aggregates = standardAggregates
+        traits.aggregates[.decimalSum] = .call("SUM")
+        traits.aggregates[.decimalAverage] = .call("AVG")
         traits.aggregates[.median] = .ordered("PERCENTILE_CONT(0.5)")
         traits.aggregates[.standardDeviation] = .call("STDDEV_POP")
         for (collation, _) in sortCollations { traits.collations[collation] = collation.rawValue }

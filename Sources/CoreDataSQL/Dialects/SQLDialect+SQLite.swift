@@ -24,7 +24,7 @@ extension SQLDialect {
         traits.functions[.substring] = .call("SUBSTR")
         traits.functions[.storageClass] = .call("typeof")
         traits.aggregates = standardAggregates
-        for aggregate in [SQLAggregate.median, .standardDeviation, .mode] {
+        for aggregate in [SQLAggregate.decimalSum, .decimalAverage, .median, .standardDeviation, .mode] {
             traits.aggregates[aggregate] = .call(aggregate.rawValue)
         }
         for collation in SQLCollation.allCases { traits.collations[collation] = collation.rawValue }

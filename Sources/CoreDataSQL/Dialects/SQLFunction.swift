@@ -75,6 +75,14 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case bitwiseXor = "CDBitwiseXor"
     /// `(a, b)` → the quotient: whole for two integers, else a real; by zero NULL.
     case divide = "CDDivide"
+    /// `(a, b)` → the sum of two decimals, as decimals are added: 0.1 and 0.2 is 0.3.
+    case decimalAdd = "CDDecimalAdd"
+    /// `(a, b)` → the difference of two decimals.
+    case decimalSubtract = "CDDecimalSubtract"
+    /// `(a, b)` → the product of two decimals.
+    case decimalMultiply = "CDDecimalMultiply"
+    /// `(a, b)` → the quotient of two decimals, never a whole one only; by zero NULL.
+    case decimalDivide = "CDDecimalDivide"
     /// `(a, b)` → the remainder of whole division; by zero NULL.
     case modulus = "CDModulus"
     /// `(a, b)` → bits shifted to the left; by more than 63 gives 0.
@@ -106,6 +114,10 @@ package enum SQLAggregate: String, CaseIterable, Sendable {
     case average
     case minimum
     case maximum
+    /// The sum of decimals, as decimals are added.
+    case decimalSum = "CDDecimalSum"
+    /// The average of decimals.
+    case decimalAverage = "CDDecimalAverage"
     /// The median of the numbers, NULL of none.
     case median = "CDMedian"
     /// The standard deviation of the population, NULL of none.

@@ -22,6 +22,8 @@ extension SQLiteFunctions {
         (SQLFunction.ceiling.rawValue, 1, { context, _, arguments in rounded(context, arguments, .up) }),
         (SQLFunction.truncate.rawValue, 1, { context, _, arguments in rounded(context, arguments, .towardZero) }),
         (SQLFunction.bitwiseXor.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 ^ $1 } }),
+        // SQLite's own fails for the least integer.
+        ("abs", 1, { context, _, arguments in absolute(context, arguments) }),
         (SQLFunction.divide.rawValue, 2, { context, _, arguments in divide(context, arguments) }),
         (
             SQLFunction.modulus.rawValue, 2,
@@ -51,7 +53,7 @@ extension SQLiteFunctions {
 
     private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?
 
-    private static func isNumber(_ value: OpaquePointer?) -> Bool {
+    static func isNumber(_ value: OpaquePointer?) -> Bool {
         let type = sqlite3_value_numeric_type(value)
         return type == SQLITE_INTEGER || type == SQLITE_FLOAT
     }
@@ -84,10 +86,25 @@ extension SQLiteFunctions {
         }
     }
 
+    private static func absolute(_ context: OpaquePointer?, _ arguments: Arguments) {
+        switch sqlite3_value_numeric_type(arguments?[0]) {
+        case SQLITE_NULL: sqlite3_result_null(context)
+        case SQLITE_INTEGER:
+            let number = sqlite3_value_int64(arguments?[0])
+            if number == .min { return sqlite3_result_double(context, -Double(number)) }
+            sqlite3_result_int64(context, abs(number))
+        default: sqlite3_result_double(context, sqlite3_value_double(arguments?[0]).magnitude)
+        }
+    }
+
     private static func divide(_ context: OpaquePointer?, _ arguments: Arguments) {
         let types = (sqlite3_value_numeric_type(arguments?[0]), sqlite3_value_numeric_type(arguments?[1]))
         if types == (SQLITE_INTEGER, SQLITE_INTEGER) {
-            integers(context, arguments) { $1 == 0 ? nil : $0.dividedReportingOverflow(by: $1).partialValue }
+            let (a, b) = (sqlite3_value_int64(arguments?[0]), sqlite3_value_int64(arguments?[1]))
+            guard b != 0 else { return sqlite3_result_null(context) }
+            let (quotient, overflows) = a.dividedReportingOverflow(by: b)
+            if overflows { return sqlite3_result_double(context, -Double(a)) }
+            sqlite3_result_int64(context, quotient)
         } else {
             reals(context, arguments) { $1 == 0 ? .nan : $0 / $1 }
         }

@@ -8,11 +8,12 @@ enum SQLiteFunctions {
     typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     static func register(on connection: SQLiteConnection) throws {
-        for (name, count, function) in text + arithmetic {
+        for (name, count, function) in text + arithmetic + decimals {
             let isDeterministic = name != SQLFunction.random.rawValue
             try register(name, count, function, isDeterministic: isDeterministic, on: connection)
         }
         try registerAggregates(on: connection)
+        try registerSums(on: connection)
         try registerReports(on: connection)
         try registerNextKey(on: connection)
         try registerCollations(on: connection)

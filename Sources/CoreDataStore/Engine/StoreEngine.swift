@@ -64,7 +64,7 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
-        rowCache = RowCache(roots: model.entities.map(\.root))
+        rowCache = RowCache(model: model)
     }
 
     /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.

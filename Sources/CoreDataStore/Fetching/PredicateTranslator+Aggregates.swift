@@ -98,8 +98,13 @@ extension PredicateTranslator {
         switch function {
         case .sum where isNumeric:
             let terms = members.map { $0.isOptional ? .function(.coalesce, [$0.sql, .integer(0)]) : $0.sql }
-            let sum = terms.dropFirst().reduce(terms[0]) { .arithmetic(.add, $0, $1) }
-            return .scalar(QueryScalar(sum, kind, isOptional: false))
+            // With a double, decimals become doubles.
+            let kinds = members.map(\.kind)
+            let isExact = kinds.contains(.decimal) && !kinds.contains(.real)
+            let sum = terms.dropFirst().reduce(terms[0]) {
+                isExact ? .function(.decimalAdd, [$0, $1]) : .arithmetic(.add, $0, $1)
+            }
+            return .scalar(QueryScalar(sum, kind == .decimal && !isExact ? .real : kind, isOptional: false))
         case .min where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque },
             .max where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque }:
             guard members.count > 1 else { return .scalar(first) }
@@ -204,10 +209,12 @@ extension PredicateTranslator {
         }
         switch function {
         case .sum:
-            let sum = SQLExpression.aggregate(.sum, member.sql, distinct: isDistinct)
+            let name = member.kind == .decimal ? SQLAggregate.decimalSum : .sum
+            let sum = SQLExpression.aggregate(name, member.sql, distinct: isDistinct)
             return QueryScalar(.function(.coalesce, [sum, .integer(0)]), member.kind, isOptional: false)
         case .average:
-            let average = SQLExpression.aggregate(.average, member.sql, distinct: isDistinct)
+            let name = member.kind == .decimal ? SQLAggregate.decimalAverage : .average
+            let average = SQLExpression.aggregate(name, member.sql, distinct: isDistinct)
             return QueryScalar(
                 .function(.coalesce, [average, .integer(0)]), member.kind == .decimal ? .decimal : .real,
                 isOptional: false)

@@ -61,9 +61,10 @@ extension PredicateTranslator {
         }
         let kind = Self.kind(of: function, operands.map(\.kind))
         // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
-        let mayBeWhole = function == .divide && operands.contains { $0.kind == .decimal }
+        let mayBeWhole = function == .divide && kind != .decimal && operands.contains { $0.kind == .decimal }
         let arguments = operands.map { mayBeWhole ? SQLExpression.cast($0.sql, to: .real) : $0.sql }
-        guard var sql = Self.arithmetic(function, arguments) else { throw unsupported(expression) }
+        let exact = kind == .decimal ? function.decimalName.map { SQLExpression.function($0, arguments) } : nil
+        guard var sql = exact ?? Self.arithmetic(function, arguments) else { throw unsupported(expression) }
         if function == .modulus && kind != .integer { sql = .cast(sql, to: .real) }
         let isOptional = operands.contains(where: \.isOptional) || function.mayHaveNoResult
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
@@ -210,6 +211,17 @@ extension PredicateFunction {
             .multiply, .absolute, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .onesComplement, .now, .noIndex,
             .element, .cast, .distance:
             nil
+        }
+    }
+
+    /// The database's function of two decimals; `nil` where the one of other numbers will do.
+    fileprivate var decimalName: SQLFunction? {
+        switch self {
+        case .add: .decimalAdd
+        case .subtract: .decimalSubtract
+        case .multiply: .decimalMultiply
+        case .divide: .decimalDivide
+        default: nil
         }
     }
 

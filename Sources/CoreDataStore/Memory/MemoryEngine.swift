@@ -47,7 +47,7 @@ package final class MemoryEngine: RowSource {
         derivations = try MemoryDerivations(model: model, entities: entities)
         self.identifier = identifier
         self.isReadOnly = isReadOnly
-        rowCache = RowCache(roots: model.entities.map(\.root))
+        rowCache = RowCache(model: model)
         state = Mutex(State(graph: MemoryGraph(model: model), metadata: metadata))
     }
 

@@ -1,3 +1,4 @@
+import CoreDataModel
 import CoreDataPrimitives
 import Synchronization
 
@@ -12,7 +13,8 @@ import Synchronization
 ///     cache.row(root: 0, primaryKey: 7)               // without a statement
 ///
 /// A row never becomes older here. Versions tell which of two rows is newer; where only one is at hand, because the other was
-/// given up or its row deleted, moments do: what was read before a save and comes after it is not taken in.
+/// given up or its row deleted, moments do: what was read before a save and comes after it is not taken in. A row that was read
+/// with other values at the version that is here makes the cache forget it: the store is asked again.
 ///
 /// It has two parts, so that contexts on several threads seldom wait for one another: sixteen neighbouring keys, a page of a
 /// ``KeyTable``, are in one part, the next sixteen in the other. In each there is one table per root entity; its words
@@ -28,11 +30,17 @@ package final class RowCache: @unchecked Sendable {
     private let keepsTimes = Atomic(false)
     private let commits = CommitCount()
 
-    /// `roots[ordinal]` is the root of that entity.
-    package init(roots: [Int]) {
+    /// `roots[ordinal]` is the root of that entity, `kinds[ordinal]` what its rows' columns hold.
+    package init(roots: [Int], kinds: [[ColumnKind]]) {
         self.roots = roots
         let commits = commits
-        shards = (0..<Self.shardCount).map { _ in .passRetained(RowCacheShard(roots: roots, commits: commits)) }
+        shards = (0..<Self.shardCount).map { _ in
+            .passRetained(RowCacheShard(roots: roots, kinds: kinds, commits: commits))
+        }
+    }
+
+    package convenience init(model: CompiledModel) {
+        self.init(roots: model.entities.map(\.root), kinds: model.entities.map(\.rowLayout.kinds))
     }
 
     deinit { shards.forEach { $0.release() } }
@@ -172,7 +180,7 @@ package final class RowCache: @unchecked Sendable {
     }
 }
 
-/// How often contexts have saved to a store.
+/// How often contexts have saved to a store, or rows were found to have changed without a version.
 final class CommitCount: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -18,11 +18,14 @@ final class RowCacheShard: @unchecked Sendable {
     private let tables: [Unmanaged<KeyTable>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
+    /// What the columns of each entity's rows hold, by ordinal.
+    private let kinds: [[ColumnKind]]
     private let commits: CommitCount
 
-    /// `roots[ordinal]` is the root of that entity.
-    init(roots: [Int], commits: CommitCount) {
+    /// `roots[ordinal]` is the root of that entity, `kinds[ordinal]` what its rows' columns hold.
+    init(roots: [Int], kinds: [[ColumnKind]], commits: CommitCount) {
         self.roots = roots
+        self.kinds = kinds
         self.commits = commits
         tables = roots.map { _ in .passRetained(KeyTable()) }
     }
@@ -134,7 +137,12 @@ final class RowCacheShard: @unchecked Sendable {
             }
             let knownVersion = RowView(word: knownWord).version
             if knownVersion == persisted.version {
-                if !state.times.isEmpty { setTime(now, key, root, &state) }
+                let isSame = persisted.withView { isEqual(RowView(word: knownWord), $0) }
+                if !isSame {
+                    forget(key, root, &state)
+                } else if !state.times.isEmpty {
+                    setTime(now, key, root, &state)
+                }
             } else if isCurrent || knownVersion == version || knownVersion < persisted.version {
                 put(persisted, root, at: now, &state)
             }
@@ -187,6 +195,10 @@ final class RowCacheShard: @unchecked Sendable {
             if known.version >= row.version {
                 _ = set(root, key, knownWord)
                 guard known.version == row.version else { return word }
+                guard knownWord == word || isEqual(known, row) else {
+                    forget(key, root, &state)
+                    return word
+                }
                 if !state.times.isEmpty { setTime(now, key, root, &state) }
                 guard knownWord != word else { return word }
                 RowSnapshot.retain(knownWord)
@@ -202,6 +214,20 @@ final class RowCacheShard: @unchecked Sendable {
         RowSnapshot.retain(word)
         if !state.times.isEmpty { setTime(now, key, root, &state) }
         return word
+    }
+
+    private func isEqual(_ known: RowView, _ read: RowView) -> Bool {
+        known.isEqual(to: read, kinds: read.entity < kinds.count ? kinds[read.entity] : [])
+    }
+
+    /// Forgets a row that somebody wrote without giving it a version: a trigger for a derived attribute, while another
+    /// coordinator saved, or another program.
+    ///
+    /// Which of two such rows is newer nobody can tell, as their readers may have read at once: who asks next reads the store,
+    /// and nobody who has begun to read before puts here what was read.
+    private func forget(_ key: Int64, _ root: Int, _ state: inout State) {
+        take(key, root, &state)
+        commits.increment()
     }
 
     private func take(_ key: Int64, _ root: Int, _ state: inout State) {

@@ -56,7 +56,24 @@ private func call(_ function: SQLFunction, _ values: SQLValue...) -> SQLExpressi
             (call(F.divide, .integer(7), .real(2)), .real(3.5)),
             (call(F.divide, .integer(7), .integer(0)), .null),
             (call(F.divide, .real(7), .integer(0)), .null),
-            (call(F.divide, .integer(.min), .integer(-1)), .integer(.min)),
+            (call(F.divide, .integer(.min), .integer(-1)), .real(0x1p63)),
+            (call(F.absolute, .integer(.min)), .real(0x1p63)),
+            (call(F.absolute, .integer(-3)), .integer(3)),
+            (call(F.absolute, .real(-2.5)), .real(2.5)),
+            (call(F.absolute, .null), .null),
+            (call(F.decimalAdd, .real(0.1), .real(0.2)), .real(0.3)),
+            (call(F.decimalAdd, .real(0.5), .real(0.5)), .integer(1)),
+            (call(F.decimalAdd, .integer(.max), .real(0.5)), .real(9223372036854775807.5)),
+            (call(F.decimalSubtract, .integer(1), .real(0.9)), .real(0.1)),
+            (call(F.decimalSubtract, .null, .real(0.9)), .null),
+            (call(F.decimalMultiply, .real(1.1), .integer(3)), .real(3.3)),
+            (call(F.decimalMultiply, .real(-1234567.891), .real(1000000.1)), .real(-1234568014456.7891)),
+            (call(F.decimalMultiply, .real(1.23456789012), .real(1.23456789012)), .real(1.5241578753151483)),
+            (call(F.decimalMultiply, .real(1e300), .real(1e300)), .null),
+            (call(F.decimalDivide, .integer(3), .integer(2)), .real(1.5)),
+            (call(F.decimalDivide, .real(0.3), .integer(3)), .real(0.1)),
+            (call(F.decimalDivide, .real(0.3), .integer(0)), .null),
+            (call(F.decimalDivide, .real(0.3), .text("milk")), .null),
             (call(F.modulus, .integer(-7), .integer(2)), .integer(-1)),
             (call(F.modulus, .integer(7), .integer(0)), .null),
             (call(F.modulus, .integer(.min), .integer(-1)), .integer(0)),
@@ -67,6 +84,30 @@ private func call(_ function: SQLFunction, _ values: SQLValue...) -> SQLExpressi
         ] as [(SQLExpression, SQLValue)])
     func computes(expression: SQLExpression, expected: SQLValue) throws {
         #expect(try makeDatabase().value("SELECT \(expression)") == expected)
+    }
+
+    @Test(
+        arguments: [
+            ([.integer(.max), .integer(1)], .real(0x1p63), .real(0x1p62), .real(0x1p63)),
+            ([.integer(1), .integer(2)], .integer(3), .real(1.5), .integer(3)),
+            ([.real(0.1), .real(0.2)], .real(0.1 + 0.2), .real((0.1 + 0.2) / 2), .real(0.3)),
+            (
+                [.real(12345678901.5), .real(0.000001)], .real(12345678901.500001), .real(6172839450.7500005),
+                .real(12345678901.500001)
+            ),
+            ([], .null, .null, .null),
+        ] as [([SQLValue], SQLValue, SQLValue, SQLValue)])
+    func sums(numbers: [SQLValue], sum: SQLValue, average: SQLValue, decimalSum: SQLValue) throws {
+        let database = try makeDatabase()
+        try database.write { connection in
+            try connection.execute("CREATE TABLE ZN ( N ); INSERT INTO ZN VALUES (NULL)")
+            for number in numbers { try connection.run("INSERT INTO ZN VALUES (\(bind: number))") }
+        }
+        let columns = [SQLAggregate.sum, .average, .decimalSum].map {
+            SelectStatement.ResultColumn(.aggregate($0, .column(nil, "N"), distinct: false))
+        }
+        let select = SelectStatement(columns, from: .init("ZN", as: "t0"))
+        #expect(try database.rows(select.text) == [[sum, average, decimalSum]])
     }
 
     @Test func aPatternThatIsNoneIsAnError() throws {

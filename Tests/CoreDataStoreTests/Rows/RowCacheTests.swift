@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct RowCacheTests {
     /// Entities 0 and 1 share root 0; entity 2 is a root.
-    let cache = RowCache(roots: [0, 0, 2])
+    let cache = RowCache(roots: [0, 0, 2], kinds: [[.text], [.text], [.text]])
 
-    func row(_ key: Int64, version: Int32 = 1, entity: Int = 0) -> RowSnapshot {
+    func row(_ key: Int64, version: Int32 = 1, entity: Int = 0, _ mark: String = "") -> RowSnapshot {
         let builder = RowBuilder(columnCount: 1)
-        builder.setText("row \(key) at \(version)", at: 0)
+        builder.setText("row \(key) at \(version)\(mark)", at: 0)
         return builder.finish(primaryKey: key, version: version, entity: entity)
     }
 
@@ -116,7 +116,7 @@ import Testing
 
     /// Rows that one thread reads stay whole while another drops them from the cache.
     @Test func rowsMayGoWhileTheyAreRead() async {
-        let cache = RowCache(roots: [0, 0, 2])
+        let cache = RowCache(roots: [0, 0, 2], kinds: [[.text], [.text], [.text]])
         async let reading = Task.detached {
             var isWhole = true
             for _ in 0..<20_000 {
@@ -145,6 +145,47 @@ import Testing
         #expect(cache.count == 1)
         cache.giveUp(words[0], root: 0, primaryKey: 1)
         #expect(cache.count == 0)
+    }
+
+    /// A trigger or another program wrote it: which row is newer nobody can tell.
+    @Test func aRowOfTheSameVersionWithOtherValuesIsForgotten() {
+        var first = [row(1), row(2)]
+        cache.adopt(&first, readSince: cache.moment, at: 1)
+        let slow = cache.moment
+        var second = [row(1, "!"), row(2)]
+        cache.adopt(&second, readSince: cache.moment, at: 2)
+        #expect(second[0].text(0) == "row 1 at 1!", "who read it has what was read")
+        #expect(second[1].isIdentical(to: first[1]))
+        #expect(cache.row(root: 0, primaryKey: 1) == nil)
+        // Who began to read before does not bring the old row back.
+        var late = [row(1)]
+        cache.adopt(&late, readSince: slow, at: 3)
+        #expect(cache.row(root: 0, primaryKey: 1) == nil)
+        cache.adopt(&second, readSince: cache.moment, at: 4)
+        #expect(cache.row(root: 0, primaryKey: 1)?.text(0) == "row 1 at 1!")
+        #expect(
+            cache.correct(
+                RowKey(entity: 0, primaryKey: 1), knownAt: 1, by: row(1, "?"), readSince: cache.moment, at: 5) != nil)
+        #expect(cache.row(root: 0, primaryKey: 1) == nil)
+    }
+
+    /// A row that was made of another for a save has its texts in other places than one that was read.
+    @Test func aRowWithTheSameValuesInOtherPlacesIsTheSame() {
+        let kinds: [ColumnKind] = [.text, .blob, .integer]
+        let cache = RowCache(roots: [0], kinds: [kinds])
+        let builder = RowBuilder(columnCount: 3)
+        builder.setText("Emma", at: 0)
+        builder.setInteger(3, at: 2)
+        let old = builder.finish(primaryKey: 1, version: 1, entity: 0)
+        old.withView { view in kinds.withUnsafeBufferPointer { builder.copy(view, kinds: $0) } }
+        builder.setText("Ema", at: 0)
+        var rows = [builder.finish(primaryKey: 1, version: 2, entity: 0)]
+        cache.adopt(&rows, readSince: cache.moment, at: 1)
+        builder.setText("Ema", at: 0)
+        builder.setInteger(3, at: 2)
+        var read = [builder.finish(primaryKey: 1, version: 2, entity: 0)]
+        cache.adopt(&read, readSince: cache.moment, at: 2)
+        #expect(read[0].isIdentical(to: rows[0]))
     }
 
     @Test func adoptedRowsOfTheStoreAreOneInstance() throws {

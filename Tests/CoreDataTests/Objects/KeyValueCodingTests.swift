@@ -5,6 +5,48 @@ import Testing
 @testable import CoreData
 
 @Suite struct KeyValueCodingTests {
+    @Test func anOptionalThatIsNilIsNil() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            let (text, number, other) = (String?.none, Int??.some(nil), Author?.none)
+            for (key, value, empty) in [
+                ("title", "Emma", text as Any), ("pages", 3, number as Any),
+                ("author", Author(context: context), other as Any),
+                ("price", Decimal(1), Decimal?.none as Any), ("cover", Data([1]), Data?.none as Any),
+                ("tags", NSSet(object: Tag(context: context)), Set<NSManagedObject>?.none as Any),
+            ] as [(String, Any, Any)] {
+                book.setValue(value, forKey: key)
+                book.setValue(empty, forKey: key)
+                #expect(book.value(forKey: key) == nil || (book.value(forKey: key) as? NSSet)?.count == 0, "\(key)")
+                book.setValue(value, forKey: key)
+                book.setValuesForKeys([key: empty])
+                #expect(book.value(forKey: key) == nil || (book.value(forKey: key) as? NSSet)?.count == 0, "\(key)")
+            }
+            book.setValue(String?.some("Emma") as Any, forKey: "title")
+            #expect(book.title == "Emma")
+        }
+    }
+
+    @Test func whatEveryManagedObjectHasIsFoundByKey() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            for (key, value) in [
+                "inserted": true, "updated": false, "deleted": false, "fault": false, "hasChanges": true,
+            ] {
+                #expect(book.value(forKey: key) as? Bool == value, "\(key)")
+                let predicate = NSPredicate(format: "%K == %@", key, NSNumber(value: value))
+                #expect(predicate.evaluate(with: book), "\(key)")
+            }
+            #expect(
+                book.value(forKey: "isInserted") as? Bool == true && book.value(forKey: "faultingState") as? Int == 0)
+            #expect(book.value(forKey: "hash") as? Int == book.hash)
+            #expect((book.value(forKey: "description") as? String)?.contains("entity: Book") == true)
+            #expect(book.value(forKey: "debugDescription") is String)
+            book.title = "Emma"
+            #expect((book.value(forKey: "changedValues") as? [String: Any])?["title"] as? String == "Emma")
+        }
+    }
+
     @Test func valuesAreSetFromAnyNumber() throws {
         try LibraryStack().story { context in
             let book = Book(context: context)

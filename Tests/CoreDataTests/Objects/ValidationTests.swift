@@ -22,6 +22,53 @@ import Testing
         }
     }
 
+    @Test("validateValue checks the counts of a to-many that is not set yet, as the save does")
+    func proposedMembers() throws {
+        let model = Library.model()
+        let tags = model.entitiesByName["Book"]?.relationshipsByName["tags"]
+        (tags?.minCount, tags?.maxCount) = (2, 3)
+        try LibraryStack(model: model).story { context in
+            let book = Book(context: context)
+            let members = (0..<4).map { _ in Tag(context: context) }
+            for (count, code) in [(0, 0), (1, 1580), (2, 0), (4, 1590)] {
+                for value in [NSSet(array: Array(members[..<count])), Array(members[..<count]) as NSArray]
+                    as [AnyObject]
+                {
+                    var value: AnyObject? = value
+                    do {
+                        try book.validateValue(&value, forKey: "tags")
+                        #expect(code == 0)
+                    } catch {
+                        #expect((error as NSError).code == code)
+                    }
+                }
+            }
+            var none: AnyObject?
+            try book.validateValue(&none, forKey: "tags")
+        }
+    }
+
+    @Test(
+        "validateValue refuses NaN with 1550, as the save does",
+        arguments: [("rating", 0), ("pages", 0), ("price", 0), ("price", 1), ("published", 2)])
+    func proposedNaN(_ key: String, _ kind: Int) throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            book.title = "Emma"
+            let nan: AnyObject =
+                switch kind {
+                case 0: NSNumber(value: Double.nan)
+                case 1: NSDecimalNumber.notANumber
+                default: NSDate(timeIntervalSinceReferenceDate: .nan)
+                }
+            var value: AnyObject? = nan
+            let error = #expect(throws: CocoaError.self) { try book.validateValue(&value, forKey: key) }
+            #expect(error?.code.rawValue == 1550 && error?.validationKey == key)
+            book.setValue(nan, forKey: key)
+            #expect(#expect(throws: CocoaError.self) { try context.save() }?.code.rawValue == 1550)
+        }
+    }
+
     @Test("G2: several problems are one error 1560 with all of them")
     func severalProblems() throws {
         let stack = try LibraryStack()

@@ -29,6 +29,26 @@ import Testing
         expect(NSPredicate(#Predicate<Book> { _ in true }), "TRUEPREDICATE")
     }
 
+    @Test("nil in a captured array is a member, as in Swift")
+    func containedNil() throws {
+        let names: [String?] = ["Emma", nil]
+        let predicate = NSPredicate(#Predicate<Book> { names.contains($0.isbn) })
+        expect(predicate, "isbn IN {\"Emma\"} OR isbn == nil")
+        try LibraryStack().story { context in
+            for isbn in ["Emma", nil, "x"] {
+                let book = Book(context: context)
+                book.title = "t"
+                book.isbn = isbn
+            }
+            try context.save()
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = predicate
+            #expect(Set(try context.fetch(request).map(\.isbn)) == ["Emma", nil])
+            request.predicate = nil
+            #expect(try context.fetch(request).filter { predicate?.evaluate(with: $0) == true }.count == 2)
+        }
+    }
+
     @Test("A #Predicate of texts and of to-manys becomes a predicate of the language")
     func collections() {
         expect(NSPredicate(#Predicate<Book> { ($0.title ?? "") == "x" }), "TERNARY(title != nil, title, \"\") == \"x\"")

@@ -1,0 +1,210 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+/// The one place where the engine's values meet Foundation's.
+enum ManagedObjectValues {
+    /// The value of a column as the attribute's type makes it.
+    static func decode(_ row: RowSnapshot, column: Int, type: AttributeType) -> Value {
+        if row.isNull(column) { return .null }
+        switch type {
+        case .integer16, .integer32, .integer64, .objectID: return .integer(row.integer(column))
+        case .boolean: return .integer(row.integer(column) == 0 ? 0 : 1)
+        case .double, .float: return .double(row.real(column))
+        case .date: return .date(row.real(column))
+        case .decimal:
+            return Decimal(string: row.text(column), locale: nil).map { .decimal($0) } ?? .null
+        case .string: return .string(row.text(column))
+        case .uri: return .uri(row.text(column))
+        case .uuid:
+            return row.withBytes(column) { bytes in
+                guard bytes.count == 16 else { return .null }
+                return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+            }
+        case .binaryData, .transformable, .undefined, .composite:
+            return .data(row.withBytes(column) { Data($0) })
+        }
+    }
+
+    /// A value that is not a number: no column keeps one, it would be read back as nil.
+    struct NotANumber: Error {}
+
+    /// Puts the value into a column of a row in the making.
+    static func encode(
+        _ value: Value, slot: Int, of runtime: EntityRuntime, _ kind: ColumnKind, at column: Int,
+        into builder: RowBuilder
+    ) throws {
+        switch value {
+        case .null: builder.setNull(at: column)
+        case .integer(let value):
+            if kind == .real {
+                builder.setReal(Double(value), at: column)
+            } else {
+                builder.setInteger(value, at: column)
+            }
+        case .double(let value):
+            if value.isNaN { throw NotANumber() }
+            if kind == .real {
+                builder.setReal(value, at: column)
+            } else {
+                // A number that no integer attribute holds, where a class's own validation let it pass.
+                builder.setInteger(Int64(clamping: value), at: column)
+            }
+        case .date(let value):
+            if value.isNaN { throw NotANumber() }
+            builder.setReal(value, at: column)
+        case .decimal(let value):
+            if value.isNaN { throw NotANumber() }
+            builder.setText(value.description, at: column)
+        case .string(let value), .uri(let value): builder.setText(value, at: column)
+        case .data(let value): value.withUnsafeBytes { builder.setBytes($0, at: column) }
+        case .uuid(let value):
+            withUnsafeBytes(of: value.uuid) { builder.setBytes($0, at: column) }
+        case .opaque(let box):
+            let data = try Transformation.data(from: box, attribute: runtime.slots[slot])
+            data.withUnsafeBytes { builder.setBytes($0, at: column) }
+        }
+    }
+
+    /// The value as key-value coding gives it: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
+    /// `Date`, `Data`, `UUID`, `URL`, or a transformable's object.
+    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? {
+        switch value {
+        case .null: return nil
+        case .integer(let value):
+            return slot.type == .boolean ? SharedNumbers.boolean(value != 0) : SharedNumbers.integer(value)
+        case .double(let value):
+            return slot.type == .float ? SharedNumbers.float(Float(value)) : NSNumber(value: value)
+        case .decimal(let value): return NSDecimalNumber(decimal: value)
+        case .string(let value): return value
+        case .date(let value): return Date(timeIntervalSinceReferenceDate: value)
+        case .data(let value): return value
+        case .uuid(let value): return value
+        case .uri(let value): return URL(string: value)
+        case .opaque(let box): return box.object
+        }
+    }
+
+    /// The engine's value of what a caller set.
+    ///
+    /// - Precondition: it is of the attribute's type.
+    static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
+        guard let any else { return .null }
+        if let value = plain(any, slot.type) { return value }
+        if any is NSNull || (any as? any OptionalValue)?.isNil == true { return .null }
+        if let value = convert(any, to: slot.type) { return value }
+        // No NSNumber on this platform.
+        if let number = any as? CGFloat, let value = convert(NSNumber(value: Double(number)), to: slot.type) {
+            return value
+        }
+        preconditionFailure(
+            """
+            Unacceptable type of value for attribute: property = "\(slot.name)"; entity = "\(entity.name)"; \
+            desired type = \(typeName(slot.type)); given type = \(Swift.type(of: any)); value = \(any).
+            """)
+    }
+
+    /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
+    /// makes of it, without casts, each of which costs more than setting the attribute.
+    static func plain(_ any: Any, _ type: AttributeType) -> Value? { plain(opened: any, type) }
+
+    private static func plain<Given>(opened value: Given, _ type: AttributeType) -> Value? {
+        // The type is compared first: then the bits are a value of it.
+        @inline(__always) func given<T>(_ type: T.Type) -> T? {
+            Given.self == T.self ? unsafeBitCast(value, to: T.self) : nil
+        }
+        switch type {
+        case .string: return given(String.self).map { .string($0) }
+        case .integer16, .integer32, .integer64:
+            if let value = given(Int.self) { return .integer(Int64(value)) }
+            if let value = given(Int64.self) { return .integer(value) }
+            if let value = given(Int32.self) { return .integer(Int64(value)) }
+            if let value = given(Int16.self) { return .integer(Int64(value)) }
+            return given(NSNumber.self).map(integer)
+        case .boolean:
+            if let value = given(Bool.self) { return .integer(value ? 1 : 0) }
+            return given(NSNumber.self).map { .integer($0.boolValue ? 1 : 0) }
+        case .double, .float:
+            if let value = given(Float.self) { return .double(Double(value)) }
+            // A float attribute holds what a float can.
+            if let value = given(Double.self) { return .double(type == .float ? Double(Float(value)) : value) }
+            if let value = given(Int.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
+            if let value = given(CGFloat.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
+            return given(NSNumber.self).map { .double(type == .float ? Double($0.floatValue) : $0.doubleValue) }
+        case .date: return given(Date.self).map { .date($0.timeIntervalSinceReferenceDate) }
+        default: return nil
+        }
+    }
+
+    /// Whether that is no number (NaN) for an attribute of numbers or dates.
+    static func isNotANumber(_ any: Any?, _ type: AttributeType) -> Bool {
+        switch type {
+        case .integer16, .integer32, .integer64, .double, .float, .decimal:
+            if let decimal = any as? NSDecimalNumber { return decimal.decimalValue.isNaN }
+            if let decimal = any as? Decimal { return decimal.isNaN }
+            return (any as? NSNumber)?.doubleValue.isNaN ?? false
+        case .date: return (any as? Date)?.timeIntervalSinceReferenceDate.isNaN ?? false
+        default: return false
+        }
+    }
+
+    /// The value, or `nil` where `any` is not of that type.
+    static func convert(_ any: Any, to type: AttributeType) -> Value? {
+        switch type {
+        case .integer16, .integer32, .integer64:
+            if let value = any as? Int64 { return .integer(value) }
+            return (any as? NSNumber).map(integer)
+        case .boolean:
+            if let value = any as? Bool { return .integer(value ? 1 : 0) }
+            if let number = any as? NSNumber { return .integer(number.boolValue ? 1 : 0) }
+            return nil
+        case .double, .float:
+            guard let number = any as? NSNumber else { return nil }
+            // A float attribute holds what a float can: the value read back equals the value set.
+            return .double(type == .float ? Double(number.floatValue) : number.doubleValue)
+        case .decimal:
+            if let number = any as? NSDecimalNumber { return .decimal(number.decimalValue) }
+            if let decimal = any as? Decimal { return .decimal(decimal) }
+            return (any as? NSNumber).map { .decimal($0.decimalValue) }
+        case .string: return (any as? String).map { .string($0) }
+        case .date: return (any as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+        case .binaryData: return (any as? Data).map { .data($0) }
+        case .uuid: return (any as? UUID).map { .uuid($0) }
+        case .uri: return (any as? URL).map { .uri($0.absoluteString) }
+        case .objectID: return nil
+        case .transformable, .undefined, .composite: return .opaque(Transformation.box(any))
+        }
+    }
+
+    /// The whole number, or a double where no 64 bits hold it; validation refuses that.
+    private static func integer(_ number: NSNumber) -> Value {
+        let whole = number.int64Value
+        // A number that is too great comes out as a negative one, or as none of its own.
+        if whole > 0, whole < .max, type(of: number) == NSNumber.self { return .integer(whole) }
+        let real = number.doubleValue
+        if real.magnitude < 9.2e18 { return .integer(whole) }
+        return real.magnitude <= 0x1p63 && (whole > 0) == (real > 0) ? .integer(whole) : .double(real)
+    }
+
+    static func typeName(_ type: AttributeType) -> String {
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .double, .float: "NSNumber"
+        case .decimal: "NSDecimalNumber"
+        case .string: "NSString"
+        case .date: "NSDate"
+        case .binaryData: "NSData"
+        case .uuid: "NSUUID"
+        case .uri: "NSURL"
+        case .objectID: "NSManagedObjectID"
+        case .transformable, .undefined, .composite: "NSObject"
+        }
+    }
+}
+
+extension Int64 {
+    /// The nearest whole number that there is; 0 for what is none.
+    fileprivate init(clamping value: Double) {
+        self = value.isNaN ? 0 : Int64(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
+    }
+}
