@@ -47,7 +47,12 @@ struct HistorySelection {
         offset = max(0, request.fetchOffset)
         switch target {
         case .changes: asksForChanges = true
-        case .transactions: asksForChanges = predicate?.predicateFormat.contains("changes") ?? false
+        case .transactions:
+            // A block may ask for anything.
+            let format = predicate?.predicateFormat ?? ""
+            asksForChanges =
+                format.contains("changes") || format.contains("BLOCKPREDICATE")
+                || sorts.contains { $0.key?.contains("changes") ?? false }
         }
     }
 

@@ -85,7 +85,11 @@ private struct StoreOpening {
         }
         if options.tracksHistory, !hasHistory, !options.database.isReadOnly {
             let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
-            try database.write { try StoreCreation.createHistory(tombstones: tombstones, in: $0) }
+            try database.write { connection in
+                // Between looking and locking somebody else may have made it.
+                guard try !TableNames.read(connection).hasHistory else { return }
+                try StoreCreation.createHistory(tombstones: tombstones, in: connection)
+            }
         }
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,

@@ -40,6 +40,19 @@ import Testing
         #expect(try SchemaOracle.complaints(about: [url]) == [])
     }
 
+    @Test func severalThatAddAHistoryAtOnceAddOne() throws {
+        let path = try Fixtures.temporaryFolder().appendingPathComponent("Shop.sqlite").path
+        try HistoryWritingTests.Shop(path: path, tracksHistory: false).engine.close()
+        DispatchQueue.concurrentPerform(iterations: 8) { index in
+            #expect(throws: Never.self) {
+                let shop = try HistoryWritingTests.Shop(path: path)
+                try shop.insert("Shop", Int64(index + 1)...Int64(index + 1))
+            }
+        }
+        let shop = try HistoryWritingTests.Shop(path: path)
+        #expect(try shop.engine.historyTransactions(after: 0, time: nil).map(\.number) == Array(1...8))
+    }
+
     /// Before 2018 names stood in each transaction.
     @Test func aHistoryWithoutATableOfNamesGoesOnAsItWas() throws {
         let path = try Fixtures.temporaryFolder().appendingPathComponent("Old.sqlite").path

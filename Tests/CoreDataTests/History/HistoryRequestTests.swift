@@ -341,6 +341,22 @@ import Testing
         #expect(try stack.transactions(request).map(\.transactionNumber) == [4])
     }
 
+    @Test func aBlockMayAskForChanges() throws {
+        let stack = try HistoryStack()
+        try stack.add("A")
+        try stack.add("B", "C")
+        let selection = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        selection.predicate = NSPredicate { object, _ in
+            (object as? NSPersistentHistoryTransaction)?.changes?.count == 2
+        }
+        let request = Request.fetchHistory(withFetch: selection)
+        request.resultType = .transactionsOnly
+        #expect(try stack.transactions(request).map(\.transactionNumber) == [2])
+        selection.predicate = nil
+        selection.sortDescriptors = [NSSortDescriptor(key: "changes.@count", ascending: false)]
+        #expect(try stack.transactions(request).map(\.transactionNumber) == [2, 1])
+    }
+
     @Test func entitiesTellTheirAttributes() throws {
         let stack = try HistoryStack()
         let transaction = try #require(NSPersistentHistoryTransaction.entityDescription(with: stack.newContext()))
