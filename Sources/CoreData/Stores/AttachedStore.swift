@@ -39,6 +39,7 @@ final class AttachedStore: @unchecked Sendable {
 
     /// A coordinator's store as a child context sees it: the same store and the same IDs, other rows.
     init(of base: AttachedStore, through source: any RowSource) {
+        remoteChanges = nil
         store = base.store
         self.source = source
         index = base.index
