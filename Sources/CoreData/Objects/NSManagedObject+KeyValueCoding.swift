@@ -222,6 +222,10 @@ extension NSManagedObject: PredicateObject {
 
     package var predicateHash: Int { objectID.hash }
 
+    package func predicateOrder(relativeTo other: any PredicateObject) -> Int {
+        objectID.predicateOrder(relativeTo: other)
+    }
+
     package var predicateDescription: String { objectID.description }
 
     package func predicateRowKey(inStore identifier: String) -> RowKey? {
