@@ -271,9 +271,9 @@ extension NSManagedObject {
         } else if present == nil {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
         } else if info.attribute != nil {
-            if ManagedObjectValues.isNotANumber(present, info.type) {
-                errors.append(ValidationErrors.notANumber(key, of: self))
-            } else if let number = present as? NSNumber,
+            // No rule has anything to say of what is no number.
+            if ManagedObjectValues.isNotANumber(present, info.type) { throw ValidationErrors.notANumber(key, of: self) }
+            if let number = present as? NSNumber,
                 let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
             {
                 errors.append(
