@@ -37,7 +37,8 @@ struct SourceRewriting {
         for source in ported { list(source) }
         try write(ported, at: folder.relativePaths)
         print(summary(of: ported))
-        return !isChecking || !ported.contains { $0.isChanged && !$0.isLeftOut }
+        // A file that is left out is no work for anybody.
+        return !isChecking || !ported.contains { !$0.isLeftOut && ($0.isChanged || !$0.isSettled) }
     }
 
     private func list(_ source: PortedSource) {

@@ -8,7 +8,7 @@ import Foundation
 //     coredata-port port PATH [--output FOLDER | --in-place | --check]        coredata port
 //     coredata-port declarations FILE                                         coredata model …, of a model in Swift
 //
-// Exits with 0 when all is well, 1 when --check finds something to change, 2 when it could not do its work.
+// Exits with 0 when all is well, 1 when --check finds something to change or to see to, 2 when it could not do its work.
 
 let usage = """
     usage: coredata-port copy SOURCE COPY … [--beside SOURCE …]

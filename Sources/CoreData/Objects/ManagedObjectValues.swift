@@ -92,8 +92,13 @@ enum ManagedObjectValues {
     static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
         guard let any else { return .null }
         if let value = plain(any, slot.type) { return value }
-        if any is NSNull || (any as? any OptionalValue)?.isNil == true { return .null }
+        if any is NSNull { return .null }
+        // An optional that is nil is an object like any other for a transformable attribute. To ask for a protocol is slow, so
+        // the others do it only for what is not of their type.
+        let takesAnything = convertsAnything(slot.type)
+        if takesAnything, isNilOptional(any) { return .null }
         if let value = convert(any, to: slot.type) { return value }
+        if !takesAnything, isNilOptional(any) { return .null }
         // No NSNumber on this platform.
         if let number = any as? CGFloat, let value = convert(NSNumber(value: Double(number)), to: slot.type) {
             return value
@@ -104,6 +109,12 @@ enum ManagedObjectValues {
             desired type = \(typeName(slot.type)); given type = \(Swift.type(of: any)); value = \(any).
             """)
     }
+
+    private static func convertsAnything(_ type: AttributeType) -> Bool {
+        type == .transformable || type == .undefined || type == .composite
+    }
+
+    private static func isNilOptional(_ any: Any) -> Bool { (any as? any OptionalValue)?.isNil == true }
 
     /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
     /// makes of it, without casts, each of which costs more than setting the attribute.

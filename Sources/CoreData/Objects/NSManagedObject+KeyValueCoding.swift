@@ -119,10 +119,7 @@ extension NSManagedObject {
 
     /// Sets every property of the dictionary; `NSNull` sets nil.
     public final func setValuesForKeys(_ keyedValues: [String: Any]) {
-        for (key, value) in keyedValues {
-            let isNil = value is NSNull || (value as? any OptionalValue)?.isNil == true
-            setValue(isNil ? nil : value, forKey: key)
-        }
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
     /// The values of these properties; nil is `NSNull`.
@@ -221,6 +218,10 @@ extension NSManagedObject: PredicateObject {
     }
 
     package var predicateHash: Int { objectID.hash }
+
+    package func predicateOrder(relativeTo other: any PredicateObject) -> Int {
+        objectID.predicateOrder(relativeTo: other)
+    }
 
     package var predicateDescription: String { objectID.description }
 

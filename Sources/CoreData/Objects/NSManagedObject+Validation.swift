@@ -276,9 +276,11 @@ extension NSManagedObject {
         } else if present == nil {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
         } else if info.attribute != nil {
+            // No rule has anything to say of what is no number.
             if info.column >= 0, ManagedObjectValues.isNotANumber(present, info.type) {
-                errors.append(ValidationErrors.notANumber(key, of: self))
-            } else if let number = present as? NSNumber,
+                throw ValidationErrors.notANumber(key, of: self)
+            }
+            if let number = present as? NSNumber,
                 let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
             {
                 errors.append(

@@ -141,6 +141,16 @@ extension NSManagedObjectID: PredicateObject {
 
     package var predicateHash: Int { hash }
 
+    /// By primary key within an entity's hierarchy, as stores sort; what is not saved yet comes last, the newest at the end.
+    package func predicateOrder(relativeTo other: any PredicateObject) -> Int {
+        guard let other = other as? NSManagedObjectID ?? (other as? NSManagedObject)?.objectID else { return 0 }
+        if isTemporaryID != other.isTemporaryID { return isTemporaryID ? 1 : -1 }
+        if runtime.root != other.runtime.root { return runtime.root < other.runtime.root ? -1 : 1 }
+        if primaryKey == other.primaryKey { return 0 }
+        // Temporary keys count down.
+        return (primaryKey < other.primaryKey) != isTemporaryID ? -1 : 1
+    }
+
     package var predicateDescription: String { description }
 
     package func predicateRowKey(inStore identifier: String) -> RowKey? {

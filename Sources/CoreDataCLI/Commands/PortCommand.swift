@@ -34,7 +34,7 @@ struct PortCommand: ParsableCommand {
     @Flag(help: "Write each changed source to its own file, in one step.")
     var inPlace = false
 
-    @Flag(help: "Write nothing; exit with 1 when something would change.")
+    @Flag(help: "Write nothing; exit with 1 when something would change, or must be seen to by hand.")
     var check = false
 
     func validate() throws {

@@ -27,6 +27,9 @@ package protocol PredicateObject: AnyObject {
 
     var predicateHash: Int { get }
 
+    /// Negative where the object comes before the other in a sort, positive where it comes after it, else zero.
+    func predicateOrder(relativeTo other: any PredicateObject) -> Int
+
     /// How the object prints in a predicate's text.
     var predicateDescription: String { get }
 
@@ -40,6 +43,7 @@ package protocol PredicateObject: AnyObject {
 extension PredicateObject {
     package func predicateOperand(for key: PredicateKey) throws -> Operand { try predicateOperand(forKey: key.name) }
     package var predicateName: String? { nil }
+    package func predicateOrder(relativeTo other: any PredicateObject) -> Int { 0 }
 }
 
 /// A property's name at one place of a predicate, with what the object that was asked last knows of it: a predicate asks

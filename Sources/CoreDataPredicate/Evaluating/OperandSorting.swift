@@ -12,6 +12,9 @@ package enum OperandSorting {
             }
             if let first = a.text, let second = b.text { return TextComparison.compare(first, second, by: order) }
         }
+        if case .object(let first) = a, case .object(let second) = b {
+            return first.predicateOrder(relativeTo: second)
+        }
         let ranks = (rank(a), rank(b))
         if ranks.0 != ranks.1 { return ranks.0 - ranks.1 }
         return (try? OperandComparison.order(a, b)) ?? 0

@@ -57,6 +57,16 @@ import Testing
         #expect(try scratch.read("Model/Book.swift") == Self.book)
     }
 
+    @Test func checkFailsWhereAPlaceMustBeSeenToByHand() throws {
+        let scratch = try Scratch()
+        _ = try scratch.write(
+            "import CoreData\nfunc add(_ context: NSManagedObjectContext) {\n    context.parent = nil\n}\n",
+            to: "Left/Add.swift")
+        let run = try CommandRun.coredata("port", "--check", scratch.path("Left"))
+        #expect(run.status == 1)
+        #expect(run.output.contains("place to see to"), "\(run.output)")
+    }
+
     @Test func sourcesAreWrittenToAFolder() throws {
         let scratch = try Scratch()
         let path = try makeSources(in: scratch)

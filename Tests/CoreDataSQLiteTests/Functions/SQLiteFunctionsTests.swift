@@ -68,7 +68,7 @@ private func call(_ function: SQLFunction, _ values: SQLValue...) -> SQLExpressi
             (call(F.decimalSubtract, .null, .real(0.9)), .null),
             (call(F.decimalMultiply, .real(1.1), .integer(3)), .real(3.3)),
             (call(F.decimalMultiply, .real(-1234567.891), .real(1000000.1)), .real(-1234568014456.7891)),
-            (call(F.decimalMultiply, .real(1.23456789012), .real(1.23456789012)), .real(1.5241578753151483)),
+            (call(F.decimalMultiply, .real(1.23456789012), .real(1.23456789012)), .real(1.5241578753153484)),
             (call(F.decimalMultiply, .real(1e300), .real(1e300)), .null),
             (call(F.decimalDivide, .integer(3), .integer(2)), .real(1.5)),
             (call(F.decimalDivide, .real(0.3), .integer(3)), .real(0.1)),

@@ -50,10 +50,10 @@ import Testing
 
     @Test func whatAnotherProgramWroteShowsOnceItIsRead() throws {
         let (stack, id) = try stackWithBook()
-        try rename(in: stack)
         try stack.story { context in
             let book = try #require(context.object(with: id) as? Book)
             #expect(book.title == "Emma")
+            try rename(in: stack)
             let other = stack.newContext()
             try other.performAndWait {
                 #expect(try other.all(Book.self, "Book", "title == 'Ema'").map(\.title) == ["Ema"])

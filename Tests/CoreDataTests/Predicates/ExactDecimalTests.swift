@@ -16,7 +16,7 @@ import Testing
                 let book = Book(context: context)
                 book.title = title
                 book.price = Decimal(string: price)
-                book.rating = (book.price as NSDecimalNumber?)?.doubleValue ?? 0
+                book.rating = Double(price) ?? 0
                 book.setValue(size, forKey: "size")
                 if title != "c" { book.author = author }
             }
@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         ("author.books.@sum.price == 3.3", 2), ("author.books.@sum.price > 3.3", 0),
         ("author.books.@avg.price == 1.65", 2), ("price * 3 == 3.3", 1), ("price * 3 == 0.9", 1),
-        ("price - 1 == 0.1", 1), ("price / 3 == 0.1", 1), ("price / 0 == nil", 3), ("sum(price, 1) == 1.3", 1),
+        ("price - 1 == 0.1", 1), ("price / 3 == 0.1", 1), ("price / 0 == nil", 3),
         ("SUBQUERY(author.books, $b, $b.price * 3 == 6.6).@count == 1", 2), ("price * 2 == 2.2", 1),
         ("rating * 3 == 0.9", 0), ("rating * 3 > 3.3", 2), ("price * 1 == price", 3), ("price / 2 == 0.55", 1),
         ("abs:(size) > 0", 3), ("author.books.@sum.size < 0", 2), ("size / -1 > 0", 2), ("size + size < 0", 2),

@@ -6,6 +6,27 @@ import Testing
 @testable import CoreData
 
 @Suite struct NSSortDescriptorTests {
+    @Test(arguments: ["objectID", "self"], [true, false])
+    func objectsAreSortedByTheirKeysInMemoryAsInAStore(_ key: String, isAscending: Bool) throws {
+        try LibraryStack().story { context in
+            let names = ["a", "b", "c", "d", "e"]
+            for name in names {
+                let tag = Tag(context: context)
+                tag.setValue(name, forKey: "name")
+                try context.save()
+            }
+            let sort = NSSortDescriptor(key: key, ascending: isAscending)
+            let request = NSFetchRequest<Tag>(entityName: "Tag")
+            request.sortDescriptors = [sort]
+            let fetched = try context.fetch(request)
+            #expect(fetched.map { $0.value(forKey: "name") as? String } == (isAscending ? names : names.reversed()))
+            let inMemory = NSArray(array: [3, 0, 4, 1, 2].map { fetched[$0] }).sortedArray(using: [sort])
+            #expect(inMemory as? [Tag] == fetched)
+            let new = Tag(context: context)
+            #expect(sort.compare(fetched[0], to: new) == (isAscending ? .orderedAscending : .orderedDescending))
+        }
+    }
+
     private func titles(_ descriptors: [NSSortDescriptor], _ novels: [Novel]) -> [String] {
         NSArray(array: novels).sortedArray(using: descriptors).compactMap { ($0 as? Novel)?.title }
     }
