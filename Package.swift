@@ -132,11 +132,12 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "HistoryWriter", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "CoreData", "HistoryWriter", "SaveKiller", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
         .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
-        // Killed while it saves, by a test.
+        // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
         .testTarget(

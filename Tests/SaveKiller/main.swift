@@ -9,16 +9,21 @@ import Foundation
 ///
 ///     SaveKiller create <store>
 ///     SaveKiller run <store> <seed>      // prints 1, 2, 3, …, or goes on where the store stands
+///     SaveKiller count <store> <number>  // counts up that often, whoever else changes the counter's row
 ///
 /// Save *k* inserts batch *k* with some items, counts it in the one counter row, and empties batch *k − 3*:
 /// its items are deleted, its item count is set to 0. The test that kills it knows these rules.
 func run() throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 3 else {
-        FileHandle.standardError.write(Data("usage: SaveKiller create|run <store> [seed]\n".utf8))
+        FileHandle.standardError.write(Data("usage: SaveKiller create|run|count <store> [seed|number]\n".utf8))
         exit(2)
     }
     let shop = try Shop(path: arguments[2], creates: arguments[1] == "create")
+    if arguments[1] == "count" {
+        try shop.count(Int(arguments.count > 3 ? arguments[3] : "") ?? 1)
+        return shop.engine.database.close()
+    }
     guard arguments[1] == "run" else { return shop.engine.database.close() }
     var generator = Generator(state: UInt64(arguments.count > 3 ? arguments[3] : "") ?? 1)
     while true {
@@ -78,7 +83,7 @@ struct Shop {
         var item = EntityElement(name: "Item")
         item.properties = [attribute("batch", .integer64), attribute("text", .string)]
         var counter = EntityElement(name: "Counter")
-        counter.properties = [attribute("value", .integer64)]
+        counter.properties = [attribute("value", .integer64), attribute("word", .string)]
         document.entities = [batch, item, counter]
         return try ModelCompiler.compile(document)
     }
@@ -121,6 +126,29 @@ struct Shop {
             return changes
         }
         return number
+    }
+
+    /// Counts up in the counter's row; where somebody else has changed it, again.
+    func count(_ times: Int) throws {
+        let counter = ordinal("Counter")
+        var left = times
+        while left > 0 {
+            guard let old = try engine.row(1, root: counter, staleness: 0) else { return }
+            let layout = engine.model.entities[counter].rowLayout
+            let builder = RowBuilder(columnCount: layout.columns.count)
+            for (column, kind) in layout.kinds.enumerated() { builder.copy(column, kind: kind, from: old) }
+            let column = layout.columnOfSlot[engine.model.entities[counter].slotByName["value"] ?? 0]
+            builder.setInteger(old.integer(column) + 1, at: column)
+            let new = builder.finish(primaryKey: 1, version: old.version + 1, entity: counter)
+            do {
+                _ = try engine.save(keys: [:]) { _ in
+                    var changes = ChangeSet()
+                    changes.updates = [.init(old: old, new: new)]
+                    return changes
+                }
+                left -= 1
+            } catch SaveFailure.conflicts {}
+        }
     }
 
     private func ordinal(_ name: String) -> Int { engine.model.ordinalByName[name] ?? 0 }

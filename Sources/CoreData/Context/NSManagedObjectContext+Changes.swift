@@ -170,13 +170,14 @@ extension NSManagedObjectContext {
         guard ContextNotification.objectsDidChange.isWanted else { return }
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
         // An object is told under the last thing that happened to it.
-        sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.isInserted && !$0.isDeleted })
-            .union(event.mergedInsertions)
+        sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.flags.contains(.registered) && !$0.isDeleted })
+            .union(event.mergedInsertions.lazy.filter { !$0.isDeleted })
         sets[.updatedObjects] = Set(
             event.updated.lazy.filter { !$0.isDeleted && !$0.flags.contains(.eventInserted) })
         sets[.deletedObjects] = Set(
             event.deleted.lazy.filter { !$0.flags.contains(.eventInserted) })
-        sets[.refreshedObjects] = Set(event.refreshed)
+        sets[.refreshedObjects] = Set(
+            event.refreshed.lazy.filter { $0.flags.isDisjoint(with: [.eventDeleted, .eventInserted]) })
         sets[.invalidatedObjects] = Set(event.invalidated)
         var userInfo: [AnyHashable: Any] = [:]
         for (key, objects) in sets where !objects.isEmpty { userInfo[key.rawValue] = objects }

@@ -59,6 +59,12 @@ extension NSManagedObjectContext {
 
     /// Puts the object's changes on top of a row that is new to it; what nobody changed is the row's.
     final func rebase(_ object: NSManagedObject) {
+        rebaseValues(object)
+        rebaseMembers(object)
+    }
+
+    /// Attributes and to-one relationships that nobody changed are the row's.
+    final func rebaseValues(_ object: NSManagedObject) {
         if let values = object.values {
             for slot in object.runtime.slots.indices
             where !values.changed.contains(slot) && !object.runtime.slots[slot].property.isTransient {
@@ -66,27 +72,32 @@ extension NSManagedObjectContext {
             }
         }
         for (index, relation) in object.relations.enumerated() {
-            switch relation {
-            case .unread: break
-            case .toOne:
-                let slot = object.runtime.relationSlots[index]
-                if object.values?.changed.contains(slot) != true { object.relations.forget(index) }
-            case .toMany(let members):
-                if !members.hasChanges {
-                    object.relations.forget(index)
-                } else if members.isKnown {
-                    rebase(members, of: object, slot: object.runtime.relationSlots[index])
-                }
+            guard case .toOne = relation else { continue }
+            let slot = object.runtime.relationSlots[index]
+            if object.values?.changed.contains(slot) != true { object.relations.forget(index) }
+        }
+    }
+
+    /// To-many relationships are the store's, with what was added, removed and moved on top.
+    ///
+    /// `winsOrder` keeps the order of one whose members were moved here, where the store's order is as it was; where it is not,
+    /// `prefersMine` does.
+    final func rebaseMembers(_ object: NSManagedObject, winsOrder: Bool = true, prefersMine: Bool = true) {
+        for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
+            if object.runtime.slots[slot].isToMany {
+                rebaseMembers(object, slot: slot, winsOrder: winsOrder, prefersMine: prefersMine)
             }
         }
     }
 
-    /// Puts what was added, removed and moved on top of the members that the store has now.
-    private func rebase(_ members: ToManyMembers, of object: NSManagedObject, slot: Int) {
-        guard !object.runtime.slots[slot].property.isTransient,
+    final func rebaseMembers(_ object: NSManagedObject, slot: Int, winsOrder: Bool, prefersMine: Bool) {
+        let info = object.runtime.slots[slot]
+        guard case .toMany(let members) = object.relations[info.relation] else { return }
+        guard members.hasChanges else { return object.relations.forget(info.relation) }
+        guard members.isKnown, !info.property.isTransient, object.isStored,
             let stored = storedMembers(of: object, slot: slot, refreshes: true)
         else { return }
-        members.rebase(onto: stored)
+        members.rebase(onto: stored, keepsOrder: winsOrder && (prefersMine || !members.isReordered(in: stored)))
     }
 
     /// The object takes a newer row; its unsaved changes stay.
@@ -194,100 +205,6 @@ extension NSManagedObjectContext {
         checkedList.append(object)
     }
 
-    // MARK: Merging
-
-    /// Takes over what another context saved: changed objects are refreshed, deleted ones deleted, inserted ones
-    /// made known. Unsaved changes of this context stay.
-    ///
-    ///     NotificationCenter.default.addObserver(
-    ///         forName: .NSManagedObjectContextDidSave, object: background, queue: nil
-    ///     ) { note in
-    ///         view.perform { view.mergeChanges(fromContextDidSave: note) }
-    ///     }
-    public final func mergeChanges(fromContextDidSave notification: Notification) {
-        checkOwned("mergeChanges(fromContextDidSave:)")
-        let saving = notification.object as? NSManagedObjectContext
-        // What another coordinator saved is not in the rows that this one has in memory.
-        let isWithinCoordinator = saving != nil && saving?.coordinator === coordinator
-        merge(SavedIDs(notification), staleness: isWithinCoordinator ? stalenessInterval : 0)
-    }
-
-    /// The IDs in a notification or dictionary that tells of a save.
-    struct SavedIDs: Sendable {
-        var inserted: [NSManagedObjectID]
-        var updated: [NSManagedObjectID]
-        var deleted: [NSManagedObjectID]
-
-        init(_ notification: Notification) {
-            let userInfo = notification.userInfo ?? [:]
-            inserted = Self.ids(userInfo, NSInsertedObjectsKey, NSInsertedObjectIDsKey)
-            updated =
-                Self.ids(userInfo, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey)
-                + Self.ids(userInfo, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey)
-            deleted = Self.ids(userInfo, NSDeletedObjectsKey, NSDeletedObjectIDsKey)
-        }
-
-        private static func ids(_ userInfo: [AnyHashable: Any], _ objects: String, _ ids: String) -> [NSManagedObjectID]
-        {
-            if let ids = userInfo[ids] as? Set<NSManagedObjectID> { return Array(ids) }
-            if let objects = userInfo[objects] as? Set<NSManagedObject> { return objects.map(\.objectID) }
-            if let ids = userInfo[objects] as? [NSManagedObjectID] { return ids }
-            if let ids = userInfo[objects] as? Set<NSManagedObjectID> { return Array(ids) }
-            return []
-        }
-    }
-
-    /// `staleness` as in ``RowSource/rowWord(_:root:staleness:)``.
-    final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
-        guard coordinator != nil else { return }
-        var ids: [String: Set<NSManagedObjectID>] = [:]
-        for id in saved.updated {
-            guard let object = registeredObject(for: id), !object.flags.contains(.inaccessible) else { continue }
-            guard let store = store(at: object.storeIndex) else { continue }
-            do {
-                let root = object.runtime.root
-                guard let row = try store.source.row(object.primaryKey, root: root, staleness: staleness) else {
-                    continue
-                }
-                ids[NSUpdatedObjectIDsKey, default: []].insert(object.objectID)
-                if object.isFault {
-                    object.row = row
-                } else if !object.hasSameRow(as: row) || object.hasKnownMembers {
-                    merge(row, into: object)
-                    object.forgetUnchangedMembers()
-                }
-            } catch {
-                let error = CoreDataErrors.converted(error, store: store, context: self)
-                CoreDataLog.general.error("\(id) could not be merged: \(error.localizedDescription)")
-            }
-        }
-        for id in saved.inserted {
-            let object = object(with: id)
-            ids[NSInsertedObjectIDsKey, default: []].insert(id)
-            event.mergedInsertions.append(object)
-        }
-        var deleted: [NSManagedObject] = []
-        for id in saved.deleted {
-            guard let object = registeredObject(for: id) else { continue }
-            deleted.append(object)
-            ids[NSDeletedObjectIDsKey, default: []].insert(id)
-            if !object.flags.contains(.eventDeleted) {
-                object.flags.insert(.eventDeleted)
-                event.deleted.append(object)
-            }
-            object.becomeInaccessible()
-            object.flags.subtract([.updated, .deleted])
-        }
-        processPendingChanges()
-        detach(deleted)
-        if !deleted.isEmpty { registry.mayHaveDangling = true }
-        guard !ids.isEmpty else { return }
-        var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
-        for (key, value) in ids { userInfo[key] = value }
-        NotificationCenter.default.post(
-            name: ContextNotification.didMergeObjectIDs.name, object: self, userInfo: userInfo)
-    }
-
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
     final func derivedValuesChanged(_ key: RowKey, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[key.entity],
@@ -298,21 +215,6 @@ extension NSManagedObjectContext {
         if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
             object.row = row
             rebase(object)
-        }
-    }
-
-    final func setMergesAutomatically(_ merges: Bool) {
-        if let merging { NotificationCenter.default.removeObserver(merging) }
-        merging = nil
-        guard merges else { return }
-        merging = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
-        ) { [weak self] notification in
-            guard let self, let saving = notification.object as? NSManagedObjectContext, saving !== self,
-                let coordinator = saving.coordinator, coordinator === self.coordinator
-            else { return }
-            let saved = SavedIDs(notification)
-            self.perform { self.merge(saved, staleness: self.stalenessInterval) }
         }
     }
 }

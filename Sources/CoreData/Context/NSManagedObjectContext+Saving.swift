@@ -27,9 +27,7 @@ extension NSManagedObjectContext {
             NotificationCenter.default.post(name: ContextNotification.willSave.name, object: self)
         }
         try settle()
-        var outcome = SavedObjects()
-        try write(to: coordinator, outcome: &outcome)
-        finish(outcome)
+        finish(try write(to: coordinator))
     }
 
     // MARK: Before
@@ -80,7 +78,7 @@ extension NSManagedObjectContext {
     }
 
     /// Those of a list that still have the state: most often all, and then the list itself and no copy.
-    private func current(
+    final func current(
         _ list: [NSManagedObject], _ isCurrent: (NSManagedObject) -> Bool
     ) -> [NSManagedObject] {
         list.allHeldSatisfy(isCurrent) ? list : list.filter(isCurrent)
@@ -113,123 +111,10 @@ extension NSManagedObjectContext {
         if let error = CoreDataErrors.combined(errors) { throw error }
     }
 
-    // MARK: Writing
-
-    /// What was written to which store.
-    struct SavedObjects {
-        var inserted: [NSManagedObject] = []
-        var updated: [NSManagedObject] = []
-        var deleted: [NSManagedObject] = []
-
-        mutating func add(_ saved: SavePreparation) {
-            Self.append(saved.inserted, to: &inserted)
-            Self.append(saved.updated, to: &updated)
-            Self.append(saved.deleted, to: &deleted)
-        }
-
-        /// Of a single store the list itself and no copy.
-        private static func append(_ objects: [NSManagedObject], to list: inout [NSManagedObject]) {
-            if list.isEmpty { list = objects } else { list += objects }
-        }
-    }
-
-    private func write(to coordinator: NSPersistentStoreCoordinator, outcome: inout SavedObjects) throws {
-        let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
-        let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
-        let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
-        try assignStores(to: inserted, in: coordinator)
-        let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
-        let stores = coordinator.attachedStores
-        if stores.count > 1 { try checkStores(inserted, updated, deleted) }
-        var failures: [(AttachedStore, any Error)] = []
-        var isAnythingWritten = false
-        for store in stores {
-            let own = { (objects: [NSManagedObject]) in
-                stores.count == 1 ? objects : objects.filter { $0.storeIndex == store.index }
-            }
-            let preparation = SavePreparation(
-                context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted),
-                checked: own(checked))
-            do {
-                let saved = try preparation.run()
-                isAnythingWritten = isAnythingWritten || saved.writesAnything
-                outcome.add(preparation)
-            } catch {
-                failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
-            }
-        }
-        outcome.deleted += deletedList.filter { $0.isDeleted && $0.flags.contains(.inaccessible) }
-        guard let first = failures.first else { return }
-        if !isAnythingWritten || stores.count == 1 {
-            throw failures.count == 1 ? first.1 : CoreDataErrors.incompleteSave(failures.map { ($0.0.store, $0.1) })
-        }
-        finish(outcome)
-        throw CoreDataErrors.incompleteSave(failures.map { ($0.0.store, $0.1) })
-    }
-
-    /// Throws for what one of several stores could not save whatever its rows are like, before anything is written to another:
-    /// relationships from store to store, and changes of a store that is read-only.
-    private func checkStores(_ changed: [NSManagedObject]...) throws {
-        for object in changed.joined() {
-            if let store = object.home.store, store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
-            guard !object.isDeleted else { continue }
-            for (index, relation) in object.relations.enumerated() {
-                let slot = object.runtime.relationSlots[index]
-                guard !object.runtime.slots[slot].property.isTransient else { continue }
-                switch relation {
-                case .unread, .toOne(nil): break
-                case .toOne(let target?):
-                    guard object.isChanged(slot) else { break }
-                    try SavePreparation.checkDestination(target, of: object, slot)
-                case .toMany(let members):
-                    for member in members.added where !member.object.isDeleted {
-                        try SavePreparation.checkDestination(member.object, of: object, slot)
-                    }
-                }
-            }
-        }
-    }
-
-    /// Every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
-    private func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
-        var candidates: [Int: [AttachedStore]] = [:]
-        // Where objects of one entity go from one home to another, most often all of them.
-        var move: (from: ObjectHome, to: ObjectHome)?
-        try objects.forEachHeld { object in
-            guard object.storeIndex == 0 else { return }
-            if let move, object.home === move.from {
-                object.home = move.to
-                return
-            }
-            let runtime = object.runtime
-            let stores =
-                candidates[runtime.ordinal]
-                ?? coordinator.stores(for: runtime, affected: nil).filter { !$0.isReadOnly }
-            candidates[runtime.ordinal] = stores
-            guard let first = stores.first else {
-                throw CoreDataErrors.noWritableStore(entity: runtime.name, in: coordinator)
-            }
-            if stores.count == 1 {
-                let home = registry.home(of: runtime, in: first)
-                move = (object.home, home)
-                object.home = home
-                return
-            }
-            let relative = runtime.relationSlots.lazy
-                .filter { !runtime.slots[$0].isToMany }
-                .compactMap { object.toOne($0)?.home.store }
-                .first { store in stores.contains { $0 === store } }
-            object.home = registry.home(of: runtime, in: relative ?? first)
-        }
-    }
-
     // MARK: After
 
-    /// What was written is clean now; hooks and notifications tell of it.
-    private func finish(_ saved: SavedObjects) {
-        saved.inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
-        saved.updated.forEachHeld { $0.flags.remove(.updated) }
-        saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
+    /// Hooks and notifications tell of what was written, and is clean now.
+    final func finish(_ saved: SavedObjects) {
         checkedList = []
         registry.mayHaveDangling = false
         insertedList = stillListed(insertedList, .inserted, .listedInserted)

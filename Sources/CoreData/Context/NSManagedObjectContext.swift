@@ -80,9 +80,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { merging != nil }
         set { setMergesAutomatically(newValue) }
     }
-    /// What to do about rows that somebody else changed meanwhile, and about values that must be unique.
-    ///
-    /// Differs from Apple: under another policy than `NSErrorMergePolicy` a conflict is an error too, which names the policy.
+    /// What a save does about rows that somebody else changed meanwhile, and about values that must be unique: an
+    /// ``NSMergePolicy``, by default the one that throws.
     open var mergePolicy: Any = NSErrorMergePolicy
 
     // What has changed since the last save. Lists may hold objects that left the state again; flags decide. They belong to
@@ -104,6 +103,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Who is told of values that cannot be read, in place of the log.
     package final var unreadableValueListener: ((String) -> Void)?
     final var isSaving = false
+    /// New objects that a merge policy gave up for others, in the save that runs, by their temporary keys.
+    final var absorbed: [(temporaryKey: Int64, survivor: NSManagedObject)] = []
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
     /// The home of the object that was last asked for by its ID, or made of a row.

@@ -12,9 +12,35 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// What a save does about rows that somebody else changed meanwhile, and about values that must be unique.
 ///
 ///     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+///     try context.save()      // a row that others changed meanwhile gets what was set here, and keeps what only they set
 ///
-/// Differs from Apple: the policies other than ``error`` can be set, but do not resolve anything yet. A save that meets a
-/// conflict throws as under ``error``, and the error names the policy; nothing is written.
+/// A save that meets conflicts shows them to the context's policy. The policy changes the context's objects, and the save
+/// is tried again, without calling `willSave` and validating once more, until nothing is in the way. Where the policy throws, or the
+/// save fails for another reason, store and context are as they were before the save.
+///
+/// | | changed here only | there only | here and there | deleted there | deleted here, changed there |
+/// | --- | --- | --- | --- | --- | --- |
+/// | ``mergeByPropertyStoreTrump`` | here | there | there | deleted | not deleted |
+/// | ``mergeByPropertyObjectTrump`` | here | there | here | inserted again | deleted |
+/// | ``overwrite`` | here | here | here | inserted again | deleted |
+/// | ``rollback`` | there | there | there | deleted | not deleted |
+///
+/// To-many relationships are merged member by member under each of them: what was added or removed here or there is added or
+/// removed; of an ordered one that was reordered here and there the winner's order is kept. Under ``rollback`` what was done here to a
+/// many-to-many relationship of an object in conflict is taken back.
+///
+/// To make a policy of your own, override one of the `resolve` methods, and change objects before or after calling `super`:
+///
+///     final class Newest: NSMergePolicy {
+///         override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+///             try super.resolve(optimisticLockingConflicts: list)
+///             for conflict in list { conflict.sourceObject.setValue(Date(), forKey: "mergedAt") }
+///         }
+///     }
+///     context.mergePolicy = Newest(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+///
+/// Whoever overrides one without `super` has to resolve all of the conflicts: e.g. `refresh(_:mergeChanges:)` takes the store's row
+/// under the object's changes. What he leaves is error 133020 or 133021.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Safe because it has no state but the type, set once.
 
@@ -26,13 +52,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Throws error 133020 (or 133021 for a uniqueness constraint) with the conflicts in `conflictList`.
     public class var error: NSMergePolicy { errorPolicy }
-    /// Property by property, what the store has wins. Not supported yet.
+    /// Property by property, what others changed wins; what only this context changed is saved.
     public class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
-    /// Property by property, what the context has wins. Not supported yet.
+    /// Property by property, what this context changed wins; what only others changed stays.
     public class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
-    /// What the context has wins. Not supported yet.
+    /// The object as the context has it wins, also where only others changed it.
     public class var overwrite: NSMergePolicy { overwritePolicy }
-    /// What the store has wins. Not supported yet.
+    /// What the store has wins: changes of objects in conflict are given up, the others are saved.
     public class var rollback: NSMergePolicy { rollbackPolicy }
 
     private let type: NSMergePolicyType
@@ -48,7 +74,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Resolves conflicts of both kinds, or throws the error that the save shall throw.
     ///
-    /// Differs from Apple: it always throws, and so does the save when an override does not.
+    /// Calls ``resolve(optimisticLockingConflicts:)``, then ``resolve(constraintConflicts:)``, each where there are conflicts of
+    /// that kind. A save shows those of the first kind until none is left, then those of the second.
     open func resolve(mergeConflicts list: [Any]) throws {
         let rows = list.compactMap { $0 as? NSMergeConflict }
         if !rows.isEmpty { try resolve(optimisticLockingConflicts: rows) }
@@ -56,14 +83,46 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Resolves conflicts over rows that somebody else changed; see ``resolve(mergeConflicts:)``.
+    /// Resolves conflicts over rows that somebody else changed: changes the conflicts' objects, writes nothing.
+    ///
+    /// - Throws: under ``error`` 133020.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-        throw CoreDataErrors.merge(list, self)
+        if mergeType == .errorMergePolicyType { throw CoreDataErrors.merge(list, self) }
+        for (context, conflicts) in Self.byContext(list, { $0.sourceObject }) {
+            try RowConflictResolution(context, mergeType).resolve(conflicts)
+        }
     }
 
-    /// Resolves conflicts over values that must be unique; see ``resolve(mergeConflicts:)``.
+    /// Resolves conflicts over values that must be unique: changes the conflicts' objects, writes nothing.
+    ///
+    /// Under ``mergeByPropertyObjectTrump`` and ``overwrite`` the row that has the values takes what was set on the new object, and
+    /// keeps the rest; under the others it stays as it is. The new object leaves the context, and whoever referred to it refers to
+    /// the row's object. Of new objects with the same values the first one stays, as the row's would.
+    ///
+    /// - Throws: under ``error`` 133021.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
-        throw CoreDataErrors.constraint(list, self)
+        if mergeType == .errorMergePolicyType { throw CoreDataErrors.constraint(list, self) }
+        for (context, conflicts) in Self.byContext(list, { $0.conflictingObjects.first ?? $0.databaseObject }) {
+            try ConstraintConflictResolution(context, mergeType).resolve(conflicts)
+        }
+    }
+
+    /// The conflicts of each context; most often there is one.
+    private static func byContext<Conflict>(
+        _ list: [Conflict], _ object: (Conflict) -> NSManagedObject?
+    ) -> [(NSManagedObjectContext, [Conflict])] {
+        var groups: [(context: NSManagedObjectContext, conflicts: [Conflict])] = []
+        for conflict in list {
+            guard let context = object(conflict)?.managedObjectContext else { continue }
+            if let last = groups.indices.last, groups[last].context === context {
+                groups[last].conflicts.append(conflict)
+            } else if let place = groups.firstIndex(where: { $0.context === context }) {
+                groups[place].conflicts.append(conflict)
+            } else {
+                groups.append((context, [conflict]))
+            }
+        }
+        return groups
     }
 
     /// The name of Apple's constant for the policy; of a subclass, the class and that name.
@@ -90,70 +149,3 @@ public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { NSMergePolicy.me
 public var NSOverwriteMergePolicy: AnyObject { NSMergePolicy.overwrite }
 /// See ``NSMergePolicy/rollback``.
 public var NSRollbackMergePolicy: AnyObject { NSMergePolicy.rollback }
-
-/// A row that was changed or deleted by somebody else since the context read it.
-open class NSMergeConflict: NSObject {
-    /// The context's object.
-    public let sourceObject: NSManagedObject
-    /// The values that the context read, by property.
-    public let objectSnapshot: [String: Any]?
-    /// The coordinator's values: newer than the context's where another context of the coordinator has saved, else as old.
-    public let cachedSnapshot: [String: Any]?
-    /// The values in the store now, where another coordinator or process wrote them; `nil` when the row is gone, and for
-    /// conflicts between contexts of one coordinator.
-    public let persistedSnapshot: [String: Any]?
-    /// The version in the store now; 0 when the row is gone.
-    public let newVersionNumber: Int
-    /// The version that the context read.
-    public let oldVersionNumber: Int
-
-    public init(
-        source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
-        cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?
-    ) {
-        sourceObject = srcObject
-        newVersionNumber = newvers
-        oldVersionNumber = oldvers
-        objectSnapshot = srcObject.committedValues(forKeys: nil)
-        cachedSnapshot = cachesnap
-        persistedSnapshot = persnap
-        super.init()
-    }
-
-    open override var description: String {
-        "NSMergeConflict for \(sourceObject.objectID) with oldVersion = \(oldVersionNumber) and newVersion = "
-            + (newVersionNumber == 0 ? "<deleted>" : "\(newVersionNumber)")
-    }
-}
-
-/// Objects that would have the same values of a uniqueness constraint.
-open class NSConstraintConflict: NSObject {
-    /// The names of the constraint's properties.
-    public let constraint: [String]
-    /// The values that are taken, by the names of the constraint's properties.
-    public let constraintValues: [String: Any]
-    /// The object of the row that has the values already; `nil` when objects of the context conflict.
-    public let databaseObject: NSManagedObject?
-    /// The values of the row that has them already; `nil` where new objects are in conflict with one another.
-    public let databaseSnapshot: [String: Any]?
-    /// The objects that would have the values too.
-    public let conflictingObjects: [NSManagedObject]
-    /// The values of each of these objects as it was read.
-    public let conflictingSnapshots: [[AnyHashable: Any]]
-
-    public init(
-        constraint contraint: [String], database databaseObject: NSManagedObject?,
-        databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
-        conflictingSnapshots: [Any]
-    ) {
-        constraint = contraint
-        self.databaseObject = databaseObject
-        self.databaseSnapshot = databaseSnapshot as? [String: Any]
-        self.conflictingObjects = conflictingObjects
-        self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
-        constraintValues = Dictionary(
-            contraint.map { ($0, conflictingObjects.first?.value(forKey: $0) ?? NSNull()) },
-            uniquingKeysWith: { first, _ in first })
-        super.init()
-    }
-}

@@ -25,11 +25,6 @@ final class SavePreparation {
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
 
-    private struct Identity: Hashable {
-        var root: Int
-        var primaryKey: Int64
-    }
-
     init(
         context: NSManagedObjectContext, store: AttachedStore, inserted: [NSManagedObject],
         updated: [NSManagedObject], deleted: [NSManagedObject], checked: [NSManagedObject]
@@ -71,18 +66,20 @@ final class SavePreparation {
         } catch {
             // One of them may have half a row in it.
             context.rowForms = []
-            let new = Dictionary(
-                inserted.map { (Identity(root: $0.runtime.root, primaryKey: $0.primaryKey), $0) },
-                uniquingKeysWith: { first, _ in first })
-            for (object, key) in zip(inserted, temporaryKeys) {
-                object.primaryKey = key
-                // Whoever asked for its ID meanwhile got one that is no longer its own.
-                if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
-            }
-            throw CoreDataErrors.converted(error, store: store, context: context) { key in
-                new[Identity(root: self.store.source.root(ofEntity: key.entity), primaryKey: key.primaryKey)]
-            }
+            let conflicts = (error as? SaveFailure).map { self.conflicts($0) }
+            takeBackKeys()
+            throw conflicts ?? CoreDataErrors.converted(error, store: store, context: context)
         }
+    }
+
+    /// The new objects are as they were before they got keys; orders and owners are assigned anew by the next attempt.
+    private func takeBackKeys() {
+        for (object, key) in zip(inserted, temporaryKeys) {
+            object.primaryKey = key
+            // Whoever asked for its ID meanwhile got one that is no longer its own.
+            if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
+        }
+        for objects in [inserted, updated] { objects.forEachHeld { $0.values?.forgetAssigned() } }
     }
 
     /// An object that changes because an order value in its row does.
@@ -101,7 +98,7 @@ final class SavePreparation {
         changes.insertions.reserveCapacity(inserted.count)
         written = []
         try inserted.forEachHeld {
-            changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: 1)))
+            changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: Self.firstVersion(of: $0))))
         }
         changes.updates.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
@@ -138,6 +135,11 @@ final class SavePreparation {
         metadataEdits = store.metadataEdits
         changes.metadata = try store.unsavedMetadata()
         return changes
+    }
+
+    /// 1; of a row that is inserted again one that nobody can have seen.
+    private static func firstVersion(of object: NSManagedObject) -> Int32 {
+        object.rowView.map { $0.version &+ 1000 } ?? 1
     }
 
     private func checks() -> [ChangeSet.Check] {

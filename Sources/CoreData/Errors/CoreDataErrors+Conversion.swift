@@ -14,11 +14,8 @@ extension CoreDataErrors {
 
     /// The error of Apple's that stands for what a target below threw; the user's own errors, and Foundation's, stay
     /// what they are.
-    ///
-    /// - Parameter new: the object of a row that the failed save would have made.
     static func converted(
-        _ error: any Error, store: AttachedStore?, context: NSManagedObjectContext?,
-        new: (RowKey) -> NSManagedObject? = { _ in nil }
+        _ error: any Error, store: AttachedStore?, context: NSManagedObjectContext?
     ) -> any Error {
         switch error {
         case let failure as PredicateFailure: return predicate(failure)
@@ -29,10 +26,8 @@ extension CoreDataErrors {
         case let pattern as TextComparison.InvalidPattern: return coreData(pattern.message + ".")
         case let failure as TransformableCoder.Failure:
             return make(NSManagedObjectValidationError, failure.description)
-        case SaveFailure.conflicts(let failures):
-            return unresolved(conflicts(failures, store: store, context: context), in: context)
-        case SaveFailure.constraints(let violations):
-            return unresolved(conflicts(violations, store: store, context: context, new: new), in: context)
+        case SaveFailure.conflicts: return merge([], .error)
+        case SaveFailure.constraints: return constraint([], .error)
         default: return isInternal(error) ? coreData("\(error)") : error
         }
     }
@@ -109,65 +104,17 @@ extension CoreDataErrors {
 
     // MARK: Conflicts
 
-    /// What the context's merge policy says of the conflicts.
-    private static func unresolved(_ conflicts: [Any], in context: NSManagedObjectContext?) -> any Error {
-        let policy = context?.mergePolicy as? NSMergePolicy ?? .error
-        do {
-            try policy.resolve(mergeConflicts: conflicts)
-        } catch { return error }
-        return make(
-            NSManagedObjectMergeError,
-            "The merge policy \(policy) resolved the conflicts by itself, which is not supported yet: nothing was saved.",
-            [NSPersistentStoreSaveConflictsErrorKey: conflicts])
-    }
-
-    private static func conflicts(
-        _ conflicts: [SaveFailure.Conflict], store: AttachedStore?, context: NSManagedObjectContext?
-    ) -> [NSMergeConflict] {
-        conflicts.compactMap { conflict -> NSMergeConflict? in
-            guard let store, let context else { return nil }
-            let object = context.object(for: conflict.key, in: store)
-            // Where the coordinator's row is not the context's either, another of its contexts was faster; else somebody who
-            // writes to the store by himself.
-            let isWithinCoordinator = conflict.cached?.version != conflict.expectedVersion
-            let cached = isWithinCoordinator ? conflict.persisted : conflict.cached
-            return NSMergeConflict(
-                source: object, newVersion: conflict.persisted.map { Int($0.version) } ?? 0,
-                oldVersion: Int(conflict.expectedVersion), cachedSnapshot: cached.map { store.dictionary(of: $0) },
-                persistedSnapshot: isWithinCoordinator ? nil : conflict.persisted.map { store.dictionary(of: $0) })
-        }
-    }
-
-    private static func conflicts(
-        _ violations: [SaveFailure.ConstraintViolation], store: AttachedStore?, context: NSManagedObjectContext?,
-        new: (RowKey) -> NSManagedObject?
-    ) -> [NSConstraintConflict] {
-        violations.compactMap { violation -> NSConstraintConflict? in
-            guard let store, let context, let runtime = context.coordinator?.runtime.entities[violation.entity]
-            else { return nil }
-            let names = violation.slots.map { runtime.slots[$0].name }
-            let changed = new(violation.changed) ?? context.object(for: violation.changed, in: store)
-            let existing = new(violation.existing) ?? context.object(for: violation.existing, in: store)
-            let isInContext = existing.hasChanges
-            return NSConstraintConflict(
-                constraint: names, database: isInContext ? nil : existing,
-                databaseSnapshot: isInContext ? nil : existing.committedValues(forKeys: nil),
-                conflicting: isInContext ? [existing, changed] : [changed],
-                conflictingSnapshots: (isInContext ? [existing, changed] : [changed]).map {
-                    $0.dictionaryWithValues(forKeys: names)
-                })
-        }
-    }
-
-    static func merge(_ conflicts: [NSMergeConflict], _ policy: NSMergePolicy) -> CocoaError {
+    static func merge(_ conflicts: [NSMergeConflict], _ policy: NSMergePolicy, _ remark: String = "") -> CocoaError {
         make(
             NSManagedObjectMergeError,
             "Could not merge changes: somebody else changed "
-                + conflicts.map(\.description).joined(separator: "; ") + remark(on: policy),
+                + conflicts.map(\.description).joined(separator: "; ") + remark + ".",
             [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 
-    static func constraint(_ conflicts: [NSConstraintConflict], _ policy: NSMergePolicy) -> CocoaError {
+    static func constraint(
+        _ conflicts: [NSConstraintConflict], _ policy: NSMergePolicy, _ remark: String = ""
+    ) -> CocoaError {
         let texts = conflicts.map { conflict in
             let entity = conflict.conflictingObjects.first?.entity.name ?? ""
             return "\(entity) (\(conflict.constraint.joined(separator: ", ")))"
@@ -175,12 +122,14 @@ extension CoreDataErrors {
         return make(
             NSManagedObjectConstraintMergeError,
             "Objects would have the same values of a uniqueness constraint: \(texts.joined(separator: "; "))"
-                + remark(on: policy), [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+                + remark + ".", [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 
-    private static func remark(on policy: NSMergePolicy) -> String {
-        guard policy.mergeType != .errorMergePolicyType else { return "" }
-        return ". The merge policy \(policy) is not supported yet: resolve the conflicts and save again."
+    /// Somebody was in the way of a save each time that it was tried, and had gone when he was looked for.
+    static func overtaken(_ stores: [NSPersistentStore]) -> CocoaError {
+        make(
+            NSPersistentStoreTimeoutError, "Other writers changed rows while they were being saved: save again.",
+            [NSAffectedStoresErrorKey: stores])
     }
 }
 

@@ -83,6 +83,17 @@ enum CoreDataErrors {
                 + (store.readOnlyReason.map { " \($0)" } ?? ""), userInfo)
     }
 
+    /// Objects whose store was removed from the coordinator.
+    static func storeOutOfReach(_ objects: [NSManagedObject]) -> CocoaError {
+        let first = objects.first.map { " (\($0.objectID))" } ?? ""
+        return make(
+            NSPersistentStoreSaveError,
+            """
+            \(objects.count) changed objects\(first) are of a store that is no longer the coordinator's, so they cannot be \
+            saved. Add the store again, or take the changes back with rollback() or reset().
+            """, [NSAffectedObjectsErrorKey: objects])
+    }
+
     static func crossStore(
         _ object: NSManagedObject, relationship: String, _ target: NSManagedObject
     ) -> CocoaError {

@@ -114,12 +114,17 @@ extension NSManagedObject {
         return target.isDeleted && !isChanged(slot)
     }
 
-    /// Numbers that their attributes are too narrow for.
+    /// Numbers that their attributes are too narrow for, and that are none.
     private final func validateWidths(_ errors: inout [any Error]) {
         guard flags.contains(.wideInteger), let values else { return }
         let before = errors.count
         for slot in values.live {
-            guard let value = values[slot], let isTooLarge = isTooWide(value, slot) else { continue }
+            guard let value = values[slot] else { continue }
+            if value.isNotANumber, runtime.slots[slot].column >= 0 {
+                errors.append(ValidationErrors.notANumber(runtime.slots[slot].name, of: self))
+                continue
+            }
+            guard let isTooLarge = isTooWide(value, slot) else { continue }
             let info = runtime.slots[slot]
             errors.append(
                 ValidationErrors.outOfRange(
@@ -137,6 +142,16 @@ extension NSManagedObject {
         // What is no number is neither; it is told as that.
         case .double(let number): return number.isNaN ? nil : number > 0
         default: return nil
+        }
+    }
+
+    private static func isNotANumber(_ value: AnyObject) -> Bool {
+        switch value {
+        case let number as NSDecimalNumber: number.decimalValue.isNaN
+        case let number as NSNumber: number.doubleValue.isNaN
+        case let date as NSDate: date.timeIntervalSinceReferenceDate.isNaN
+        case let date as Date: date.timeIntervalSinceReferenceDate.isNaN
+        default: false
         }
     }
 
@@ -271,9 +286,9 @@ extension NSManagedObject {
         } else if present == nil {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
         } else if info.attribute != nil {
-            // No rule has anything to say of what is no number.
-            if ManagedObjectValues.isNotANumber(present, info.type) { throw ValidationErrors.notANumber(key, of: self) }
-            if let number = present as? NSNumber,
+            if info.column >= 0, let present, Self.isNotANumber(present) {
+                errors.append(ValidationErrors.notANumber(key, of: self))
+            } else if let number = present as? NSNumber,
                 let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
             {
                 errors.append(
@@ -282,5 +297,16 @@ extension NSManagedObject {
             if let rule = runtime.validation.rules.first(where: { $0.slot == slot }) { check(present, rule, &errors) }
         }
         if let error = CoreDataErrors.combined(errors) { throw error }
+    }
+}
+
+extension Value {
+    /// Whether it is a number that is none: no column keeps it.
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .double(let number), .date(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        default: false
+        }
     }
 }

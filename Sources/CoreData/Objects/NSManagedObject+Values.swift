@@ -80,11 +80,18 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes note of a number that the attribute is too narrow for: it is kept as it was set, for validation to refuse.
+    /// Takes note of a number that the attribute is too narrow for, and of one that is none: it is kept as it was set, for
+    /// validation to refuse.
     @inline(__always)
     final func noteWidth(of value: Value, _ slot: Int) {
-        guard case .integer(let number) = value, Int64(Int16(truncatingIfNeeded: number)) != number else { return }
-        if !home.kinds[slot].holds(number) { flags.insert(.wideInteger) }
+        switch value {
+        case .integer(let number):
+            guard Int64(Int16(truncatingIfNeeded: number)) != number else { return }
+            if !home.kinds[slot].holds(number) { flags.insert(.wideInteger) }
+        case .double(let number), .date(let number): if number.isNaN { flags.insert(.wideInteger) }
+        case .decimal(let number): if number.isNaN { flags.insert(.wideInteger) }
+        default: break
+        }
     }
 
     /// As ``noteWidth(of:_:)``, also of a number that no 64 bits hold, as only key-value coding can give one.

@@ -24,6 +24,12 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         var eventOld: [ValueBeforeEvent] = []
         var orders: [Int: Int64] = [:]
         var owners: [Int: OwnerChange] = [:]
+
+        func copy() -> Rare {
+            let copy = Rare()
+            (copy.eventOld, copy.orders, copy.owners) = (eventOld, orders, owners)
+            return copy
+        }
     }
 
     static func make(slotCount: Int) -> ObjectValues {
@@ -89,6 +95,16 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         }
     }
 
+    /// The same values, which change apart from these.
+    func copy() -> ObjectValues {
+        let copy = unsafeDowncast(Self.create(minimumCapacity: capacity) { _ in Masks() }, to: ObjectValues.self)
+        for slot in live { copy.set(storage[slot], slot) }
+        copy.changed = changed
+        copy.event = event
+        copy.rare = rare?.copy()
+        return copy
+    }
+
     // MARK: What few objects have
 
     /// Whether any of the following is not empty.
@@ -108,6 +124,13 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
     var owners: [Int: OwnerChange] {
         get { rare?.owners ?? [:] }
         set { madeRare().owners = newValue }
+    }
+
+    /// Orders and owners are assigned anew by the next save.
+    func forgetAssigned() {
+        guard let rare else { return }
+        rare.orders = [:]
+        rare.owners = [:]
     }
 
     func forgetRare() {
@@ -209,6 +232,6 @@ struct ObjectFlags: OptionSet {
     static let inTransition = ObjectFlags(rawValue: 1 << 12)
     /// Registered in the context under its key.
     static let registered = ObjectFlags(rawValue: 1 << 13)
-    /// An integer was set that its attribute may be too narrow for; validation looks closer.
+    /// An integer was set that its attribute may be too narrow for, or a number that is none; validation looks closer.
     static let wideInteger = ObjectFlags(rawValue: 1 << 16)
 }

@@ -35,6 +35,8 @@ final class ToManyMembers {
     @exclusivity(unchecked) private var noted: [NSManagedObject] = []
     /// Members that stay changed places among each other.
     @exclusivity(unchecked) private(set) var isReordered = false
+    /// The members as they were before the first of them was moved, as far as that is known.
+    @exclusivity(unchecked) private var orderBefore: [NSManagedObject]?
     /// The members that the store has of an owner that is deleted, and has none any more.
     @exclusivity(unchecked) private var left: [NSManagedObject]?
     /// What was done to known members since the event began, once something has to remember how they were.
@@ -184,6 +186,7 @@ final class ToManyMembers {
 
     /// Puts members of an ordered relationship elsewhere; `index` counts without them.
     func move(_ objects: [NSManagedObject], to index: Int) {
+        if !isReordered, orderBefore == nil { orderBefore = members }
         let moved = objects.filter { object in
             guard let position = list.remove(object) else { return false }
             journal?.append(.removal(object, at: position))
@@ -209,17 +212,22 @@ final class ToManyMembers {
         for member in members where !wanted.contains(ObjectReference(member)) { log.append(.remove(member)) }
         for object in unique where !contains(object) { log.append(.add(object)) }
         let stayed = members.filter { wanted.contains(ObjectReference($0)) }
-        if isOrdered, !zip(stayed, unique.filter { contains($0) }).allSatisfy({ $0 === $1 }) { isReordered = true }
+        if isOrdered, !zip(stayed, unique.filter { contains($0) }).allSatisfy({ $0 === $1 }) {
+            if !isReordered, orderBefore == nil { orderBefore = members }
+            isReordered = true
+        }
         list = MemberList(unique)
     }
 
     /// The store has other members now: what was added, removed and moved here is done to those.
     ///
     /// Whoever moved members keeps his order, and what others added stands behind what it follows in theirs; else theirs is
-    /// kept, and what was added here stands behind what it follows here.
-    func rebase(onto stored: [NSManagedObject]) {
+    /// kept, and what was added here stands behind what it follows here. `keepsOrder` false gives up the moves.
+    func rebase(onto stored: [NSManagedObject], keepsOrder: Bool = true) {
         guard isKnown else { return }
         sortOut()
+        orderBefore = nil
+        if !keepsOrder { isReordered = false }
         let mine = members
         journal?.append(.replacement(mine))
         let theirs = Set(stored.map(ObjectReference.init))
@@ -239,8 +247,33 @@ final class ToManyMembers {
         }
     }
 
+    /// Whether the store has the members in another order than before they were moved here.
+    func isReordered(in stored: [NSManagedObject]) -> Bool {
+        guard isReordered, let orderBefore else { return false }
+        let known = Set(orderBefore.map(ObjectReference.init))
+        let theirs = stored.filter { known.contains(ObjectReference($0)) }
+        let present = Set(theirs.map(ObjectReference.init))
+        return !zip(theirs, orderBefore.filter { present.contains(ObjectReference($0)) }).allSatisfy { $0 === $1 }
+    }
+
+    /// The same members with the same changes.
+    func copy() -> ToManyMembers {
+        let copy = ToManyMembers(isOrdered: isOrdered, isKnown: isKnown)
+        copy.log = log
+        copy.list = MemberList(members)
+        copy.addedSet = addedSet
+        copy.removedSet = removedSet
+        copy.noted = noted
+        copy.isReordered = isReordered
+        copy.orderBefore = orderBefore
+        copy.left = left
+        copy.journal = journal
+        return copy
+    }
+
     /// What is, is what the store has.
     func commit() {
+        orderBefore = nil
         log = []
         addedSet = []
         removedSet = []

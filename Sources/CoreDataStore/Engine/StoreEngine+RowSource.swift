@@ -41,7 +41,10 @@ extension StoreEngine: RowSource {
             for index in rows.indices { read.set(RowView(word: rows.word(index)).primaryKey, UInt(index + 1)) }
             for index in missing {
                 let place = Int(read.word(primaryKeys[index])) - 1
-                guard place >= 0 else { continue }
+                guard place >= 0 else {
+                    rowCache.remove([RowKey(entity: root, primaryKey: primaryKeys[index])])
+                    continue
+                }
                 words[index] = rows.word(place)
                 RowSnapshot.retain(words[index])
             }

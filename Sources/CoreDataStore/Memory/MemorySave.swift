@@ -60,6 +60,12 @@ struct MemorySave {
         var values: [SQLValue]
     }
 
+    private struct Holder {
+        var key: RowKey
+        var isStored = false
+        var insertion: Int?
+    }
+
     private struct Constraint: Hashable {
         var entity: Int
         var slots: [Int]
@@ -69,29 +75,32 @@ struct MemorySave {
         // Rows that change are judged by what they become; of those, who keeps its values has them longest.
         let updates =
             changes.updates.filter { !changesUniqueValue($0) } + changes.updates.filter { changesUniqueValue($0) }
-        let changed = updates.map(\.new) + changes.insertions.map(\.row)
-        let constraints = Set(changed.flatMap { self.constraints(of: $0.entity) })
+        let changed = updates.map { ($0.new, nil) } + changes.insertions.enumerated().map { ($1.row, $0 as Int?) }
+        let constraints = Set(changed.flatMap { self.constraints(of: $0.0.entity) })
         guard !constraints.isEmpty else { return [] }
         let gone = Set(changes.deletions.map(\.key)).union(changes.updates.map(\.old.key))
-        var holders: [Claim: RowKey] = [:]
+        var holders: [Claim: Holder] = [:]
         for constraint in constraints {
             for row in graph.rows(of: constraint.entity, includesSubentities: true) where !gone.contains(row.key) {
                 if let values = values(of: row, constraint) {
-                    holders[Claim(constraint: constraint, values: values)] = row.key
+                    holders[Claim(constraint: constraint, values: values)] = Holder(key: row.key, isStored: true)
                 }
             }
         }
         var violations: [SaveFailure.ConstraintViolation] = []
-        for row in changed {
+        for (row, insertion) in changed {
             for constraint in self.constraints(of: row.entity) {
                 guard let values = values(of: row, constraint) else { continue }
                 let claim = Claim(constraint: constraint, values: values)
                 if let existing = holders[claim] {
-                    violations.append(
-                        .init(
-                            entity: constraint.entity, slots: constraint.slots, changed: row.key, existing: existing))
+                    var violation = SaveFailure.ConstraintViolation(
+                        entity: constraint.entity, slots: constraint.slots, changed: row.key, existing: existing.key)
+                    violation.isExistingStored = existing.isStored
+                    violation.changedInsertion = insertion
+                    violation.existingInsertion = existing.insertion
+                    violations.append(violation)
                 } else {
-                    holders[claim] = row.key
+                    holders[claim] = Holder(key: row.key, insertion: insertion)
                 }
             }
         }

@@ -129,8 +129,13 @@ package enum SaveFailure: Error {
         package var slots: [Int]
         /// The row of the change set that violates it.
         package var changed: RowKey
-        /// The row in the store that has the values already.
+        /// The row that has the values already.
         package var existing: RowKey
+        /// Whether that one is in the store, and the save does not touch it; else it is another row of the change set.
+        package var isExistingStored = false
+        /// Which of the change set's insertions they are, where they are new rows.
+        package var changedInsertion: Int?
+        package var existingInsertion: Int?
 
         package init(entity: Int, slots: [Int], changed: RowKey, existing: RowKey) {
             self.entity = entity

@@ -57,6 +57,17 @@ struct SaveInquest {
         var columnNames: [String]
     }
 
+    /// A row and the values of a constraint that it would have.
+    private struct Wish {
+        var row: RowKey
+        /// Which of the insertions it is.
+        var insertion: Int?
+        var constraint: SaveTables.Constraint
+        var claim: Claim
+        /// Whether the store has to be asked: a row that keeps its values has them by right.
+        var isNew: Bool
+    }
+
     /// Compares every changed row with the store as it would be without the rows that the save deletes or changes.
     private func violations(_ changes: ChangeSet) throws -> [SaveFailure.ConstraintViolation] {
         var gone: [String: Set<Int64>] = [:]
@@ -67,29 +78,52 @@ struct SaveInquest {
         for update in changes.updates {
             gone[try tables.table(of: update.new.entity).name, default: []].insert(update.new.primaryKey)
         }
-        var claims: [Claim: RowKey] = [:]
+        let wishes = try wishes(changes)
+        let stored = try storedRows(wishes, besides: gone)
+        var claims: [Claim: Int] = [:]
         var violations: [SaveFailure.ConstraintViolation] = []
-        // What has the values longest is the row that exists: updates that keep them, others, inserts.
-        let updates =
-            changes.updates.filter { !Self.changesUniqueValue($0, tables) }
-            + changes.updates.filter { Self.changesUniqueValue($0, tables) }
-        for row in updates.map(\.new) + changes.insertions.map(\.row) {
+        for (index, wish) in wishes.enumerated() {
+            let isStored = wish.isNew && stored[wish.claim] != nil
+            if !isStored, claims[wish.claim] == nil {
+                claims[wish.claim] = index
+                continue
+            }
+            let other = isStored ? nil : claims[wish.claim].map { wishes[$0] }
+            guard let existing = isStored ? stored[wish.claim] : other?.row else { continue }
+            var violation = SaveFailure.ConstraintViolation(
+                entity: wish.constraint.entity, slots: wish.constraint.slots, changed: wish.row, existing: existing)
+            violation.isExistingStored = isStored
+            violation.changedInsertion = wish.insertion
+            violation.existingInsertion = other?.insertion
+            violations.append(violation)
+        }
+        return violations
+    }
+
+    /// What has the values longest comes first, as the row that exists: updates that keep them, others, inserts.
+    private func wishes(_ changes: ChangeSet) throws -> [Wish] {
+        var wishes: [Wish] = []
+        func add(_ row: RowSnapshot, insertion: Int? = nil, isNew: Bool) throws {
             let table = try tables.table(of: row.entity)
             for constraint in table.constraints {
                 guard let values = row.values(constraint.columns, table.kinds) else { continue }
                 let key = ConstraintKey(table: table.name, columnNames: constraint.columnNames)
-                let claim = Claim(constraint: key, values: values)
-                let stored = try storedRow(with: values, constraint, table, besides: gone[table.name] ?? [])
-                guard let existing = stored ?? claims[claim] else {
-                    claims[claim] = row.key
-                    continue
-                }
-                violations.append(
-                    .init(
-                        entity: constraint.entity, slots: constraint.slots, changed: row.key, existing: existing))
+                wishes.append(
+                    Wish(
+                        row: row.key, insertion: insertion, constraint: constraint,
+                        claim: Claim(constraint: key, values: values), isNew: isNew))
             }
         }
-        return violations
+        for update in changes.updates where !Self.changesUniqueValue(update, tables) {
+            try add(update.new, isNew: false)
+        }
+        for update in changes.updates where Self.changesUniqueValue(update, tables) {
+            try add(update.new, isNew: true)
+        }
+        for (index, insertion) in changes.insertions.enumerated() {
+            try add(insertion.row, insertion: index, isNew: true)
+        }
+        return wishes
     }
 
     private static func changesUniqueValue(_ update: ChangeSet.Update, _ tables: SaveTables) -> Bool {
@@ -101,23 +135,35 @@ struct SaveInquest {
         }
     }
 
-    private func storedRow(
-        with values: [SQLValue], _ constraint: SaveTables.Constraint, _ table: SaveTables.Table,
-        besides gone: Set<Int64>
-    ) throws -> RowKey? {
-        var select = SelectStatement(
-            ["Z_PK", "Z_ENT"].map { .init(.column(nil, $0)) }, from: try source(table.entity))
-        select.condition = .and(
-            zip(constraint.columnNames, values).map { .comparison(.equal, .column(nil, $0), .bind($1)) })
-        let statement = try connection.statement(select)
-        defer { statement.reset() }
-        while try statement.step() {
-            let key = statement.integer(0)
-            guard !gone.contains(key) else { continue }
-            let entity = tables.layout.ordinalByNumber[statement.integer(1)] ?? table.entity
-            return RowKey(entity: entity, primaryKey: key)
+    /// The rows of the store that have the values which somebody wishes, but those that the save changes.
+    private func storedRows(_ wishes: [Wish], besides gone: [String: Set<Int64>]) throws -> [Claim: RowKey] {
+        var found: [Claim: RowKey] = [:]
+        var groups: [ConstraintKey: [Wish]] = [:]
+        for wish in wishes where wish.isNew { groups[wish.claim.constraint, default: []].append(wish) }
+        for (key, wishes) in groups {
+            let table = try tables.table(of: wishes[0].row.entity)
+            let isComparable = wishes[0].constraint.columns.allSatisfy {
+                table.kinds[$0] == .integer || table.kinds[$0] == .blob
+                    || table.kinds[$0] == .text && !isDecimal($0, table.entity)
+            }
+            let lookup = ConstraintLookup(
+                connection: connection, table: key.table, columns: key.columnNames,
+                rowsPerStatement: isComparable ? 200 : 1)
+            try lookup.find(wishes.map(\.claim.values)) { values, primaryKey, number in
+                guard gone[key.table]?.contains(primaryKey) != true else { return }
+                let entity = tables.layout.ordinalByNumber[number] ?? table.entity
+                found[Claim(constraint: key, values: values)] = RowKey(entity: entity, primaryKey: primaryKey)
+            }
         }
-        return nil
+        return found
+    }
+
+    /// Whether the database makes a number of the text, which is not read back as it was written.
+    private func isDecimal(_ column: Int, _ entity: Int) -> Bool {
+        let compiled = engine.model.entities[entity]
+        return compiled.properties.contains {
+            compiled.rowLayout.columnOfSlot[$0.slot] == column && $0.attribute?.type == .decimal
+        }
     }
 
     // MARK: Statements

@@ -335,7 +335,7 @@ extension NSManagedObjectContext {
         performAndWait { ids.map { (object(with: $0) as? Book)?.pages } }
     }
 
-    fileprivate func performAndWaitTitles() throws -> [String] {
+    func performAndWaitTitles() throws -> [String] {
         try performAndWait { try all(Book.self, "Book").compactMap(\.title).sorted() }
     }
 }

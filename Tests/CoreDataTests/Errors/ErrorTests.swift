@@ -45,7 +45,7 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
         (ExternalDataFailure(.full, file: "/f", reason: "No space left"), 640),
         (ExternalDataFailure(.unwritable, file: "/f", reason: "I/O error"), 512),
         (SaveFailure.conflicts([]), 133020),
-        (SaveFailure.constraints([]), 133020),
+        (SaveFailure.constraints([]), 133021),
     ]
 
     private static let kinds: [(SQLFailure.Kind, Int)] = [

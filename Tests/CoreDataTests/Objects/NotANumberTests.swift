@@ -34,6 +34,38 @@ import Testing
         }
     }
 
+    @Test("G8: NaN is found with the other mistakes, before anything is written")
+    func isOneOfSeveralMistakes() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            (book.rating, book.pages) = (.nan, -1)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSValidationMultipleErrorsError)
+            let details = error?.userInfo[NSDetailedErrorsKey] as? [CocoaError] ?? []
+            #expect(Set(details.compactMap(\.validationKey)) == ["rating", "title", "pages"])
+            #expect(throws: CocoaError.self) { try book.validateForInsert() }
+        }
+    }
+
+    @Test("H6: of several stores none is written where an object of one has NaN")
+    func keepsSeveralStoresAsTheyAre() throws {
+        let stack = try LibraryStack()
+        try stack.coordinator.addPersistentStore(
+            type: .sqlite, at: stack.folder.appendingPathComponent("Second.sqlite"))
+        try stack.story { context in
+            for (index, store) in stack.coordinator.persistentStores.enumerated() {
+                let book = Book(context: context)
+                (book.title, book.rating) = ("\(index)", index == 1 ? .nan : 1)
+                context.assign(book, to: store)
+            }
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSManagedObjectValidationError)
+            let fresh = stack.newContext()
+            let saved = try fresh.performAndWait { try fresh.all(Book.self, "Book") }
+            #expect(saved.isEmpty)
+        }
+    }
+
     @Test func infinityIsKept() throws {
         try LibraryStack().story { context in
             let book = Book(context: context)

@@ -1,0 +1,264 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// Resolves conflicts over values that must be unique: of the objects that would have the same values one survives. Writes nothing.
+///
+/// ```
+///  new object ──what was set, where it wins──▶ survivor: the row's object, else the first of the new ones
+///      ▲                                          ▲
+///      └── references ───────redirected───────────┘
+/// ```
+/// The new object leaves the context; an object that has a row itself is treated as ``resolve(stored:against:_:)`` says.
+final class ConstraintConflictResolution {
+    let context: NSManagedObjectContext
+    let type: NSMergePolicyType
+    /// Who took the place of whom.
+    private var survivors: [ObjectIdentifier: NSManagedObject] = [:]
+    private var dropped: [NSManagedObject] = []
+    /// Objects of the row conflicts that this came to.
+    private lazy var rows = RowConflictResolution(context, .rollbackMergePolicyType)
+
+    var prefersMine: Bool { type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType }
+
+    init(_ context: NSManagedObjectContext, _ type: NSMergePolicyType) {
+        self.context = context
+        self.type = type
+    }
+
+    func resolve(_ conflicts: [NSConstraintConflict]) throws {
+        try readRows(of: conflicts.compactMap(\.databaseObject))
+        for conflict in conflicts {
+            let objects = conflict.conflictingObjects.filter(isPresent)
+            if let row = conflict.databaseObject {
+                guard let survivor = survivor(of: row), survivor.isStored, survivor.hasRow else { continue }
+                for object in objects { try resolve(object, against: survivor, conflict.constraint) }
+            } else if let survivor = objects.first(where: \.isStored) ?? objects.first {
+                for object in objects where object !== survivor {
+                    try resolve(object, against: survivor, conflict.constraint)
+                }
+            }
+        }
+        redirectOneWayReferences()
+        context.detach(dropped)
+        for object in dropped { object.leaveRelations() }
+    }
+
+    private func isPresent(_ object: NSManagedObject) -> Bool {
+        object.registry === context.registry && !object.isDeleted && !object.flags.contains(.inaccessible)
+            && survivors[ObjectIdentifier(object)] == nil
+    }
+
+    /// The object, or who took its place.
+    private func survivor(of object: NSManagedObject) -> NSManagedObject? {
+        var object = object
+        while let next = survivors[ObjectIdentifier(object)] { object = next }
+        return isPresent(object) ? object : nil
+    }
+
+    /// Gives the objects of rows that are in the way the rows as they are now, with few statements.
+    private func readRows(of objects: [NSManagedObject]) throws {
+        let clean = objects.filter { isPresent($0) && $0.isStored && !$0.hasChanges }
+        for members in Dictionary(grouping: clean, by: { [Int($0.storeIndex), $0.home.root] }).values {
+            guard let store = members[0].home.store, store.isAttached else { continue }
+            let words = try CoreDataErrors.converting {
+                try store.source.rowWords(members.map(\.primaryKey), root: members[0].home.root, staleness: 0)
+            }
+            for (object, word) in zip(members, words) {
+                if word == 0 || object.isFault {
+                    object.takeRow(word)
+                } else {
+                    let row = RowSnapshot(taking: word)
+                    if object.row?.version != row.version { context.merge(row, into: object) }
+                }
+            }
+        }
+    }
+
+    private func resolve(
+        _ object: NSManagedObject, against survivor: NSManagedObject, _ constraint: [String]
+    ) throws {
+        if object.isStored {
+            try resolve(stored: object, against: survivor, constraint)
+        } else {
+            if prefersMine { giveValues(of: object, to: survivor) }
+            redirectReferences(of: object, to: survivor)
+            drop(object, for: survivor)
+        }
+    }
+
+    private func drop(_ object: NSManagedObject, for survivor: NSManagedObject) {
+        survivors[ObjectIdentifier(object)] = survivor
+        dropped.append(object)
+        context.event.deleted.append(object)
+        if object.hasTemporaryKey, object.cachedID != nil {
+            context.absorbed.append((object.primaryKey, survivor))
+        }
+    }
+
+    // MARK: Objects that have rows themselves
+
+    /// An object that was changed so that it has the values of another one's row. Both are in the store, so the constraint says of two
+    /// rows that they are the same thing.
+    ///
+    /// - Where the context wins, they become one: the other row's object takes what was changed here and is what others refer to
+    ///   from now on, and this one is deleted.
+    /// - Where the store wins, the constraint's properties (under rollback all) are what they were.
+    private func resolve(
+        stored object: NSManagedObject, against survivor: NSManagedObject, _ constraint: [String]
+    ) throws {
+        if prefersMine {
+            giveValues(of: object, to: survivor)
+            for (slot, info) in object.runtime.slots.enumerated()
+            where info.isToMany && info.relationship?.inverseSlot != nil && !info.property.isTransient {
+                _ = object.knownMembers(slot)
+            }
+            redirectReferences(of: object, to: survivor)
+            survivors[ObjectIdentifier(object)] = survivor
+            context.delete(object)
+            return
+        }
+        guard let row = object.row, let store = object.home.store else { return }
+        if type == .rollbackMergePolicyType {
+            let conflict = NSMergeConflict(
+                object, in: store, expectedVersion: row.version, cached: nil, persisted: row)
+            return try rows.resolve([conflict])
+        }
+        for name in constraint {
+            guard let slot = object.runtime.slot(forKey: name) else { continue }
+            if object.runtime.slots[slot].attribute != nil {
+                object.values?[slot] = nil
+                object.values?.changed.remove(slot)
+            } else {
+                object.setToOne(object.committedToOne(slot), slot)
+                object.values?.changed.remove(slot)
+            }
+        }
+        if object.isUpdated, !object.hasPersistentChangedValues { object.flags.remove(.updated) }
+        context.event.refreshed.append(object)
+    }
+
+    // MARK: Values
+
+    /// What was set on the object is set on the survivor; what never was, and what it has already, stays.
+    private func giveValues(of object: NSManagedObject, to survivor: NSManagedObject) {
+        guard let changed = object.values?.changed else { return }
+        for slot in changed {
+            let info = object.runtime.slots[slot]
+            guard let attribute = info.attribute, !attribute.isDerived, !info.property.isTransient,
+                let place = self.slot(slot, of: object, in: survivor)
+            else { continue }
+            survivor.fireIfNeeded(slot: place)
+            let value = object.attributeValue(slot)
+            if survivor.attributeValue(place) != value { survivor.setAttribute(value, place) }
+        }
+    }
+
+    /// The survivor's slot for a property of the object; `nil` where its entity does not have it.
+    private func slot(_ slot: Int, of object: NSManagedObject, in survivor: NSManagedObject) -> Int? {
+        if object.runtime === survivor.runtime { return slot }
+        let info = object.runtime.slots[slot]
+        guard let place = survivor.runtime.slot(forKey: info.name),
+            survivor.runtime.slots[place].property.declaringEntity == info.property.declaringEntity
+        else { return nil }
+        return place
+    }
+
+    // MARK: References
+
+    /// Whoever refers to the object refers to the survivor; where the context wins, the survivor refers to what the object referred to.
+    private func redirectReferences(of object: NSManagedObject, to survivor: NSManagedObject) {
+        guard !object.relations.isEmpty else { return }
+        for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
+            let info = object.runtime.slots[slot]
+            guard !info.property.isTransient else { continue }
+            let place = self.slot(slot, of: object, in: survivor)
+            if info.isToMany {
+                redirectMembers(slot, of: object, to: survivor, place)
+            } else {
+                redirectToOne(slot, of: object, to: survivor, place)
+            }
+        }
+    }
+
+    private func redirectToOne(
+        _ slot: Int, of object: NSManagedObject, to survivor: NSManagedObject, _ place: Int?
+    ) {
+        let info = object.runtime.slots[slot]
+        let target = object.toOne(slot)
+        let wasSet = object.values?.changed.contains(slot) ?? false
+        let inverse = info.relationship?.inverseSlot
+        guard let target, target !== survivor, !target.isDeleted else {
+            if let target, let inverse { target.inverseDidLose(object, inverse) }
+            if prefersMine, wasSet, target == nil, let place { survivor.setToOne(nil, place) }
+            return
+        }
+        guard let inverse else {
+            if prefersMine, wasSet, let place { survivor.setToOne(target, place) }
+            return
+        }
+        // Of one-to-one relationships the other side refers to the object too.
+        let isReferred = !info.isInverseToMany && place.map { survivor.toOne($0) == nil } ?? false
+        let isGiven = place != nil && (wasSet && prefersMine || isReferred)
+        if info.isInverseToMany, isGiven {
+            replace(object, by: survivor, among: target, inverse)
+        } else {
+            target.inverseDidLose(object, inverse)
+            if isGiven, let place { survivor.setToOne(target, place) }
+        }
+        object.assignToOne(nil, slot)
+    }
+
+    /// The survivor stands where the object stood.
+    private func replace(
+        _ object: NSManagedObject, by survivor: NSManagedObject, among target: NSManagedObject, _ slot: Int
+    ) {
+        let members = target.runtime.slots[slot].relationship?.isOrdered == true ? target.knownMembers(slot) : nil
+        let position = members?.position(of: object)
+        let isMember = members?.contains(survivor) ?? false
+        target.removeMember(object, slot)
+        target.addMember(survivor, slot, at: isMember ? nil : position)
+    }
+
+    private func redirectMembers(
+        _ slot: Int, of object: NSManagedObject, to survivor: NSManagedObject, _ place: Int?
+    ) {
+        let info = object.runtime.slots[slot]
+        let inverse = info.relationship?.inverseSlot
+        for member in object.members(slot).members where !member.isDeleted {
+            if let inverse, info.isInverseToMany, member.runtime.slots[inverse].relationship?.isOrdered == true {
+                if place != nil { replace(object, by: survivor, among: member, inverse) }
+                continue
+            }
+            if inverse != nil { object.removeMember(member, slot) }
+            guard let place, member !== survivor, inverse != nil || prefersMine else { continue }
+            survivor.addMember(member, place)
+        }
+    }
+
+    /// Relationships without inverse that lead to an object that is no more: only new and changed objects can have them to a new
+    /// one.
+    private func redirectOneWayReferences() {
+        guard !survivors.isEmpty else { return }
+        for object in context.insertedList + context.updatedList
+        where object.hasChanges && !object.relations.isEmpty && isPresent(object) {
+            for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
+                guard object.runtime.slots[slot].relationship?.inverseSlot == nil else { continue }
+                switch object.relations[index] {
+                case .toOne(let target?):
+                    guard survivors[ObjectIdentifier(target)] != nil else { break }
+                    object.setToOne(survivor(of: target), slot)
+                case .toMany(let members):
+                    for member in members.members {
+                        guard survivors[ObjectIdentifier(member)] != nil, let next = survivor(of: member) else {
+                            continue
+                        }
+                        replace(member, by: next, among: object, slot)
+                    }
+                case .toOne(nil), .unread: break
+                }
+            }
+        }
+    }
+}

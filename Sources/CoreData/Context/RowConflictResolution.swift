@@ -1,0 +1,386 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// Resolves conflicts over rows as a policy of this module does: objects take the store's rows as what they changed from, and
+/// keep or give up what was changed here. Writes nothing.
+///
+/// ```
+///  row as it was read ──changed here──▶ object
+///          │ changed there                 │ kept or given up, property by property
+///          ▼                               ▼
+///  row in the store   ──────────────▶ object on the new row
+/// ```
+/// To-one relationships keep their inverses in step. To-many ones are put on top of the store's members when all rows are taken.
+final class RowConflictResolution {
+    let context: NSManagedObjectContext
+    let type: NSMergePolicyType
+    /// The objects that took a row, and those whose relationships that changed.
+    private var changed: [NSManagedObject] = []
+    private var partners: [Partner] = []
+    /// The to-ones that lead elsewhere than the store's rows say.
+    private var kept: [(object: NSManagedObject, target: NSManagedObject, inverse: Int)] = []
+    /// Those whose rows are inserted again.
+    private var inserted: [NSManagedObject] = []
+    private var looked: Set<ObjectIdentifier> = []
+
+    struct Partner: Hashable {
+        var object: ObjectReference
+        var slot: Int
+    }
+
+    init(_ context: NSManagedObjectContext, _ type: NSMergePolicyType) {
+        self.context = context
+        self.type = type
+    }
+
+    /// Whether what was changed here wins where both changed.
+    var prefersMine: Bool { type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType }
+
+    func resolve(_ conflicts: [NSMergeConflict]) throws {
+        for conflict in conflicts {
+            let object = conflict.sourceObject
+            guard object.registry === context.registry, !object.hasTemporaryKey,
+                !object.flags.contains(.inaccessible)
+            else { continue }
+            looked.insert(ObjectIdentifier(object))
+            if let theirs = try conflict.stored ?? storedRow(of: object) {
+                change(object, theirs)
+            } else {
+                lose(object)
+            }
+        }
+        for object in changed where !object.isDeleted {
+            context.rebaseMembers(object, winsOrder: type != .rollbackMergePolicyType, prefersMine: prefersMine)
+        }
+        for partner in partners { rebase(partner) }
+        for link in kept where !link.target.isDeleted {
+            // Its members may have been read anew, from rows that do not know yet.
+            guard link.target.relations.isRead(link.target.runtime.slots[link.inverse].relation) else { continue }
+            link.target.inverseDidGain(link.object, link.inverse)
+        }
+        for object in inserted { join(object) }
+        for object in changed where !object.isDeleted {
+            if object.isUpdated, !object.hasPersistentChangedValues { object.flags.remove(.updated) }
+            object.withoutNotingChanges { object.awake(fromSnapshotEvents: .mergePolicy) }
+            context.event.refreshed.append(object)
+        }
+    }
+
+    private func storedRow(of object: NSManagedObject) throws -> RowSnapshot? {
+        guard let store = object.home.store, store.isAttached else { return nil }
+        return try CoreDataErrors.converting {
+            try store.source.row(object.primaryKey, root: object.home.root, staleness: 0)
+        }
+    }
+
+    // MARK: Rows that changed
+
+    private func change(_ object: NSManagedObject, _ theirs: RowSnapshot) {
+        if !object.isStored { becomeStored(object) }
+        if !object.isDeleted {
+            take(theirs, object)
+        } else if prefersMine {
+            // It stays deleted; what came to it meanwhile is treated as the delete rules say.
+            object.row = theirs
+            object.relations.removeAll()
+            context.unpropagated.append(object)
+        } else {
+            undelete(object, theirs)
+        }
+    }
+
+    /// Another writer inserted the row again before this one could.
+    private func becomeStored(_ object: NSManagedObject) {
+        object.flags.subtract([.new, .inserted])
+        context.noteChange(of: object)
+    }
+
+    private func take(_ theirs: RowSnapshot, _ object: NSManagedObject) {
+        let before = object.row
+        let kinds = object.runtime.layout.kinds
+        func differs(_ column: Int) -> Bool {
+            guard let before else { return true }
+            return column >= 0 && !before.isEqual(to: theirs, at: column, kind: kinds[column])
+        }
+        var kept: [(slot: Int, target: NSManagedObject?)] = []
+        for (slot, info) in object.runtime.slots.enumerated()
+        where info.column >= 0 && !info.property.isTransient && !(info.attribute?.isDerived ?? false) {
+            let isTheirs = differs(info.column) || differs(info.entityColumn)
+            if info.attribute != nil {
+                mergeAttribute(slot, of: object, isTheirs: isTheirs)
+            } else if let target = mergeToOne(slot, of: object, theirs, isTheirs: isTheirs) {
+                kept.append((slot, target))
+            }
+        }
+        if type == .rollbackMergePolicyType { takeBackMembers(of: object) }
+        object.row = theirs
+        object.forgetFetchedProperties()
+        context.rebaseValues(object)
+        for (slot, info) in object.runtime.slots.enumerated()
+        where info.relationship != nil && !info.isToMany && info.column >= 0 && differs(info.column) {
+            note(object.committedToOne(slot), slot, of: object)
+        }
+        for (slot, target) in kept { keep(target, slot, of: object) }
+        changed.append(object)
+    }
+
+    private func mergeAttribute(_ slot: Int, of object: NSManagedObject, isTheirs: Bool) {
+        let isMine = object.hasLiveValue(slot) && object.isChanged(slot)
+        switch (isMine, isTheirs) {
+        case (true, true) where prefersMine, (true, false) where type != .rollbackMergePolicyType:
+            object.liveValues().changed.insert(slot)
+        case (true, _):
+            object.values?[slot] = nil
+            object.values?.changed.remove(slot)
+        case (false, true) where type == .overwriteMergePolicyType && object.isUpdated:
+            if object.row?.isUnreadable(object.runtime.slots[slot].column) ?? true { return }
+            let value = object.committedAttribute(slot)
+            object.liveValues()[slot] = value
+            object.liveValues().changed.insert(slot)
+        case (false, _):
+            // Set to the value that it had is not changed.
+            object.values?.changed.remove(slot)
+        }
+    }
+
+    // MARK: To-one relationships
+
+    /// What the relationship shall lead to against what the store says; `nil` where it shall be what the store says.
+    private func mergeToOne(
+        _ slot: Int, of object: NSManagedObject, _ theirs: RowSnapshot, isTheirs: Bool
+    ) -> NSManagedObject?? {
+        let isMine = object.isChanged(slot)
+        guard isMine || isTheirs else {
+            object.values?.changed.remove(slot)
+            return nil
+        }
+        let committed = object.committedToOne(slot)
+        let mine = object.toOne(slot)
+        let keeps: Bool =
+            isMine
+            ? (isTheirs ? prefersMine : type != .rollbackMergePolicyType)
+            : type == .overwriteMergePolicyType && object.isUpdated
+        note(committed, slot, of: object)
+        note(mine, slot, of: object)
+        if isMine, isTheirs, !object.isChangedToOne(key: mine?.primaryKey, in: theirs, slot) {
+            // Both did the same.
+            object.relations.forget(object.runtime.slots[slot].relation)
+            object.values?.changed.remove(slot)
+            return nil
+        }
+        if keeps, isTheirs, let mine, isGone(mine) {
+            // There is nothing any more to lead to.
+        } else if keeps {
+            if !isTheirs {
+                object.liveValues().changed.insert(slot)
+                return nil
+            }
+            return .some(mine)
+        }
+        giveUp(slot, of: object, mine, committed, isTheirs: isTheirs)
+        return nil
+    }
+
+    /// The relationship is what the store says: the other side of what was set here learns of it.
+    private func giveUp(
+        _ slot: Int, of object: NSManagedObject, _ mine: NSManagedObject?, _ committed: NSManagedObject?,
+        isTheirs: Bool
+    ) {
+        let inverse = object.runtime.slots[slot].relationship?.inverseSlot
+        object.relations.forget(object.runtime.slots[slot].relation)
+        object.values?.changed.remove(slot)
+        guard let inverse, mine !== committed else { return }
+        mine?.inverseDidLose(object, inverse)
+        if !isTheirs { committed?.inverseDidGain(object, inverse) }
+    }
+
+    /// On top of the store's row, the relationship leads to what it led to here.
+    private func keep(_ target: NSManagedObject?, _ slot: Int, of object: NSManagedObject) {
+        object.relations.forget(object.runtime.slots[slot].relation)
+        let theirs = object.toOne(slot)
+        for partner in [theirs, target].compactMap({ $0 }) { refreshUnlessChanged(partner) }
+        note(theirs, slot, of: object)
+        guard theirs !== target else {
+            object.values?.changed.remove(slot)
+            return
+        }
+        object.assignToOne(target, slot)
+        object.markChanged(slot)
+        guard let inverse = object.runtime.slots[slot].relationship?.inverseSlot else { return }
+        theirs?.inverseDidLose(object, inverse)
+        target?.inverseDidGain(object, inverse)
+        if let target { kept.append((object, target, inverse)) }
+    }
+
+    private func note(_ target: NSManagedObject?, _ slot: Int, of object: NSManagedObject) {
+        guard let target, let inverse = object.runtime.slots[slot].relationship?.inverseSlot,
+            target.runtime.slots[inverse].isToMany
+        else { return }
+        partners.append(Partner(object: ObjectReference(target), slot: inverse))
+    }
+
+    /// An object at the other end that is not changed here takes the row that the store has now.
+    private func refreshUnlessChanged(_ object: NSManagedObject) {
+        guard object.isStored, !object.hasChanges, !object.flags.contains(.inaccessible),
+            looked.insert(ObjectIdentifier(object)).inserted
+        else { return }
+        do {
+            guard let row = try storedRow(of: object) else { return context.delete(object) }
+            if object.isFault {
+                object.row = row
+            } else if object.row?.version != row.version {
+                context.merge(row, into: object)
+            }
+        } catch { context.noteReadFailure(error, "\(object.objectID)") }
+    }
+
+    private func isGone(_ object: NSManagedObject) -> Bool {
+        guard object.isStored else { return false }
+        if object.isDeleted || object.flags.contains(.inaccessible) { return true }
+        do { return try storedRow(of: object) == nil } catch {
+            context.noteReadFailure(error, "\(object.objectID)")
+            return false
+        }
+    }
+
+    // MARK: To-many relationships
+
+    private func rebase(_ partner: Partner) {
+        let object = partner.object.object
+        guard object.isStored, !object.isDeleted, !object.flags.contains(.inaccessible) else { return }
+        context.rebaseMembers(object, slot: partner.slot, winsOrder: true, prefersMine: prefersMine)
+    }
+
+    /// Of relationships that are the object's own, and not its members', what was added and removed here is taken back.
+    private func takeBackMembers(of object: NSManagedObject) {
+        for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
+            let info = object.runtime.slots[slot]
+            guard info.isToMany, !info.property.isTransient, case .toMany(let members) = object.relations[index],
+                members.hasChanges, info.relationship?.inverseSlot == nil || info.isInverseToMany
+            else { continue }
+            let (added, removed) = (members.added, members.removed)
+            object.relations.forget(index)
+            object.values?.changed.remove(slot)
+            guard let inverse = info.relationship?.inverseSlot else { continue }
+            for member in added { member.object.inverseDidLose(object, inverse) }
+            for member in removed { member.object.inverseDidGain(object, inverse) }
+        }
+    }
+
+    // MARK: Rows that are gone
+
+    private func lose(_ object: NSManagedObject) {
+        guard !object.isDeleted else { return }
+        if prefersMine, object.hasRow, object.isUpdated {
+            insertAgain(object)
+        } else {
+            context.delete(object)
+        }
+    }
+
+    /// The object's row is inserted once more under its key, with all that the object has; members whose rows lead to it are left
+    /// to what their rows say.
+    private func insertAgain(_ object: NSManagedObject) {
+        for (index, slot) in object.runtime.relationSlots.enumerated() {
+            let info = object.runtime.slots[slot]
+            guard !info.property.isTransient else { continue }
+            if !info.isToMany {
+                if let target = object.toOne(slot), isGone(target) { object.assignToOne(nil, slot) }
+            } else if case .toMany(let members) = object.relations[index] {
+                let isOwn = info.relationship?.inverseSlot == nil || info.isInverseToMany
+                let present = isOwn && members.isKnown ? members.members : members.added.map(\.object)
+                if !isOwn { members.members.forEach(refreshUnlessChanged) }
+                let made = ToManyMembers(isOrdered: members.isOrdered, isKnown: true)
+                for member in present where !isGone(member) { made.add(member) }
+                object.relations.forget(index)
+                object.relations.setMembers(index, made, of: object.home.relationCount)
+            }
+        }
+        object.flags.remove(.updated)
+        object.flags.formUnion([.new, .inserted])
+        if !object.flags.contains(.listedInserted) {
+            object.flags.insert(.listedInserted)
+            context.insertedList.append(object)
+        }
+        changed.append(object)
+        inserted.append(object)
+    }
+
+    /// The objects that it refers to refer to it, where the store's rows no longer said so.
+    private func join(_ object: NSManagedObject) {
+        for (index, slot) in object.runtime.relationSlots.enumerated() {
+            guard let inverse = object.runtime.slots[slot].relationship?.inverseSlot else { continue }
+            var targets: [NSManagedObject] = []
+            switch object.relations[index] {
+            case .toOne(let target?): targets = [target]
+            case .toMany(let members): targets = members.members
+            case .toOne(nil), .unread: break
+            }
+            for target in targets where !target.isDeleted {
+                guard target.relations.isRead(target.runtime.slots[inverse].relation) else { continue }
+                target.inverseDidGain(object, inverse)
+            }
+        }
+    }
+
+    // MARK: Deletions that are taken back
+
+    /// The object is there again, and with it what its deletion did to others.
+    private func undelete(_ object: NSManagedObject, _ theirs: RowSnapshot) {
+        returnObject(object)
+        object.row = theirs
+        var next = [object]
+        while let returned = next.popLast() {
+            for step in returned.home.deleteSteps {
+                let targets =
+                    step.isToMany
+                    ? returned.knownMembers(step.slot).members : returned.toOne(step.slot).map { [$0] } ?? []
+                for target in targets {
+                    if step.cascades, target.isDeleted {
+                        returnObject(target)
+                        next.append(target)
+                    } else if step.inverse >= 0 {
+                        restoreReference(of: target, step.inverse, to: returned)
+                    }
+                }
+            }
+        }
+    }
+
+    private func returnObject(_ object: NSManagedObject) {
+        object.flags.remove(.deleted)
+        context.unpropagated.removeAll { $0 === object }
+        object.values = nil
+        object.relations.removeAll()
+        object.forgetFetchedProperties()
+        changed.append(object)
+    }
+
+    /// The other side lost the object when it was deleted.
+    private func restoreReference(of target: NSManagedObject, _ slot: Int, to object: NSManagedObject) {
+        let info = target.runtime.slots[slot]
+        guard !target.isDeleted, target.relations.isRead(info.relation) else { return }
+        if case .toMany(let members) = target.relations[info.relation] {
+            if members.removed.contains(ObjectReference(object)) || members.isKnown && !members.contains(object) {
+                target.inverseDidGain(
+                    object, slot)
+                partners.append(Partner(object: ObjectReference(target), slot: slot))
+            }
+        } else if target.toOne(slot) == nil, target.committedToOne(slot) === object {
+            target.relations.forget(info.relation)
+            target.values?.changed.remove(slot)
+            if target.isUpdated, !target.hasPersistentChangedValues { target.flags.remove(.updated) }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Whether a to-one whose destination has that key is not what the row says.
+    fileprivate final func isChangedToOne(key: Int64?, in row: RowSnapshot, _ slot: Int) -> Bool {
+        let column = runtime.slots[slot].column
+        guard let key else { return !row.isNull(column) }
+        return row.isNull(column) || row.integer(column) != key
+    }
+}
