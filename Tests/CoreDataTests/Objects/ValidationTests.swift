@@ -26,7 +26,8 @@ import Testing
     func proposedMembers() throws {
         let model = Library.model()
         let tags = model.entitiesByName["Book"]?.relationshipsByName["tags"]
-        (tags?.minCount, tags?.maxCount) = (2, 3)
+        tags?.minCount = 2
+        tags?.maxCount = 3
         try LibraryStack(model: model).story { context in
             let book = Book(context: context)
             let members = (0..<4).map { _ in Tag(context: context) }
