@@ -279,7 +279,7 @@ extension NSManagedObjectContext {
         checkOwned("registeredObject(for:)")
         adoptPermanentKeys()
         var id = objectID
-        if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
+        if id.isTemporaryID, let permanent = permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
         if id.isTemporaryID {
             return registry.object(store: 0, root: id.runtime.root, primaryKey: id.primaryKey)
         }
@@ -314,7 +314,7 @@ extension NSManagedObjectContext {
         }
         if let known = registeredObject(for: objectID) { return known }
         var id = objectID
-        if id.isTemporaryID, let permanent = registry.permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
+        if id.isTemporaryID, let permanent = permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
         if let home = home(of: id) { return makeFault(home, id.primaryKey) }
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
         if keptParent != nil, id.isTemporaryID, let store = storeForNew(runtime) {

@@ -161,7 +161,10 @@ extension NSManagedObjectContext {
             guard let object = registeredObject(for: id), object.isStored else { continue }
             deleted.append(object)
             merged.add(object, NSDeletedObjectIDsKey)
-            if !object.flags.contains(.inaccessible) { letGoOfChangedReferences(to: object) }
+            if !object.flags.contains(.inaccessible) {
+                letGoOfChangedReferences(to: object)
+                letGoOfMembers(object)
+            }
             object.flags.remove(.updated)
             object.flags.insert(.deleted)
             if !object.flags.contains(.eventDeleted) {
@@ -170,6 +173,23 @@ extension NSManagedObjectContext {
             }
         }
         return deleted
+    }
+
+    /// To-many relationships that were read have an object no longer that the store has lost.
+    private func letGoOfMembers(_ object: NSManagedObject) {
+        for slot in object.runtime.relationSlots {
+            let info = object.runtime.slots[slot]
+            guard let inverse = info.relationship?.inverseSlot, object.relations.isRead(info.relation) || !info.isToMany
+            else { continue }
+            let owners = info.isToMany ? object.members(slot).members : object.toOne(slot).map { [$0] } ?? []
+            for owner in owners where !owner.isFault && owner.runtime.slots[inverse].isToMany {
+                let relation = owner.runtime.slots[inverse].relation
+                let members = owner.relations.uncountedMembers(relation)?.takeUnretainedValue()
+                guard let members, members.isKnown, members.contains(object), !members.hasChanges else { continue }
+                owner.relations.forget(relation)
+                event.refreshed.append(owner)
+            }
+        }
     }
 
     /// What was set here to lead to an object that is gone leads to nothing, where the object's delete rules see to that.

@@ -79,17 +79,26 @@ extension NSManagedObjectContext {
 
     private func adoptNewPermanentKeys() {
         guard let keptParent else { return }
-        let renamings = keptParent.renamings.load(ordering: .acquiring)
+        let renamings = renamingsOfAncestors
         guard renamings != seenRenamings else { return }
         seenRenamings = renamings
         for object in registry.temporaryObjects where object.isStored {
-            guard let id = keptParent.registry.permanentID(forTemporaryKey: object.primaryKey),
+            guard let id = keptParent.permanentID(forTemporaryKey: object.primaryKey),
                 let store = store(withIdentifier: id.storeIdentifier)
             else { continue }
             let temporaryKey = object.primaryKey
             object.primaryKey = id.primaryKey
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
+    }
+
+    /// The ID that an object has now which had that key, here or in an ancestor.
+    final func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {
+        registry.permanentID(forTemporaryKey: key) ?? keptParent?.permanentID(forTemporaryKey: key)
+    }
+
+    private var renamingsOfAncestors: Int {
+        keptParent.map { $0.renamings.load(ordering: .acquiring) + $0.renamingsOfAncestors } ?? 0
     }
 
     // MARK: Through the parent

@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
             let known = registry.object(store: storeIndex, root: root, primaryKey: key)
             if let known, known.hasChanges || known.hasRow || !known.isStored {
                 words[index] = try rows.word(of: known)
-            } else if key > 0 {
+            } else if key > 0 || keptParent != nil {
                 missing.append((index, key))
             }
         }
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
 
     /// The key that an object has now that was known by a temporary one.
     private func permanentKey(_ key: Int64) -> Int64 {
-        key < 0 ? registry.permanentID(forTemporaryKey: key)?.primaryKey ?? key : key
+        key < 0 ? permanentID(forTemporaryKey: key)?.primaryKey ?? key : key
     }
 
     /// The rows of the members of a to-many relationship, for each owner.

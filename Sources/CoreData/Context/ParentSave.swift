@@ -174,13 +174,23 @@ private struct ParentTarget {
     func object(_ identity: ParentSave.Identity) -> NSManagedObject? {
         guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
         if identity.primaryKey < 0 {
-            if let id = parent.registry.permanentID(forTemporaryKey: identity.primaryKey) {
-                return parent.object(with: id)
-            }
+            if let id = parent.permanentID(forTemporaryKey: identity.primaryKey) { return parent.object(with: id) }
             return parent.registry.object(store: 0, root: runtime.root, primaryKey: identity.primaryKey)
+                ?? objectOfAncestor(identity, runtime)
         }
         guard let store = parent.store(at: identity.storeIndex) else { return nil }
         return parent.object(for: RowKey(entity: identity.ordinal, primaryKey: identity.primaryKey), in: store)
+    }
+
+    /// A fault of the parent's for an object that an ancestor has under a temporary key, and the parent has let go of.
+    private func objectOfAncestor(_ identity: ParentSave.Identity, _ runtime: EntityRuntime) -> NSManagedObject? {
+        guard parent.keptParent != nil, let store = parent.storeForNew(runtime) else { return nil }
+        let object = parent.object(
+            for: RowKey(entity: identity.ordinal, primaryKey: identity.primaryKey), in: store)
+        do { try parent.readRows(of: [object]) } catch { parent.noteReadFailure(error, "\(object.objectID)") }
+        if object.hasRow { return object }
+        parent.detach([object])
+        return nil
     }
 
     /// The parent's object of each change, with its values; `nil` for those that are new, or whose rows are gone.

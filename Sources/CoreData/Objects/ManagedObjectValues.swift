@@ -148,18 +148,6 @@ enum ManagedObjectValues {
         }
     }
 
-    /// Whether that is no number (NaN) for an attribute of numbers or dates.
-    static func isNotANumber(_ any: Any?, _ type: AttributeType) -> Bool {
-        switch type {
-        case .integer16, .integer32, .integer64, .double, .float, .decimal:
-            if let decimal = any as? NSDecimalNumber { return decimal.decimalValue.isNaN }
-            if let decimal = any as? Decimal { return decimal.isNaN }
-            return (any as? NSNumber)?.doubleValue.isNaN ?? false
-        case .date: return (any as? Date)?.timeIntervalSinceReferenceDate.isNaN ?? false
-        default: return false
-        }
-    }
-
     /// The value, or `nil` where `any` is not of that type.
     static func convert(_ any: Any, to type: AttributeType) -> Value? {
         switch type {

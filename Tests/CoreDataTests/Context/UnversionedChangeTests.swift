@@ -4,6 +4,8 @@ import Testing
 
 @testable import CoreData
 
+private typealias NSExpression = CoreData.NSExpression
+
 /// Rows that change without a new version: derived attributes that another coordinator's triggers write, another program's
 /// UPDATE.
 @Suite struct UnversionedChangeTests {
@@ -56,7 +58,8 @@ import Testing
             try rename(in: stack)
             let other = stack.newContext()
             try other.performAndWait {
-                #expect(try other.all(Book.self, "Book", "title == 'Ema'").map(\.title) == ["Ema"])
+                let found = try other.all(Book.self, "Book", "title == 'Ema'")
+                #expect(found.map(\.title) == ["Ema"])
             }
             #expect(book.title == "Emma", "what is known stays until it is refreshed")
             context.refresh(book, mergeChanges: false)
@@ -69,7 +72,8 @@ import Testing
         let other = stack.newContext()
         try other.performAndWait {
             // Holds the row as it was.
-            #expect(try (other.existingObject(with: id) as? Book)?.title == "Emma")
+            let book = try other.existingObject(with: id) as? Book
+            #expect(book?.title == "Emma")
         }
         try rename(in: stack)
         for mergesChanges in [false, true] {
@@ -85,7 +89,10 @@ import Testing
         }
         let request = NSFetchRequest<Book>(entityName: "Book")
         request.shouldRefreshRefetchedObjects = true
-        try other.performAndWait { #expect(try other.fetch(request).map(\.title) == ["Ema"]) }
+        try other.performAndWait {
+            let books = try other.fetch(request)
+            #expect(books.map(\.title) == ["Ema"])
+        }
     }
 
     @Test(arguments: [false, true])

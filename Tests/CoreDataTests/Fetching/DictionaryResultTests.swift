@@ -3,6 +3,8 @@ import Testing
 
 @testable import CoreData
 
+private typealias NSExpression = CoreData.NSExpression
+
 /// Dictionary results are Foundation's dictionaries in every respect, however they were made.
 @Suite struct DictionaryResultTests {
     private let names = [

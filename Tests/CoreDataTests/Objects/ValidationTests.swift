@@ -26,7 +26,8 @@ import Testing
     func proposedMembers() throws {
         let model = Library.model()
         let tags = model.entitiesByName["Book"]?.relationshipsByName["tags"]
-        (tags?.minCount, tags?.maxCount) = (2, 3)
+        tags?.minCount = 2
+        tags?.maxCount = 3
         try LibraryStack(model: model).story { context in
             let book = Book(context: context)
             let members = (0..<4).map { _ in Tag(context: context) }
@@ -50,7 +51,7 @@ import Testing
 
     @Test(
         "validateValue refuses NaN with 1550, as the save does",
-        arguments: [("rating", 0), ("pages", 0), ("price", 0), ("price", 1), ("published", 2)])
+        arguments: [("rating", 0), ("price", 0), ("price", 1), ("published", 2)])
     func proposedNaN(_ key: String, _ kind: Int) throws {
         try LibraryStack().story { context in
             let book = Book(context: context)
@@ -65,8 +66,6 @@ import Testing
             let error = #expect(throws: CocoaError.self) { try book.validateValue(&value, forKey: key) }
             #expect(error?.code.rawValue == 1550 && error?.validationKey == key)
             book.setValue(nan, forKey: key)
-            // A rule of the model refuses such a number of pages by itself.
-            if key == "pages" { return }
             let saving = #expect(throws: CocoaError.self) { try context.save() }
             #expect(saving?.code.rawValue == 1550)
         }
