@@ -40,13 +40,20 @@ struct MemorySave {
             changes.updates.map { (key: $0.old.key, version: $0.old.version) }
             + deletions.map { (key: $0.key, version: $0.version) }
             + changes.checks.map { (key: $0.key, version: $0.version) }
-        return expected.compactMap { key, version in
-            let row = row(key)
-            guard row?.version != version else { return nil }
-            var conflict = SaveFailure.Conflict(key: key, expectedVersion: version, persisted: row)
-            conflict.cached = row
-            return conflict
+        // Rows that were deleted and are to be there again, where somebody else was faster.
+        let again = changes.insertions.filter { $0.row.version != 1 }.compactMap { insertion in
+            row(insertion.row.key).map {
+                SaveFailure.Conflict(key: insertion.row.key, expectedVersion: 0, persisted: $0)
+            }
         }
+        return again
+            + expected.compactMap { key, version in
+                let row = row(key)
+                guard row?.version != version else { return nil }
+                var conflict = SaveFailure.Conflict(key: key, expectedVersion: version, persisted: row)
+                conflict.cached = row
+                return conflict
+            }
     }
 
     private func row(_ key: RowKey) -> RowSnapshot? {

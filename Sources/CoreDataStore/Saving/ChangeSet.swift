@@ -2,7 +2,8 @@ import CoreDataPrimitives
 
 /// What one save writes to one store: rows as they were and as they shall be.
 package struct ChangeSet: Sendable {
-    /// A row that is new; its key has been allocated, its version is 1.
+    /// A row that is new; its key has been allocated, its version is 1. A row that was deleted and shall be there again has its key,
+    /// and another version.
     package struct Insertion: Sendable {
         package var row: RowSnapshot
 

@@ -28,11 +28,22 @@ struct SaveInquest {
             changes.updates.map { (key: $0.old.key, version: $0.old.version) }
             + deletions.map { (key: $0.key, version: $0.version) }
             + changes.checks.map { (key: $0.key, version: $0.version) }
-        return try expected.compactMap { key, version in
-            guard try self.version(of: key) != Int64(version) else { return nil }
-            // On this thread the engine reads by the same connection, so the row is of the same state.
-            let persisted = try engine.row(key.primaryKey, root: engine.model.entities[key.entity].root)
-            return SaveFailure.Conflict(key: key, expectedVersion: version, persisted: persisted)
+        return try conflicts(insertedAgain: changes)
+            + expected.compactMap { key, version in
+                guard try self.version(of: key) != Int64(version) else { return nil }
+                // On this thread the engine reads by the same connection, so the row is of the same state.
+                let persisted = try engine.row(key.primaryKey, root: engine.model.entities[key.entity].root)
+                return SaveFailure.Conflict(key: key, expectedVersion: version, persisted: persisted)
+            }
+    }
+
+    /// Rows that were deleted and are to be there again, where somebody else was faster to insert them again.
+    private func conflicts(insertedAgain changes: ChangeSet) throws -> [SaveFailure.Conflict] {
+        try changes.insertions.filter { $0.row.version != 1 }.compactMap { insertion in
+            let key = insertion.row.key
+            return try engine.row(key.primaryKey, root: engine.model.entities[key.entity].root).map {
+                SaveFailure.Conflict(key: key, expectedVersion: 0, persisted: $0)
+            }
         }
     }
 

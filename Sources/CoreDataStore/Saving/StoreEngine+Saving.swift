@@ -69,8 +69,7 @@ extension StoreEngine {
         if case .conflicts(let conflicts) = found { return SaveFailure.conflicts(learned(conflicts, since: moment)) }
         if let found { return found }
         // The row that was in the way has gone meanwhile; to save again will do.
-        return failure
-            ?? SQLFailure(kind: .busy, code: 0, message: "another writer changed rows while they were being saved")
+        return failure ?? SaveFailure.conflicts([])
     }
 
     /// Puts right what the row cache has of the rows, and notes with each conflict what it had.

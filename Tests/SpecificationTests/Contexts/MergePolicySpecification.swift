@@ -291,6 +291,44 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.all)
+    func aRowThatTwoInsertAgainHasTheChangesOfBoth(_ store: SpecifiedStore) throws {  // I8
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+            try store.checkContexts(test: "aRowThatTwoInsertAgainHasTheChangesOfBoth") { stack in
+                let contexts = [stack.newContext(), stack.newContext()]
+                let id = try contexts[0].performAndWait { try makeBook(contexts[0]) }
+                let books = try contexts.map { context in
+                    try context.performAndWait { () throws -> NSManagedObject in
+                        context.mergePolicy = policy
+                        let book = try context.existingObject(with: id)
+                        _ = (book.text("title"), book.names(of: "tags"))
+                        return book
+                    }
+                }
+                try stack.story { other throws in
+                    other.delete(try other.existingObject(with: id))
+                    try other.save()
+                }
+                for (index, context) in contexts.enumerated() {
+                    try context.performAndWait {
+                        if index == 0 {
+                            books[0].setValue("mine", forKey: "title")
+                        } else {
+                            books[1].setValue(9, forKey: "pages")
+                        }
+                        try context.save()
+                    }
+                }
+                try stack.story { fresh throws in
+                    let book = try fresh.existingObject(with: id)
+                    #expect(book.text("title") == (policy == .overwrite ? "One" : "mine"))
+                    #expect(book.value(forKey: "pages") as? Int == 9)
+                    #expect(try fresh.all("Book").count == 1)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
     func aRowThatWasDeletedHereIsDeletedOrReturns(_ store: SpecifiedStore) throws {  // I2, I8
         for policy in Self.policies {
             try store.checkContexts(
