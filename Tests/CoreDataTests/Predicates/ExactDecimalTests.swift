@@ -9,7 +9,7 @@ private typealias NSExpression = CoreData.NSExpression
 @Suite struct ExactDecimalTests {
     private func stack() throws -> LibraryStack {
         let model = Library.model()
-        model.entitiesByName["Book"]?.properties.append(Library.attribute("size", .integer64AttributeType))
+        model.entitiesByName["Book"]?.properties.append(Library.attribute("amount", .integer64AttributeType))
         let stack = try LibraryStack(model: model)
         try stack.story { context in
             let author = Author(context: context)
@@ -19,7 +19,7 @@ private typealias NSExpression = CoreData.NSExpression
                 book.title = title
                 book.price = Decimal(string: price)
                 book.rating = Double(price) ?? 0
-                book.setValue(size, forKey: "size")
+                book.setValue(size, forKey: "amount")
                 if title != "c" { book.author = author }
             }
             try context.save()
@@ -34,8 +34,8 @@ private typealias NSExpression = CoreData.NSExpression
         ("price - 1 == 0.1", 1), ("price / 3 == 0.1", 1), ("price / 0 == nil", 3),
         ("SUBQUERY(author.books, $b, $b.price * 3 == 6.6).@count == 1", 2), ("price * 2 == 2.2", 1),
         ("rating * 3 == 0.9", 0), ("rating * 3 > 3.3", 2), ("price * 1 == price", 3), ("price / 2 == 0.55", 1),
-        ("abs:(size) > 0", 3), ("author.books.@sum.size < 0", 2), ("size / -1 > 0", 2), ("size + size < 0", 2),
-        ("author.books.@avg.size < 0", 2), ("-(size) > 0", 2),
+        ("abs:(amount) > 0", 3), ("author.books.@sum.amount < 0", 2), ("amount / -1 > 0", 2), ("amount + amount < 0", 2),
+        ("author.books.@avg.amount < 0", 2), ("-(amount) > 0", 2),
     ])
     func predicates(_ format: String, _ count: Int) throws {
         try stack().story { context in
