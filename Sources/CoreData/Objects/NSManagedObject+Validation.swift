@@ -145,6 +145,16 @@ extension NSManagedObject {
         }
     }
 
+    private static func isNotANumber(_ value: AnyObject) -> Bool {
+        switch value {
+        case let number as NSDecimalNumber: number.decimalValue.isNaN
+        case let number as NSNumber: number.doubleValue.isNaN
+        case let date as NSDate: date.timeIntervalSinceReferenceDate.isNaN
+        case let date as Date: date.timeIntervalSinceReferenceDate.isNaN
+        default: false
+        }
+    }
+
     private final func validateRules(_ errors: inout [any Error]) {
         for rule in runtime.validation.rules {
             fireIfNeeded(key: nil)
@@ -277,7 +287,7 @@ extension NSManagedObject {
             if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
         } else if info.attribute != nil {
             // No rule has anything to say of what is no number.
-            if info.column >= 0, ManagedObjectValues.isNotANumber(present, info.type) {
+            if info.column >= 0, let present, Self.isNotANumber(present) {
                 throw ValidationErrors.notANumber(key, of: self)
             }
             if let number = present as? NSNumber,
