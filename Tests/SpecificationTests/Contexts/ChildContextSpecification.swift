@@ -177,6 +177,43 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.all)
+    func objectsThatOnlyAnAncestorHoldsAreFound(_ store: SpecifiedStore) throws {
+        try story(store) { family throws in
+            let child = family.child
+            let grandchild = NSManagedObjectContext(.privateQueue)
+            grandchild.parent = child
+            let unsaved = try family.parent { parent throws in
+                parent.retainsRegisteredObjects = true
+                return parent.insert("Tag", ["name": "t"]).objectID
+            }
+            let identifier = try grandchild.performAndWait {
+                let tag = try grandchild.existingObject(with: unsaved)
+                let book = grandchild.insert("Book", ["title": "One", "tags": NSOrderedSet(array: [tag])])
+                try grandchild.save()
+                try child.save()
+                book.setValue("Two", forKey: "title")
+                tag.setValue("changed", forKey: "name")
+                try grandchild.save()
+                try child.save()
+                return book.objectID
+            }
+            try family.parent { parent throws in
+                #expect(parent.object(with: unsaved).text("name") == "changed")
+                #expect(parent.object(with: unsaved).names(of: "books", by: "title") == ["Two"])
+                try parent.save()
+            }
+            try grandchild.performAndWait {
+                grandchild.delete(grandchild.object(with: identifier))
+                try grandchild.save()
+                try child.save()
+            }
+            try family.parent { try $0.save() }
+            #expect(try family.stored("Book", by: "title") == [])
+            #expect(try family.stored("Tag") == ["changed"])
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
     func theParentsChangesShowAfterARefresh(_ store: SpecifiedStore) throws {
         // K3
         try story(store) { family throws in
