@@ -61,8 +61,8 @@ import Testing
         let scratch = try Scratch()
         _ = try scratch.write(
             "import CoreData\nfunc add(_ context: NSManagedObjectContext) {\n    context.parent = nil\n}\n",
-            to: "Left/Add.swift")
-        let run = try CommandRun.coredata("port", "--check", scratch.path("Left"))
+            to: "Add.swift")
+        let run = try CommandRun.coredata("port", "--check", scratch.path("Add.swift"))
         #expect(run.status == 1)
         #expect(run.output.contains("place to see to"), "\(run.output)")
     }
