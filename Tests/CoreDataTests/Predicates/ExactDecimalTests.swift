@@ -34,7 +34,8 @@ private typealias NSExpression = CoreData.NSExpression
         ("price - 1 == 0.1", 1), ("price / 3 == 0.1", 1), ("price / 0 == nil", 3),
         ("SUBQUERY(author.books, $b, $b.price * 3 == 6.6).@count == 1", 2), ("price * 2 == 2.2", 1),
         ("rating * 3 == 0.9", 0), ("rating * 3 > 3.3", 2), ("price * 1 == price", 3), ("price / 2 == 0.55", 1),
-        ("abs:(amount) > 0", 3), ("author.books.@sum.amount < 0", 2), ("amount / -1 > 0", 2), ("amount + amount < 0", 2),
+        ("abs:(amount) > 0", 3), ("author.books.@sum.amount < 0", 2), ("amount / -1 > 0", 2),
+        ("amount + amount < 0", 2),
         ("author.books.@avg.amount < 0", 2), ("-(amount) > 0", 2),
     ])
     func predicates(_ format: String, _ count: Int) throws {
