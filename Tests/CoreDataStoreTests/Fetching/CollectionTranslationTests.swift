@@ -65,7 +65,8 @@ import Testing
             .integer(10)),
         .check(
             "Author", "books.@avg.price > 10",
-            "ZAUTHOR t0 WHERE (SELECT COALESCE(CDDecimalAverage(t1.ZPRICE), 0) FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?",
+            "ZAUTHOR t0 WHERE (SELECT COALESCE(CDDecimalAverage(t1.ZPRICE), 0) "
+                + "FROM ZBOOK t1 WHERE t1.ZAUTHOR = t0.Z_PK) > ?",
             .integer(10)),
         .check(
             "Author", "books.@max.published < now()",
