@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     /// They keep their temporary keys until the context next reads, so that nothing changes under its user's hands.
     @inline(__always)
     final func adoptPermanentKeys() {
-        if keptParent != nil { adoptNewPermanentKeys() }
+        if isChild { adoptNewPermanentKeys() }
     }
 
     private func adoptNewPermanentKeys() {

@@ -72,7 +72,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { keptParent }
         set { setParent(newValue) }
     }
-    final var keptParent: NSManagedObjectContext?
+    @exclusivity(unchecked) final var keptParent: NSManagedObjectContext? {
+        didSet { isChild = keptParent != nil }
+    }
+    /// Whether there is a parent, to be asked for each object.
+    @exclusivity(unchecked) private(set) final var isChild = false
     /// Contexts that have this one as their parent.
     final let children = ContextChildren()
     /// The coordinator's stores as seen through the parent, by index.

@@ -20,17 +20,20 @@ final class AttachedStore: @unchecked Sendable {
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
     /// Whether the store is still a coordinator's.
-    var isAttached: Bool { base?.isAttached ?? !isClosed.load(ordering: .relaxed) }
-    private let isClosed = Atomic<Bool>(false)
-    /// The coordinator's store, where this is how a child context sees it.
-    private let base: AttachedStore?
+    var isAttached: Bool { !closing.isClosed.load(ordering: .relaxed) }
+    /// Shared with what child contexts see of the store.
+    private let closing: Closing
+
+    private final class Closing: Sendable {
+        let isClosed = Atomic<Bool>(false)
+    }
 
     init(_ store: NSPersistentStore, source: any RowSource, index: Int32, postsRemoteChanges: Bool = false) {
         remoteChanges = postsRemoteChanges ? RemoteChanges() : nil
         self.store = store
         self.source = source
         self.index = index
-        base = nil
+        closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier)
         reference.take(self)
@@ -43,7 +46,7 @@ final class AttachedStore: @unchecked Sendable {
         store = base.store
         self.source = source
         index = base.index
-        self.base = base
+        closing = base.closing
         cache = base.cache
         reference = base.reference
     }
@@ -119,7 +122,7 @@ final class AttachedStore: @unchecked Sendable {
     }
 
     func close() {
-        isClosed.store(true, ordering: .relaxed)
+        closing.isClosed.store(true, ordering: .relaxed)
         remoteChanges?.end()
         source.close()
         store.state.withLock { $0.coordinator = nil }
