@@ -45,7 +45,7 @@ public struct ManagedMemberList {
 
     /// Lists a property.
     ///
-    /// - Parameter get: `(Person) -> Any?`, for which ``value(_:)`` makes what key-value coding gives.
+    /// `get` is a `(Person) -> Any?`, for which ``value(_:)`` makes what key-value coding gives.
     public mutating func addProperty<Get>(_ key: String, get: Get) {
         // Safe because a function of a class and one of its superclass are called alike, isolated or not.
         properties[key] = .init(get: unsafeBitCast(get, to: Getter.self), set: nil)
@@ -53,7 +53,7 @@ public struct ManagedMemberList {
 
     /// Lists a property that can be set.
     ///
-    /// - Parameter set: `(Person, Any?) -> Void`, for which ``set(_:forKey:of:_:)`` makes what the property takes.
+    /// `set` is a `(Person, Any?) -> Void`, for which ``set(_:forKey:of:_:)`` makes what the property takes.
     public mutating func addProperty<Get, Set>(_ key: String, get: Get, set: Set) {
         // Safe because of the same.
         properties[key] = .init(get: unsafeBitCast(get, to: Getter.self), set: unsafeBitCast(set, to: Setter.self))
@@ -99,7 +99,8 @@ public struct ManagedMemberList {
     /// Sets a property to a value that `setValue(_:forKey:)` was given: nil as ``NSManagedObject/setNilValueForKey(_:)``
     /// says where the property cannot be nil and the class overrides that.
     ///
-    /// - Parameter assign: `{ person.nickname = $0 }`, which tells the property's type.
+    /// `assign` is `{ person.nickname = $0 }`, which tells the property's type.
+    ///
     /// - Precondition: the value is of the property's type, or nil where that has an empty value.
     public static func set<Value>(
         _ any: Any?, forKey key: String, of object: NSManagedObject, _ assign: (Value) -> Void
