@@ -114,22 +114,21 @@ extension NSManagedObjectContext {
         let needsWindow = !pending.isEmpty || hasStores
         var found: [NSManagedObject] = []
         var classes = FoundClasses()
+        // Each unsaved change can take at most one row out of the window.
+        let extra = pending.changed.count + pending.deleted.count
         if keptParent != nil {
-            let extra = pending.changed.count + pending.deleted.count
             found = try objectsInParent(
                 translation, isWider: needsWindow, by: extra, readsRows: readsRows, noting: &classes)
-        }
-        for store in keptParent == nil ? stores : [] {
-            var plan = translation.plan(for: store)
-            if needsWindow, plan.limit > 0 {
-                // Each unsaved change can take at most one row out of the window.
-                plan.limit += plan.offset + pending.changed.count + pending.deleted.count
-                plan.offset = 0
-            } else if needsWindow {
-                plan.offset = 0
+        } else {
+            for store in stores {
+                var plan = translation.plan(for: store)
+                if needsWindow {
+                    if plan.limit > 0 { plan.limit += plan.offset + extra }
+                    plan.offset = 0
+                }
+                let objects = try fetch(plan, from: store, request: request, readsRows: readsRows, noting: &classes)
+                if found.isEmpty { found = objects } else { found += objects }
             }
-            let objects = try fetch(plan, from: store, request: request, readsRows: readsRows, noting: &classes)
-            if found.isEmpty { found = objects } else { found += objects }
         }
         guard needsWindow else { return (found, classes) }
         let isResorted = try overlay(pending, on: &found, translation)
@@ -171,7 +170,7 @@ extension NSManagedObjectContext {
     }
 
     /// A registered object takes the row's values, its unsaved changes aside.
-    private func refreshRefetched(_ row: RowSnapshot, in store: AttachedStore) {
+    final func refreshRefetched(_ row: RowSnapshot, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[row.entity],
             let known = registry.object(store: store.index, root: runtime.root, primaryKey: row.primaryKey),
             !known.isFault, known.hasRow, !known.hasSameRow(as: row)

@@ -49,8 +49,11 @@ extension NSManagedObjectContext {
     ) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(found.count)
+        // Objects of one store come one after another.
+        var last: AttachedStore?
         for found in found {
-            guard let store = store(at: found.storeIndex) else {
+            if last?.index != found.storeIndex { last = store(at: found.storeIndex) }
+            guard let store = last else {
                 RowSnapshot.release(found.word)
                 continue
             }
@@ -59,10 +62,8 @@ extension NSManagedObjectContext {
                 if object.isFault, !object.hasRow { object.batch = batch }
             } else if object.isFault {
                 object.takeRow(found.word)
-            } else if refreshes, let row = RowSnapshot(word: found.word) {
-                merge(row, into: object)
-                RowSnapshot.release(found.word)
             } else {
+                if refreshes, let row = RowSnapshot(word: found.word) { refreshRefetched(row, in: store) }
                 RowSnapshot.release(found.word)
             }
             classes.note(object)

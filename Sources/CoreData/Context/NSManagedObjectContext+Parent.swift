@@ -30,12 +30,6 @@ extension NSManagedObjectContext {
 
     // MARK: Stores
 
-    /// The stores that the context reads and writes, through its parent where it has one.
-    final var stores: [AttachedStore] {
-        let stores = coordinator?.attachedStores ?? []
-        return keptParent == nil ? stores : stores.map { parentStore($0) }
-    }
-
     final func store(at index: Int32) -> AttachedStore? { coordinator?.store(at: index).map { seen($0) } }
 
     final func store(withIdentifier identifier: String) -> AttachedStore? {

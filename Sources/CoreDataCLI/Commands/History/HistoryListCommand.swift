@@ -35,11 +35,7 @@ struct HistoryListCommand: ParsableCommand {
     @Option(help: "Print at most so many, the newest.")
     var limit: Int?
 
-    @Flag(help: "Print each change: the object, and the properties or the tombstone.")
-    var changes = false
-
-    @Flag(help: "Print a JSON object on a line for each transaction.")
-    var json = false
+    @OptionGroup var form: HistoryFormOptions
 
     func validate() throws {
         if let after, after < 0 { throw ValidationError("--after takes a number from 0.") }
@@ -61,9 +57,9 @@ struct HistoryListCommand: ParsableCommand {
         }
         let transactions = found.map { limit.map($0.suffix) ?? $0[...] } ?? []
         let output = try TextOutput()
-        let printer = HistoryPrinter(showsChanges: changes, asJSON: json)
+        let printer = form.printer
         for transaction in transactions { try output.write(printer.text(transaction)) }
-        if !json { try output.write(Grouped.text(transactions.count, "transaction") + "\n") }
+        if !form.json { try output.write(Grouped.text(transactions.count, "transaction") + "\n") }
         try output.finish()
     }
 }

@@ -31,11 +31,7 @@ struct HistoryWatchCommand: ParsableCommand {
     @Option(help: "End when so many have been printed.")
     var count: Int?
 
-    @Flag(help: "Print each change: the object, and the properties or the tombstone.")
-    var changes = false
-
-    @Flag(help: "Print a JSON object on a line for each transaction.")
-    var json = false
+    @OptionGroup var form: HistoryFormOptions
 
     func validate() throws {
         if let after, after < 0 { throw ValidationError("--after takes a number from 0.") }
@@ -45,7 +41,7 @@ struct HistoryWatchCommand: ParsableCommand {
     func run() throws {
         let opened = try OpenStore(withHistory: store, model: modelOptions)
         let sequence = opened.makeContext().history(after: try start(in: opened.coordinator))
-        let printer = HistoryPrinter(showsChanges: changes, asJSON: json)
+        let printer = form.printer
         let (after, count) = (after ?? 0, count)
         let outcome = WaitedOutcome()
         Task.detached {
