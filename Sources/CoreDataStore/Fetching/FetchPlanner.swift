@@ -11,8 +11,8 @@ import CoreDataSQL
 package struct FetchPlanner {
     private let model: CompiledModel
     private let layout: StoreLayout
-    private let now: Double
-    private let dialect: SQLDialect
+    let now: Double
+    let dialect: SQLDialect
 
     /// `now` is the moment that `now()` stands for, in seconds since 2001-01-01 UTC.
     package init(model: CompiledModel, layout: StoreLayout, now: Double, dialect: SQLDialect) {
@@ -21,6 +21,9 @@ package struct FetchPlanner {
         self.now = now
         self.dialect = dialect
     }
+
+    /// Whether the dialect may lack something that a request asks for; then it is to be split first.
+    var hasGaps: Bool { !dialect.hasEverything }
 
     // MARK: Rows, keys, counts
 
@@ -48,13 +51,13 @@ package struct FetchPlanner {
         return plan.limit > 0 ? min(rest, plan.limit) : rest
     }
 
-    private struct Start {
+    struct Start {
         var scope: QueryScope
         var translator: PredicateTranslator
     }
 
     /// The source, restricted to the entity and the predicate.
-    private func start(_ plan: FetchPlan) throws -> Start {
+    func start(_ plan: FetchPlan) throws -> Start {
         let context = QueryContext(model: model, layout: layout, now: now, dialect: dialect)
         let scope = QueryScope(table: try context.table(of: plan.entity), context: context)
         let translator = PredicateTranslator(
@@ -80,7 +83,7 @@ package struct FetchPlanner {
     }
 
     /// Nil sorts first ascending, as databases do by themselves.
-    private func order(_ sort: FetchPlan.Sort, _ translator: PredicateTranslator) throws -> SelectStatement.Order {
+    func order(_ sort: FetchPlan.Sort, _ translator: PredicateTranslator) throws -> SelectStatement.Order {
         let expression = ExpressionNode.keyPath(operand: .evaluatedObject, sort.keyPath)
         let sql: SQLExpression
         switch try translator.term(expression) {

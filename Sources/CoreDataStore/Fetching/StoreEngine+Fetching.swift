@@ -27,6 +27,11 @@ extension StoreEngine {
     /// The rows that the plan selects, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
     /// processor's cache. What it leaves in the list is given up.
     package func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
+        let planner = planner
+        if planner.hasGaps {
+            let split = try planner.split(plan)
+            if !split.isWhole { return try fetchRows(plan, split, now: planner.now, take) }
+        }
         let (statement, shape) = try planner.rows(plan)
         let decoder = RowDecoder(shape, self)
         let portion = RowList()
@@ -47,7 +52,7 @@ extension StoreEngine {
     private static let portionSize = 256
 
     /// Lets go of rows that are in memory and that nobody has taken.
-    private func giveUp(_ rows: RowList) {
+    func giveUp(_ rows: RowList) {
         for index in rows.indices where rows.word(index) != 0 {
             let (root, key) = (model.entities[rows[index].entity].root, rows[index].primaryKey)
             rowCache.giveUp(rows.take(index), root: root, primaryKey: key)
@@ -58,11 +63,21 @@ extension StoreEngine {
     /// The keys of the rows that the plan selects, in its order, each with its row's own entity.
     package func keys(_ plan: FetchPlan) throws -> [RowKey] {
         let entity = plan.entity
+        let planner = planner
+        if planner.hasGaps {
+            let split = try planner.split(plan)
+            if !split.isWhole { return try keys(plan, split, now: planner.now) }
+        }
         return try query(planner.keys(plan)) { key($0, at: 0, of: entity) }
     }
 
     /// How many rows the plan selects; limit and offset count.
     package func count(_ plan: FetchPlan) throws -> Int {
+        let planner = planner
+        if planner.hasGaps {
+            let split = try planner.splitPredicate(plan)
+            if !split.isWhole { return try keys(plan, split, now: planner.now).count }
+        }
         let total = try query(planner.count(plan)) { Int($0.integer(0)) }
         return FetchPlanner.counted(total.first ?? 0, plan)
     }
@@ -87,6 +102,16 @@ extension StoreEngine {
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
+        let planner = planner
+        var plan = plan
+        if planner.hasGaps {
+            let request = MemoryTuples(
+                plan: plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
+            guard let answerable = try answerable(request, planner) else {
+                return try tuplesInMemory(request, planner).forEach { try body(FetchTuple($0)) }
+            }
+            plan = answerable
+        }
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
         try forEachResult(of: statement.text(in: dialect)) { result in
@@ -96,7 +121,8 @@ extension StoreEngine {
 
     /// What a fetch of the plan runs, and how the database goes about it.
     package func explain(_ plan: FetchPlan) throws -> (sql: String, bindings: [SQLValue], plan: [String]) {
-        let text = try planner.rows(plan).statement.text(in: dialect)
+        let planner = planner
+        let text = try planner.rows(planner.split(plan).plan).statement.text(in: dialect)
         return (text.sql, text.bindings, try database.plan(of: text))
     }
 

@@ -9,17 +9,37 @@ extension MemoryEngine {
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
         let graph = graph
+        let request = MemoryTuples(plan: plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
+        try request.check(model)
+        for tuple in try request.tuples(of: objects(plan, in: graph), in: graph) { try body(FetchTuple(tuple)) }
+    }
+}
+
+/// A dictionary fetch that is answered in memory.
+struct MemoryTuples {
+    var plan: FetchPlan
+    var columns: [FetchColumn]
+    var distinct: Bool
+    var groupBy: [ExpressionNode]
+    var having: PredicateNode?
+
+    private var isGrouped: Bool { !groupBy.isEmpty || columns.contains { $0.expression.aggregates } }
+
+    /// - Throws: ``PredicateFailure`` for names that no row has, and columns that a group has not.
+    func check(_ model: CompiledModel) throws {
         let keys = MemoryKeys(model: model, entity: plan.entity)
         try keys.check(columns, groupBy: groupBy, having: having)
-        let objects = try objects(plan, in: graph)
-        let isGrouped = !groupBy.isEmpty || columns.contains { $0.expression.aggregates }
+        if !isGrouped { try keys.check(plan.sorts) }
+    }
+
+    /// The tuples of the objects that meet the plan's predicate, in its order and within its limit.
+    func tuples(of objects: [MemoryObject], in graph: any RowGraph) throws -> [[Value]] {
         var tuples: [[Value]]
         if isGrouped {
-            tuples = try groups(objects, plan, columns: columns, groupBy: groupBy, having: having)
+            tuples = try groups(objects)
         } else {
-            try keys.check(plan.sorts)
-            let evaluators = columns.map { ExpressionEvaluator($0.expression.lookingUpKeys(in: graph)) }
-            tuples = try Self.sorted(objects, by: plan.sorts) { try Self.sortValue($0, of: $1) }.map { object in
+            let evaluators = try columns.map { ExpressionEvaluator(try $0.expression.lookingUpKeys(in: graph)) }
+            tuples = try plan.sorts.sorted(objects).map { object in
                 try zip(columns, evaluators).map { try Self.value(of: $1.value(for: .object(object)), $0) }
             }
         }
@@ -27,7 +47,7 @@ extension MemoryEngine {
             var seen: Set<[Value]> = []
             tuples = tuples.filter { seen.insert($0).inserted }
         }
-        for tuple in Self.window(tuples, plan) { try body(FetchTuple(tuple)) }
+        return plan.window(tuples)
     }
 
     // MARK: Groups
@@ -38,10 +58,7 @@ extension MemoryEngine {
         var operands: [Operand] = []
     }
 
-    private func groups(
-        _ objects: [MemoryObject], _ plan: FetchPlan, columns: [FetchColumn], groupBy: [ExpressionNode],
-        having: PredicateNode?
-    ) throws -> [[Value]] {
+    private func groups(_ objects: [MemoryObject]) throws -> [[Value]] {
         var groups = try Self.divided(objects, by: groupBy)
         for index in groups.indices {
             groups[index].operands = try columns.map { try groups[index].operand($0.expression) }
@@ -56,11 +73,11 @@ extension MemoryEngine {
             }
         }
         // A sort may name a column.
-        groups = try Self.sorted(groups, by: plan.sorts) { sort, group in
+        groups = try plan.sorts.sorted(groups) { sort, group in
             if sort.keyPath.count == 1, let place = columns.firstIndex(where: { $0.name == sort.keyPath[0] }) {
-                return Self.sortable(group.operands[place])
+                return group.operands[place].sortable
             }
-            return Self.sortable(try group.operand(.keyPath(operand: .evaluatedObject, sort.keyPath)))
+            return try group.operand(.keyPath(operand: .evaluatedObject, sort.keyPath)).sortable
         }
         return try groups.map { group in
             try zip(columns, group.operands).map { try Self.value(of: $1, $0) }
@@ -105,7 +122,7 @@ extension MemoryEngine {
     }
 }
 
-extension MemoryEngine.Group {
+extension MemoryTuples.Group {
     /// What is not aggregated is the same for all of a group; no rows at all have aggregates only.
     fileprivate var first: Operand { objects.first.map { .object($0) } ?? .null }
 

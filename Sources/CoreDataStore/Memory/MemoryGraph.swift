@@ -1,8 +1,17 @@
 import CoreDataModel
 import CoreDataPrimitives
 
+/// Where predicates that are answered in memory find the rows that theirs lead to.
+protocol RowGraph {
+    var model: CompiledModel { get }
+    /// The row with that key in the hierarchy of a root entity.
+    func row(_ key: Int64, root: Int) throws -> RowSnapshot?
+    /// The members of a to-many relationship: ordered ones in their order, others by key.
+    func members(of owner: Int64, entity: Int, slot: Int) throws -> [RowSnapshot]
+}
+
 /// All rows of a ``MemoryEngine`` as one save left them; a value, so that readers keep theirs while somebody saves.
-struct MemoryGraph {
+struct MemoryGraph: RowGraph {
     let model: CompiledModel
     /// By root entity.
     private var tables: [Int: MemoryTable] = [:]

@@ -6,17 +6,17 @@ import Foundation
 /// A row as predicates look into it; where a to-one leads to none, the place of one that has no values.
 final class MemoryObject: PredicateObject {
     let key: RowKey
-    private let row: RowSnapshot?
-    private let graph: MemoryGraph
+    let row: RowSnapshot?
+    private let graph: any RowGraph
     private var entity: CompiledEntity { graph.model.entities[key.entity] }
 
-    init(_ row: RowSnapshot, in graph: MemoryGraph) {
+    init(_ row: RowSnapshot, in graph: any RowGraph) {
         key = row.key
         self.row = row
         self.graph = graph
     }
 
-    private init(missing key: RowKey, in graph: MemoryGraph) {
+    private init(missing key: RowKey, in graph: any RowGraph) {
         self.key = key
         row = nil
         self.graph = graph
@@ -30,13 +30,13 @@ final class MemoryObject: PredicateObject {
         switch property.kind {
         case .attribute(let attribute): return .value(row?.value(column, attribute.type) ?? .null)
         case .relationship(let relationship) where relationship.isToMany:
-            let members = graph.members(of: self.key.primaryKey, entity: self.key.entity, slot: property.slot)
+            let members = try graph.members(of: self.key.primaryKey, entity: self.key.entity, slot: property.slot)
             return .collection(
                 members.map { .object(MemoryObject($0, in: graph)) }, isOrdered: relationship.isOrdered)
         case .relationship(let relationship):
             guard let row, column >= 0, !row.isNull(column) else { return .null }
             let key = row.integer(column)
-            let found = graph.row(key, root: graph.model.entities[relationship.destination].root)
+            let found = try graph.row(key, root: graph.model.entities[relationship.destination].root)
             let missing = RowKey(entity: relationship.destination, primaryKey: key)
             return .object(found.map { MemoryObject($0, in: graph) } ?? MemoryObject(missing: missing, in: graph))
         case .fetched: return try operand(ofUnknown: key)

@@ -11,8 +11,10 @@ struct BookshopStore {
     let engine: StoreEngine
     let database: SQLiteDatabase
 
-    init(_ fill: (inout Filler) throws -> Void) throws {
-        database = try SQLiteDatabase(SQLiteOptions(.memory))
+    init(_ dialect: SQLDialect = .sqlite, _ fill: (inout Filler) throws -> Void) throws {
+        var options = SQLiteOptions(.memory)
+        options.dialect = dialect
+        database = try SQLiteDatabase(options)
         engine = StoreEngine(
             model: Bookshop.model, layout: Bookshop.layout, database: database, identifier: "LIBRARY")
         let statements = try Bookshop.schema.statements().map { try SchemaRenderer.text($0) }

@@ -1,0 +1,123 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+// What the database's dialect lacks is done here, with the rows that come: see ``PlanSplit``. They are all read before the first is looked
+// at, so that no connection waits for another.
+extension StoreEngine {
+    /// The rows that the plan selects, in one portion.
+    func fetchRows(
+        _ plan: FetchPlan, _ split: PlanSplit, now: Double, _ take: (RowList) throws -> Void
+    ) throws {
+        let selected = RowList()
+        do {
+            let came = try rows(split.plan)
+            defer { giveUp(came) }
+            let graph = EngineGraph(self)
+            for row in try select(came, plan, split, in: graph, now: now).compactMap(\.row) { selected.append(row) }
+        }
+        guard !selected.isEmpty else { return }
+        defer { giveUp(selected) }
+        try take(selected)
+    }
+
+    /// The keys of the rows that the plan selects, in its order.
+    func keys(_ plan: FetchPlan, _ split: PlanSplit, now: Double) throws -> [RowKey] {
+        let came = try rows(split.plan)
+        defer { giveUp(came) }
+        return try select(came, plan, split, in: EngineGraph(self), now: now).map(\.key)
+    }
+
+    /// The plan with the predicate's remainder as a list of keys, `nil` where other parts of a dictionary fetch have gaps, too.
+    func answerable(_ request: MemoryTuples, _ planner: FetchPlanner) throws -> FetchPlan? {
+        let split = try planner.splitPredicate(request.plan)
+        var plan = request.plan
+        plan.predicate = split.plan.predicate
+        let columns = try planner.tuples(
+            plan, columns: request.columns, distinct: request.distinct, groupBy: request.groupBy,
+            having: request.having
+        ).statement
+        guard columns.gap(in: dialect) == nil else { return nil }
+        if split.isWhole { return plan }
+        let keys = try keys(request.plan.withoutOrderAndWindow, split, now: planner.now)
+        // More would meet the limit of bound values.
+        guard dialect.jsonArrays != nil || keys.count < dialect.maximumBindings / 2 else { return nil }
+        plan.predicate = .comparison(
+            .init(
+                .evaluatedObject, .in, .constant(.collection(keys.map { .key($0) }, isOrdered: true))))
+        return plan
+    }
+
+    /// The tuples of a dictionary fetch, made of whole rows.
+    func tuplesInMemory(_ request: MemoryTuples, _ planner: FetchPlanner) throws -> [[Value]] {
+        try request.check(model)
+        let plan = request.plan.withoutOrderAndWindow
+        let split = try planner.split(plan)
+        if split.isWhole { database.note("the columns of a dictionary fetch are made in memory") }
+        let came = try rows(split.plan)
+        defer { giveUp(came) }
+        let graph = EngineGraph(self)
+        return try request.tuples(of: select(came, plan, split, in: graph, now: planner.now), in: graph)
+    }
+
+    private func select(
+        _ came: RowList, _ plan: FetchPlan, _ split: PlanSplit, in graph: EngineGraph, now: Double
+    ) throws -> [MemoryObject] {
+        if !split.isWhole { database.note(split.explanation) }
+        var objects = came.indices.map { MemoryObject(came[$0], in: graph) }
+        if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
+        if split.sorts { objects = try plan.sorts.sorted(objects) }
+        return plan.window(objects)
+    }
+}
+
+extension FetchPlan {
+    /// All that the predicate selects, in no order.
+    var withoutOrderAndWindow: FetchPlan {
+        var plan = self
+        plan.sorts = []
+        plan.limit = 0
+        plan.offset = 0
+        return plan
+    }
+}
+
+/// The rows around those of a fetch, each read once, when a predicate asks for it.
+private final class EngineGraph: RowGraph {
+    private struct Owner: Hashable {
+        var key: Int64
+        var entity: Int
+        var slot: Int
+    }
+
+    private let engine: StoreEngine
+    private var rows: [RowKey: RowSnapshot?] = [:]
+    private var members: [Owner: [RowSnapshot]] = [:]
+
+    var model: CompiledModel { engine.model }
+
+    init(_ engine: StoreEngine) { self.engine = engine }
+
+    deinit {
+        for row in members.values.joined() {
+            engine.rowCache.giveUp(0, root: model.entities[row.entity].root, primaryKey: row.primaryKey)
+        }
+    }
+
+    func row(_ key: Int64, root: Int) throws -> RowSnapshot? {
+        let name = RowKey(entity: root, primaryKey: key)
+        if let known = rows[name] { return known }
+        let row = try engine.row(key, root: root)
+        rows[name] = .some(row)
+        return row
+    }
+
+    func members(of owner: Int64, entity: Int, slot: Int) throws -> [RowSnapshot] {
+        let name = Owner(key: owner, entity: entity, slot: slot)
+        if let known = members[name] { return known }
+        let rows = try engine.destinationRows(entity: entity, slot: slot, owners: [owner]).first?.rows ?? []
+        members[name] = rows
+        return rows
+    }
+}
