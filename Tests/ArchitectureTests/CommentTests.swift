@@ -55,4 +55,31 @@ import Testing
         }
         #expect(lines > 1000, "there are comments to look at")
     }
+
+    /// What says all by its name, wherever it stands: requirements of Foundation's and Swift's protocols, and what starts with an
+    /// underscore, which is no user's.
+    private static let speakForThemselves = [
+        "supportsSecureCoding", "init?(coder", "func encode(with", "func copy(with", " override ", "func build", " _",
+        "func example",
+    ]
+
+    /// Whoever reads a symbol in an editor sees nothing else.
+    @Test func whatIsPublicHasAComment() throws {
+        var declarations = 0
+        for (path, code) in try Repository.sources(of: "CoreData") {
+            let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { $0.drop { $0 == " " } }
+            for line in code.publicDeclarations {
+                let declaration = lines[line - 1]
+                guard !declaration.contains("extension "), !declaration.contains("import "),
+                    !Self.speakForThemselves.contains(where: declaration.contains)
+                else { continue }
+                declarations += 1
+                let before = lines[..<(line - 1)].last { !$0.hasPrefix("@") }
+                #expect(before?.hasPrefix("///") ?? false, "\(path):\(line): \(declaration) has no comment")
+            }
+        }
+        #expect(declarations > 500)
+    }
 }

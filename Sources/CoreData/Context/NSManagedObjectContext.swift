@@ -228,11 +228,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The type of a context, as an overlay of its raw type.
     public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+        /// The type in the long spelling.
         public let rawValue: NSManagedObjectContextConcurrencyType
 
+        /// The short spelling of a type.
         public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
 
+        /// The context has a queue of its own.
         public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
+        /// The context works on the main queue.
         public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
     }
 

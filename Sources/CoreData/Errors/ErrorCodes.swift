@@ -215,53 +215,99 @@ extension CocoaError.Code {
 }
 
 extension CocoaError {
+    /// A value that a rule of its own refuses: a validation predicate, a `validate…` override, or a reference to an
+    /// object that no longer exists.
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
+    /// Several validation errors at once: ``NSDetailedErrorsKey`` has them.
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
+    /// A required property that has no value.
     public static var validationMissingMandatoryProperty: CocoaError.Code { .validationMissingMandatoryProperty }
+    /// A to-many relationship with fewer members than its minimum count.
     public static var validationRelationshipLacksMinimumCount: CocoaError.Code {
         .validationRelationshipLacksMinimumCount
     }
+    /// A to-many relationship with more members than its maximum count.
     public static var validationRelationshipExceedsMaximumCount: CocoaError.Code {
         .validationRelationshipExceedsMaximumCount
     }
+    /// An object that cannot be deleted while a relationship whose delete rule is Deny has members.
     public static var validationRelationshipDeniedDelete: CocoaError.Code { .validationRelationshipDeniedDelete }
+    /// A number above the attribute's maximum, or above what its type holds.
     public static var validationNumberTooLarge: CocoaError.Code { .validationNumberTooLarge }
+    /// A number below the attribute's minimum, or below what its type holds.
     public static var validationNumberTooSmall: CocoaError.Code { .validationNumberTooSmall }
+    /// A date after the attribute's latest one.
     public static var validationDateTooLate: CocoaError.Code { .validationDateTooLate }
+    /// A date before the attribute's earliest one.
     public static var validationDateTooSoon: CocoaError.Code { .validationDateTooSoon }
+    /// A value of a date attribute that is no date.
     public static var validationInvalidDate: CocoaError.Code { .validationInvalidDate }
+    /// A text longer than the attribute's maximum length.
     public static var validationStringTooLong: CocoaError.Code { .validationStringTooLong }
+    /// A text shorter than the attribute's minimum length.
     public static var validationStringTooShort: CocoaError.Code { .validationStringTooShort }
+    /// A text that does not match the attribute's regular expression.
     public static var validationStringPatternMatching: CocoaError.Code { .validationStringPatternMatching }
+    /// A context that could not be locked. Never thrown here: contexts have queues.
     public static var managedObjectContextLocking: CocoaError.Code { .managedObjectContextLocking }
+    /// A coordinator that could not be locked. Never thrown here.
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
+    /// An object whose row is gone, asked for by its ID.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
+    /// A relationship to an object that this store cannot refer to: one of another store, or one that is not saved.
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
+    /// Rows that somebody else has changed or deleted since they were read:
+    /// ``NSPersistentStoreSaveConflictsErrorKey`` has an ``NSMergeConflict`` for each.
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
+    /// Values that are taken already, by a uniqueness constraint: ``NSPersistentStoreSaveConflictsErrorKey`` has an
+    /// ``NSConstraintConflict`` for each.
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
+    /// A store type that nobody knows, or a file that is no store.
     public static var persistentStoreInvalidType: CocoaError.Code { .persistentStoreInvalidType }
+    /// A store of another type than the one that was asked for.
     public static var persistentStoreTypeMismatch: CocoaError.Code { .persistentStoreTypeMismatch }
+    /// A store whose tables lack what the model needs.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code { .persistentStoreIncompatibleSchema }
+    /// A save that has no store to write to.
     public static var persistentStoreSave: CocoaError.Code { .persistentStoreSave }
+    /// A save that wrote to some stores and failed at another: ``NSAffectedStoresErrorKey`` has those that failed.
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
+    /// Conflicts that a merge policy left unresolved.
     public static var persistentStoreSaveConflicts: CocoaError.Code { .persistentStoreSaveConflicts }
+    /// A request that cannot be done as it is, such as a predicate that no store understands; the message says what
+    /// it is about.
     public static var coreData: CocoaError.Code { .coreData }
+    /// An operation that the store does not support.
     public static var persistentStoreOperation: CocoaError.Code { .persistentStoreOperation }
+    /// A store that cannot be opened; the message says why.
     public static var persistentStoreOpen: CocoaError.Code { .persistentStoreOpen }
+    /// A store that could not be connected to in time.
     public static var persistentStoreTimeout: CocoaError.Code { .persistentStoreTimeout }
+    /// A kind of request that the store does not know.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { .persistentStoreUnsupportedRequestType }
+    /// A store that was made with another version of the model; the message and the user info say what differs.
     public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {
         .persistentStoreIncompatibleVersionHash
     }
+    /// A migration that failed.
     public static var migration: CocoaError.Code { .migration }
+    /// A migration that was cancelled.
     public static var migrationCancelled: CocoaError.Code { .migrationCancelled }
+    /// A migration without the model that the store was made with.
     public static var migrationMissingSourceModel: CocoaError.Code { .migrationMissingSourceModel }
+    /// A migration without a mapping from the store's model to the wanted one.
     public static var migrationMissingMappingModel: CocoaError.Code { .migrationMissingMappingModel }
+    /// A migration that could not read the store that it comes from.
     public static var migrationManagerSourceStore: CocoaError.Code { .migrationManagerSourceStore }
+    /// A migration that could not write the store that it makes.
     public static var migrationManagerDestinationStore: CocoaError.Code { .migrationManagerDestinationStore }
+    /// A migration whose entity policy failed.
     public static var entityMigrationPolicy: CocoaError.Code { .entityMigrationPolicy }
+    /// An error of the database: ``NSSQLiteErrorDomain`` in the user info has SQLite's code.
     public static var sqlite: CocoaError.Code { .sqlite }
+    /// A mapping that cannot be inferred from two models.
     public static var inferredMappingModel: CocoaError.Code { .inferredMappingModel }
+    /// A record that could not be imported. Never thrown here.
     public static var externalRecordImport: CocoaError.Code { .externalRecordImport }
 
     /// The object that is not valid, in a validation error.

@@ -14,7 +14,9 @@ public protocol NSFastEnumeration {
 public struct NSFastEnumerationIterator: Sequence, IteratorProtocol {
     private var members: IndexingIterator<[Any]>
 
+    /// An iterator over the members, as the collection gives them.
     public init(_ enumerable: any NSFastEnumeration) { members = enumerable.enumeratedObjects.makeIterator() }
 
+    /// The next member, `nil` after the last.
     public mutating func next() -> Any? { members.next() }
 }

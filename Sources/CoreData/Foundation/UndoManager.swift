@@ -22,10 +22,13 @@ import Foundation
 open class UndoManager: NSObject {
     /// A name for something that is kept with a step.
     public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
+        /// The key as text.
         public let rawValue: String
 
+        /// A key of that text.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// A key of that text.
         public init(_ rawValue: String) { self.rawValue = rawValue }
     }
 

@@ -3,10 +3,13 @@ import Synchronization
 
 /// The name under which a ``ValueTransformer`` is registered.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+    /// The name as text, as a model has it.
     public let rawValue: String
 
+    /// A name of that text.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// A name of that text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// `true` to `false` and back.

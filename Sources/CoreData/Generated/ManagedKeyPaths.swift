@@ -14,6 +14,7 @@ import Foundation
 /// Inherited properties are listed again, rooted in the subclass: `\Drink.name` is not the key path `\Item.name`.
 /// So are paths of two steps of which one is inherited: `\Drink.unit?.name`.
 open class ManagedKeyPaths {
+    /// The names that the class has for its key paths; what is generated overrides it.
     open class var names: [AnyKeyPath: String] { [:] }
 
     /// The list that was generated for a class, or `nil`.

@@ -5,6 +5,7 @@ import Foundation
 ///
 /// Differs from Apple: there is nothing of the kind there, so purging a history there is a guess at who has read what.
 public struct HistoryConsumer: Hashable, Sendable {
+    /// The name under which it registered.
     public let name: String
     /// The UUID of the store.
     public let storeID: String
@@ -19,6 +20,7 @@ public struct HistoryConsumer: Hashable, Sendable {
 
 /// What a purge of histories did.
 public struct HistoryPurge: Sendable {
+    /// How many transactions the purge deleted.
     public var deletedTransactions = 0
     /// Those who had not read all that is gone, because a cap was given; their next request throws 134301.
     public var cutOff: [HistoryConsumer] = []

@@ -12,18 +12,22 @@ import Foundation
 /// saves, here or in another process, wakes it; nothing is polled. It ends when the task is cancelled, and with 134301 when
 /// what it would have read next was purged.
 public struct HistorySequence: AsyncSequence, Sendable {
+    /// What the sequence gives: one transaction at a time, oldest first.
     public typealias Element = NSPersistentHistoryTransaction
 
     let coordinator: NSPersistentStoreCoordinator
     let token: NSPersistentHistoryToken?
 
+    /// Begins at the sequence's token, each time anew.
     public func makeAsyncIterator() -> Iterator { Iterator(HistoryCursor(coordinator, after: token)) }
 
+    /// Where one reader of the history stands.
     public struct Iterator: AsyncIteratorProtocol {
         private let cursor: HistoryCursor
 
         fileprivate init(_ cursor: HistoryCursor) { self.cursor = cursor }
 
+        /// The next transaction; waits until there is one, `nil` where the task was cancelled.
         public mutating func next() async throws -> NSPersistentHistoryTransaction? { try await cursor.next() }
     }
 }

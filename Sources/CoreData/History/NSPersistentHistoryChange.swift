@@ -21,6 +21,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     public let changeID: Int64
     /// The object; of one that was deleted only the ID is left.
     public let changedObjectID: NSManagedObjectID
+    /// Whether the object was inserted, updated or deleted.
     public let changeType: NSPersistentHistoryChangeType
     /// What is left of a deleted object: the attributes with `preservesValueInHistoryOnDeletion` that had a value, by
     /// name. `nil` unless the object was deleted and its entity has such attributes.

@@ -14,6 +14,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// The transaction's number in its store, which grows by one with each.
     public let transactionNumber: Int64
+    /// When it was committed.
     public let timestamp: Date
     /// The UUID of the store.
     public let storeID: String

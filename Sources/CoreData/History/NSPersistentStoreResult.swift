@@ -9,6 +9,7 @@ open class NSPersistentStoreResult: NSObject {
 ///
 /// Differs from Apple: an array is there returned as if it were a result.
 public final class ExecutedFetchResult: NSPersistentStoreResult {
+    /// What the stores gave, in the order of the coordinator's stores.
     public let objects: [AnyObject]
 
     init(_ objects: [AnyObject]) { self.objects = objects }
@@ -34,6 +35,7 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
     /// See ``NSPersistentHistoryResultType``: what it is of; transactions and changes come oldest first.
     public let result: Any?
+    /// What the request asked for.
     public let resultType: NSPersistentHistoryResultType
 
     init(_ result: Any?, _ resultType: NSPersistentHistoryResultType) {

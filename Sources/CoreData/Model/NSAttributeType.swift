@@ -89,25 +89,43 @@ public enum NSAttributeType: UInt, Sendable {
 extension NSAttributeDescription {
     /// An attribute's type, in the short spelling: `.integer64`, `.string`.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
+        /// The type in the long spelling.
         public let rawValue: NSAttributeType
 
+        /// The short spelling of a type.
         public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
 
+        /// No type: only transient attributes can have it.
         public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
+        /// A whole number of 16 bits, `Int16`.
         public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
+        /// A whole number of 32 bits, `Int32`.
         public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
+        /// A whole number of 64 bits, `Int64`.
         public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
+        /// A decimal number, `NSDecimalNumber`.
         public static let decimal = AttributeType(rawValue: .decimalAttributeType)
+        /// A `Double`.
         public static let double = AttributeType(rawValue: .doubleAttributeType)
+        /// A `Float`.
         public static let float = AttributeType(rawValue: .floatAttributeType)
+        /// A text, `String`.
         public static let string = AttributeType(rawValue: .stringAttributeType)
+        /// A `Bool`.
         public static let boolean = AttributeType(rawValue: .booleanAttributeType)
+        /// A `Date`.
         public static let date = AttributeType(rawValue: .dateAttributeType)
+        /// Bytes, `Data`.
         public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
+        /// A `UUID`.
         public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
+        /// A `URL`.
         public static let uri = AttributeType(rawValue: .URIAttributeType)
+        /// Any object, kept as the bytes that a value transformer makes of it.
         public static let transformable = AttributeType(rawValue: .transformableAttributeType)
+        /// An `NSManagedObjectID`; of transient attributes.
         public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
+        /// Several attributes under one name, see `NSCompositeAttributeDescription`.
         public static let composite = AttributeType(rawValue: .compositeAttributeType)
     }
 }

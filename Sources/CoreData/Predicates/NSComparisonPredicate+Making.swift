@@ -20,16 +20,21 @@ extension PredicateMaking where Self: NSComparisonPredicate {
                     options: TextOptions(rawValue: options.rawValue))))
     }
 
+    /// The operator: `.equalTo`, `.beginsWith`, `.in`, …
     public var predicateOperatorType: ComparisonNaming.Operator { comparison.comparator.operatorType }
 
+    /// Whether all or any of the left side's members are compared, or it itself (`.direct`).
     public var comparisonPredicateModifier: ComparisonNaming.Modifier {
         ComparisonNaming.Modifier(rawValue: comparison.modifier.rawValue) ?? .direct
     }
 
+    /// What stands before the operator.
     public var leftExpression: NSExpression { .make(node: comparison.left) }
 
+    /// What stands after the operator.
     public var rightExpression: NSExpression { .make(node: comparison.right) }
 
+    /// How text is compared: `[c]`, `[d]`, `[n]`, `[l]`.
     public var options: ComparisonNaming.Options { ComparisonNaming.Options(rawValue: comparison.options.rawValue) }
 
     private var comparison: PredicateNode.Comparison {

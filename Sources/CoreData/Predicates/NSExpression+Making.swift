@@ -12,16 +12,19 @@ extension ExpressionMaking where Self: NSExpression {
         self.init(node: ExpressionFormat.parse(expressionFormat, args.map(OperandBridging.formatArgument)))
     }
 
+    /// Makes an expression from the predicate language, with the arguments in an array.
     public init(format expressionFormat: String, argumentArray arguments: [Any]) {
         self.init(node: ExpressionFormat.parse(expressionFormat, arguments.map(OperandBridging.formatArgument)))
     }
 
+    /// Makes an expression from the predicate language, with the arguments of a variadic function.
     public init(format expressionFormat: String, arguments argList: CVaListPointer) {
         self.init(
             node: ExpressionFormat.parse(
                 expressionFormat, VariableArguments.formatArguments(argList, for: expressionFormat)))
     }
 
+    /// A value: a number, a text, a date, an object, a collection, or `nil`.
     public init(forConstantValue obj: Any?) { self.init(node: OperandBridging.expression(obj)) }
 
     /// The object that is evaluated: `SELF`.
@@ -65,18 +68,22 @@ extension ExpressionMaking where Self: NSExpression {
         self.init(node: .message(target: target.node, selector: name, arguments))
     }
 
+    /// A list of expressions, `{a, b}`; values in it become constants.
     public init(forAggregate subexpressions: [Any]) {
         self.init(node: .aggregate(subexpressions.map(OperandBridging.expression)))
     }
 
+    /// The members that are in one of two collections: `a UNION b`.
     public init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(node: .union(left.node, right.node))
     }
 
+    /// The members that are in both of two collections: `a INTERSECT b`.
     public init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(node: .intersection(left.node, right.node))
     }
 
+    /// The members of the first collection that are not in the second: `a MINUS b`.
     public init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(node: .difference(left.node, right.node))
     }
@@ -100,6 +107,8 @@ extension ExpressionMaking where Self: NSExpression {
         self.init(expressionPayload: ExpressionPayload(.block(code), block: block))
     }
 
+    /// One of two expressions, as a predicate decides: `TERNARY(p, a, b)`.
+    /// One of two expressions, as a predicate decides: `TERNARY(p, a, b)`.
     public init(
         forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
     ) {

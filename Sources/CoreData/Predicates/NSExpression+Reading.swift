@@ -23,11 +23,13 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// The value of a constant.
     public var constantValue: Any? {
         guard case .constant(let constant) = node else { unavailable("constantValue") }
         return OperandBridging.any(from: Operand(constant))
     }
 
+    /// The path of a key path: `"author.name"`.
     public var keyPath: String {
         guard case .keyPath(.evaluatedObject, let keys) = node else { unavailable("keyPath") }
         return keys.joined(separator: ".")
@@ -43,6 +45,7 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// The name of a variable, without `$`; of a subquery that of its member.
     public var variable: String {
         switch node {
         case .variable(let name), .subquery(_, let name, _), .assignment(let name, _): return name
@@ -60,6 +63,7 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// The arguments of a function or a block.
     public var arguments: [NSExpression]? {
         switch node {
         case .function(_, let arguments), .message(_, _, let arguments): return arguments.map { .make(node: $0) }
@@ -80,6 +84,7 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// The predicate of a subquery or of a conditional expression.
     public var predicate: NSPredicate {
         switch node {
         case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return .make(node: predicate)
@@ -87,8 +92,10 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// The first of two collections that are joined.
     public var left: NSExpression { .make(node: sides.0) }
 
+    /// The second of two collections that are joined.
     public var right: NSExpression { .make(node: sides.1) }
 
     private var sides: (ExpressionNode, ExpressionNode) {
@@ -99,16 +106,19 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
+    /// What a conditional expression is where its predicate is true.
     public var `true`: NSExpression {
         guard case .conditional(_, let yes, _) = node else { unavailable("true") }
         return .make(node: yes)
     }
 
+    /// What a conditional expression is where its predicate is false.
     public var `false`: NSExpression {
         guard case .conditional(_, _, let no) = node else { unavailable("false") }
         return .make(node: no)
     }
 
+    /// The code of a block.
     public var expressionBlock: (Any?, [Any], NSMutableDictionary?) -> Any? {
         guard let block = content.block else { unavailable("expressionBlock") }
         return block

@@ -15,6 +15,7 @@ extension PredicateMaking where Self: NSPredicate {
         self.init(predicateNode: PredicateFormat.parse(predicateFormat, args.map(OperandBridging.formatArgument)))
     }
 
+    /// Makes a predicate from the predicate language, with the arguments in an array.
     public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         self.init(
             predicateNode: PredicateFormat.parse(

@@ -13,8 +13,10 @@ extension NSNumber: NSFetchRequestResult {}
 
 /// What a fetch returns for each row that it finds.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
+    /// The bits as Apple numbers them.
     public let rawValue: UInt
 
+    /// A result type of those bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Managed objects, which is what requests ask for unless told otherwise.

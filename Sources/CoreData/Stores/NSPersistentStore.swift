@@ -94,13 +94,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// A type of store, as an overlay of its name.
     public struct StoreType: RawRepresentable, Hashable, Sendable {
+        /// The type in the long spelling, e.g. `NSSQLiteStoreType`.
         public let rawValue: String
 
+        /// A type by its long spelling, also one of your own.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// An SQLite database.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        /// A binary file, read and written as a whole.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        /// No file: the store ends with its coordinator.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        /// An XML file, read and written as a whole.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 

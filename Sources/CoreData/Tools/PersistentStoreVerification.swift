@@ -34,6 +34,7 @@ public struct PersistentStoreVerification: Codable, Hashable, Sendable {
         public var message: String
         /// What to do about it.
         public var hint: String?
+        /// The problem in a line, with what it is of.
         public var description: String
     }
 

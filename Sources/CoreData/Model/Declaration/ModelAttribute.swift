@@ -11,6 +11,7 @@ import Foundation
 ///
 /// A default of another type than the attribute's does not compile.
 public struct ModelAttribute<Stored>: ModelProperty {
+    /// What the declaration says, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
     /// - Parameters:

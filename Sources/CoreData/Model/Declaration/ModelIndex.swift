@@ -13,6 +13,7 @@ public struct ModelIndex: Sendable {
     public struct Element: ExpressibleByStringLiteral, Sendable {
         var element: FetchIndexElement.Element
 
+        /// An element of the property with that name, ascending.
         public init(stringLiteral property: String) { element = .init(propertyName: property) }
 
         /// A property of the index, smallest first.
@@ -83,6 +84,7 @@ public struct ModelConstraint: Sendable {
 public struct ModelComposite: Sendable {
     var element: CompositeElement
 
+    /// A composite of that name, which attributes refer to as `.composite(name)`.
     public init(
         _ name: String, fileID: String = #fileID, line: Int = #line,
         @CompositeBuilder _ attributes: () -> [ModelPropertyContent]

@@ -11,6 +11,7 @@ import Foundation
 ///
 /// Two to-many relationships that are each other's inverse have a table of their own.
 public struct ModelRelationship: ModelProperty {
+    /// What the declaration says, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
     /// How many objects a relationship has.
@@ -82,8 +83,10 @@ public struct ModelRelationship: ModelProperty {
 ///
 ///     ModelFetchedProperty("longBooks", .init(entity: "Book", predicate: "author == $FETCH_SOURCE AND pages > 500"))
 public struct ModelFetchedProperty: ModelProperty {
+    /// What the declaration says, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
+    /// A fetched property that runs the request.
     public init(_ name: String, _ request: ModelFetchRequest, fileID: String = #fileID, line: Int = #line) {
         var element = request.element
         element.name = "fetchedPropertyFetchRequest"
