@@ -63,6 +63,23 @@ final class ConflictRounds {
         context.propagateDeletes()
         try context.checkReads()
         if conflicts.rows.contains(where: isUnresolved) { throw unresolved(conflicts) }
+        try validateChanged(besides: conflicts.rows.filter { $0.newVersionNumber == 0 }.map(\.sourceObject))
+    }
+
+    /// What the policy changed has not been validated as it is now. Of objects without rows there is nothing to write.
+    private func validateChanged(besides gone: [NSManagedObject]) throws {
+        var seen = Set(gone.filter(\.isDeleted).map(ObjectReference.init))
+        while true {
+            let event = context.event
+            let next = (event.inserted + event.updated + event.refreshed + event.deleted).filter {
+                $0.registry === context.registry && $0.hasChanges && seen.insert(ObjectReference($0)).inserted
+            }
+            if next.isEmpty { return }
+            try context.validate([next])
+            // Validators change objects, too.
+            context.propagateDeletes()
+            try context.checkReads()
+        }
     }
 
     private func unresolved(_ conflicts: SaveConflicts) -> any Error {

@@ -15,8 +15,10 @@ final class ConstraintConflictResolution {
     let context: NSManagedObjectContext
     let type: NSMergePolicyType
     /// Who took the place of whom.
-    private var survivors: [ObjectIdentifier: NSManagedObject] = [:]
+    private(set) var survivors: [ObjectIdentifier: NSManagedObject] = [:]
     private var dropped: [NSManagedObject] = []
+    /// Of those, whoever has a row that goes.
+    private(set) var merged: [NSManagedObject] = []
     /// Objects of the row conflicts that this came to.
     private lazy var rows = RowConflictResolution(context, .rollbackMergePolicyType)
 
@@ -31,6 +33,7 @@ final class ConstraintConflictResolution {
         try readRows(of: conflicts.compactMap(\.databaseObject))
         for conflict in conflicts {
             let objects = conflict.conflictingObjects.filter(isPresent)
+            try checkPlaces(conflict, objects)
             if let row = conflict.databaseObject {
                 guard let survivor = survivor(of: row), survivor.isStored, survivor.hasRow else { continue }
                 for object in objects { try resolve(object, against: survivor, conflict.constraint) }
@@ -40,21 +43,53 @@ final class ConstraintConflictResolution {
                 }
             }
         }
-        redirectOneWayReferences()
+        try redirectOneWayReferences()
         context.detach(dropped)
         for object in dropped { object.leaveRelations() }
     }
 
-    private func isPresent(_ object: NSManagedObject) -> Bool {
+    func isPresent(_ object: NSManagedObject) -> Bool {
         object.registry === context.registry && !object.isDeleted && !object.flags.contains(.inaccessible)
             && survivors[ObjectIdentifier(object)] == nil
     }
 
     /// The object, or who took its place.
-    private func survivor(of object: NSManagedObject) -> NSManagedObject? {
+    func survivor(of object: NSManagedObject) -> NSManagedObject? {
         var object = object
         while let next = survivors[ObjectIdentifier(object)] { object = next }
         return isPresent(object) ? object : nil
+    }
+
+    /// Throws for values that were set on an object and that the survivor, of another entity of the hierarchy, has no place for: they
+    /// would be lost without a word.
+    private func checkPlaces(_ conflict: NSConstraintConflict, _ objects: [NSManagedObject]) throws {
+        guard prefersMine else { return }
+        let survivor = conflict.databaseObject.flatMap(survivor) ?? objects.first(where: \.isStored) ?? objects.first
+        guard let survivor else { return }
+        for object in objects where object !== survivor && object.runtime !== survivor.runtime {
+            let lost = object.runtime.slots.indices.filter { slot in
+                self.slot(slot, of: object, in: survivor) == nil && hasValue(object, slot)
+            }
+            guard !lost.isEmpty else { continue }
+            let names = lost.map { object.runtime.slots[$0].name }.joined(separator: ", ")
+            let policy = context.mergePolicy as? NSMergePolicy ?? .error
+            throw CoreDataErrors.constraint(
+                [conflict], policy,
+                """
+                . The \(object.runtime.name) cannot become the \(survivor.runtime.name) that has the values already, which has no \
+                place for \(names): delete that one first, or leave \(names) unset
+                """)
+        }
+    }
+
+    /// Whether something was set that a row of the object would have, and that is not there by default.
+    private func hasValue(_ object: NSManagedObject, _ slot: Int) -> Bool {
+        let info = object.runtime.slots[slot]
+        guard !info.property.isTransient, object.values?.changed.contains(slot) ?? false else { return false }
+        guard let attribute = info.attribute else {
+            return info.isToMany ? !object.members(slot).members.isEmpty : object.toOne(slot) != nil
+        }
+        return !attribute.isDerived && !object.attributeValue(slot).isNull
     }
 
     /// Gives the objects of rows that are in the way the rows as they are now, with few statements.
@@ -116,6 +151,7 @@ final class ConstraintConflictResolution {
             }
             redirectReferences(of: object, to: survivor)
             survivors[ObjectIdentifier(object)] = survivor
+            merged.append(object)
             context.delete(object)
             return
         }
@@ -211,7 +247,7 @@ final class ConstraintConflictResolution {
     }
 
     /// The survivor stands where the object stood.
-    private func replace(
+    func replace(
         _ object: NSManagedObject, by survivor: NSManagedObject, among target: NSManagedObject, _ slot: Int
     ) {
         let members = target.runtime.slots[slot].relationship?.isOrdered == true ? target.knownMembers(slot) : nil
@@ -234,31 +270,6 @@ final class ConstraintConflictResolution {
             if inverse != nil { object.removeMember(member, slot) }
             guard let place, member !== survivor, inverse != nil || prefersMine else { continue }
             survivor.addMember(member, place)
-        }
-    }
-
-    /// Relationships without inverse that lead to an object that is no more: only new and changed objects can have them to a new
-    /// one.
-    private func redirectOneWayReferences() {
-        guard !survivors.isEmpty else { return }
-        for object in context.insertedList + context.updatedList
-        where object.hasChanges && !object.relations.isEmpty && isPresent(object) {
-            for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
-                guard object.runtime.slots[slot].relationship?.inverseSlot == nil else { continue }
-                switch object.relations[index] {
-                case .toOne(let target?):
-                    guard survivors[ObjectIdentifier(target)] != nil else { break }
-                    object.setToOne(survivor(of: target), slot)
-                case .toMany(let members):
-                    for member in members.members {
-                        guard survivors[ObjectIdentifier(member)] != nil, let next = survivor(of: member) else {
-                            continue
-                        }
-                        replace(member, by: next, among: object, slot)
-                    }
-                case .toOne(nil), .unread: break
-                }
-            }
         }
     }
 }

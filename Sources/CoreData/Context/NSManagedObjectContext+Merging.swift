@@ -137,18 +137,21 @@ extension NSManagedObjectContext {
     private func mergeInsertions(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
         let objects = ids.filter { keptParent != nil || !$0.isTemporaryID }.map { object(with: $0) }
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
-        // Whoever is told will ask for their values: one statement reads them all.
-        let rows =
-            ContextNotification.objectsDidChange.isWanted
-            ? currentRows(of: objects.filter { !$0.hasRow || staleness == 0 }, staleness) : []
-        for (object, row) in rows {
+        guard ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted else {
+            return
+        }
+        // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
+        let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
+        var present = Set(objects.filter(isRead).map(ObjectReference.init))
+        for (object, row) in currentRows(of: objects.filter { !isRead($0) }, staleness) {
+            present.insert(ObjectReference(object))
             if object.isFault {
                 object.row = row
             } else if !object.hasSameRow(as: row) {
                 merge(row, into: object)
             }
         }
-        for object in objects {
+        for object in objects where present.contains(ObjectReference(object)) {
             merged.add(object, NSInsertedObjectIDsKey)
             event.mergedInsertions.append(object)
         }

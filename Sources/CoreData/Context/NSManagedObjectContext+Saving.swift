@@ -84,7 +84,8 @@ extension NSManagedObjectContext {
         list.allHeldSatisfy(isCurrent) ? list : list.filter(isCurrent)
     }
 
-    private func validate(_ lists: [[NSManagedObject]]) throws {
+    /// Throws what is wrong with objects that are to be saved.
+    final func validate(_ lists: [[NSManagedObject]]) throws {
         var errors: [any Error] = []
         let losses = losses
         for objects in lists {
@@ -158,20 +159,31 @@ extension NSManagedObjectContext {
     private func postDidSave(_ saved: SavedObjects) {
         let center = NotificationCenter.default
         if ContextNotification.didSave.isWanted {
-            let objects: [AnyHashable: Any] = [
+            var objects: [AnyHashable: Any] = [
                 NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
                 NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
             ]
+            objects["newChangeToken"] = historyToken(after: saved)
             center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
         }
         if ContextNotification.didSaveObjectIDs.isWanted {
-            let ids: [AnyHashable: Any] = [
+            var ids: [AnyHashable: Any] = [
                 NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
                 NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)), "managedObjectContext": self,
             ]
+            ids["newChangeToken"] = historyToken(after: saved)
             center.post(name: ContextNotification.didSaveObjectIDs.name, object: self, userInfo: ids)
         }
+    }
+
+    /// Where the histories stand with what was saved; `nil` where none recorded it.
+    private func historyToken(after saved: SavedObjects) -> NSPersistentHistoryToken? {
+        guard !saved.transactions.isEmpty, let coordinator else { return nil }
+        // A token that does not name a store stands for the beginning of its history.
+        let others = coordinator.attachedStores.filter { saved.transactions[$0.identifier] == nil }.map(\.store)
+        let known = others.isEmpty ? nil : coordinator.currentPersistentHistoryToken(fromStores: others)
+        return NSPersistentHistoryToken(saved.transactions.merging(known?.positions ?? [:]) { saved, _ in saved })
     }
 
     /// Gives new objects their permanent IDs before they are saved; they stay inserted.

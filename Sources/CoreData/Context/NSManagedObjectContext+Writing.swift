@@ -3,18 +3,22 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// The part of a save that writes: one transaction per store, again where the merge policy has resolved what was in the way.
+// The part of a save that writes: one transaction per store, all of them open until everything is written, again where the merge
+// policy has resolved what was in the way.
 extension NSManagedObjectContext {
     /// What was written, to whichever store.
     struct SavedObjects {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
+        /// The numbers of the transactions that were recorded, by the stores' UUIDs.
+        var transactions: [String: Int64] = [:]
 
         mutating func add(_ saved: SavePreparation) {
             Self.append(saved.inserted, to: &inserted)
             Self.append(saved.updated, to: &updated)
             Self.append(saved.deleted, to: &deleted)
+            if let number = saved.historyTransaction { transactions[saved.store.identifier] = number }
         }
 
         /// Of a single store the list itself and no copy.
@@ -25,15 +29,17 @@ extension NSManagedObjectContext {
 
     /// What one attempt came to.
     private struct Attempt {
-        /// The stores that have been written, in this attempt and before.
+        /// The stores that have been written.
         var done: Set<Int32> = []
         var isAnythingWritten = false
         var failures: [(store: AttachedStore, error: any Error)] = []
         var conflicts = SaveConflicts()
+
+        var meetsNothing: Bool { failures.isEmpty && conflicts.unlessNone == nil }
     }
 
-    /// Writes all that changed. What is in the way is shown to the merge policy; where that resolves it the stores that are left
-    /// are tried again. After an error the context is as it was before, but for what another store has taken already.
+    /// Writes all that changed. What is in the way, in whichever store, is shown to the merge policy; where that resolves it all is
+    /// tried again. After an error stores and context are as they were before, save where a store could not commit after another had.
     final func write(to coordinator: NSPersistentStoreCoordinator) throws -> SavedObjects {
         if keptParent != nil { return try writeToParent() }
         var outcome = SavedObjects()
@@ -45,11 +51,7 @@ extension NSManagedObjectContext {
                 guard attempt.failures.isEmpty, let conflicts = attempt.conflicts.unlessNone else { break }
                 let known = rounds ?? ConflictRounds(self)
                 rounds = known
-                do { try known.resolve(conflicts) } catch {
-                    attempt.failures = conflicts.stores.map { ($0, error) }
-                    attempt.conflicts = SaveConflicts()
-                    break
-                }
+                try known.resolve(conflicts)
                 attempt.conflicts = SaveConflicts()
             }
             if !attempt.failures.isEmpty { try throwFailures(of: attempt, &outcome, rounds) }
@@ -98,7 +100,7 @@ extension NSManagedObjectContext {
         throw CoreDataErrors.incompleteSave(failures.map { ($0.store.store, $0.error) })
     }
 
-    /// Tries every store that is not done.
+    /// Tries every store: all are written, or none is.
     private func write(
         to stores: [AttachedStore], _ attempt: inout Attempt, _ outcome: inout SavedObjects
     ) throws {
@@ -109,24 +111,58 @@ extension NSManagedObjectContext {
         let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
         try checkReach(inserted, updated, deleted, stores)
         if stores.count > 1 { try checkStores(inserted, updated, deleted) }
-        for store in stores where !attempt.done.contains(store.index) {
+        var preparations: [SavePreparation] = []
+        // Always in the same order, so that savers of the same files never wait for one another in a circle.
+        for store in stores.count == 1 ? stores : stores.sorted(by: { $0.identifier < $1.identifier }) {
             let own = { (objects: [NSManagedObject]) in
                 stores.count == 1 ? objects : objects.filter { $0.storeIndex == store.index }
             }
             let preparation = SavePreparation(
                 context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted),
                 checked: own(checked))
-            do {
-                let saved = try preparation.run()
-                attempt.isAnythingWritten = attempt.isAnythingWritten || saved.writesAnything
-                attempt.done.insert(store.index)
-                markClean(preparation)
-                outcome.add(preparation)
-            } catch let conflicts as SaveConflicts {
-                attempt.conflicts.add(conflicts)
-            } catch {
+            do { if try preparation.prepare() { preparations.append(preparation) } } catch {
                 attempt.failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
             }
+        }
+        do { try write(preparations[...], &attempt, &outcome) } catch is SavePreparation.Abandoned {}
+    }
+
+    /// Writes the first store and, while its transaction is open, the others: then the last one commits first. Once something is in the
+    /// way in one of them, the others are still written to see what is in the way there, and all are taken back.
+    ///
+    /// ```
+    /// BEGIN a … BEGIN b … COMMIT b, COMMIT a          BEGIN a … conflict, ROLLBACK a; BEGIN b … ROLLBACK b
+    /// ```
+    private func write(
+        _ preparations: ArraySlice<SavePreparation>, _ attempt: inout Attempt, _ outcome: inout SavedObjects
+    ) throws {
+        guard let first = preparations.first else {
+            if attempt.meetsNothing { return }
+            throw SavePreparation.Abandoned()
+        }
+        let others = preparations.dropFirst()
+        var hasTriedOthers = false
+        do {
+            let isWritten = try first.run {
+                if others.isEmpty, attempt.meetsNothing { return }
+                hasTriedOthers = true
+                try write(others, &attempt, &outcome)
+            }
+            attempt.isAnythingWritten = attempt.isAnythingWritten || isWritten
+            attempt.done.insert(first.store.index)
+            markClean(first)
+            outcome.add(first)
+        } catch let abandoned as SavePreparation.Abandoned {
+            throw abandoned
+        } catch {
+            if let conflicts = error as? SaveConflicts {
+                attempt.conflicts.add(conflicts)
+            } else {
+                attempt.failures.append(
+                    (first.store, CoreDataErrors.converted(error, store: first.store, context: self)))
+            }
+            if !hasTriedOthers { try write(others, &attempt, &outcome) }
+            throw SavePreparation.Abandoned()
         }
     }
 

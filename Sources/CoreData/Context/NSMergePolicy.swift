@@ -15,8 +15,9 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///     try context.save()      // a row that others changed meanwhile gets what was set here, and keeps what only they set
 ///
 /// A save that meets conflicts shows them to the context's policy. The policy changes the context's objects, and the save
-/// is tried again, without calling `willSave` and validating once more, until nothing is in the way. Where the policy throws, or the
-/// save fails for another reason, store and context are as they were before the save.
+/// is tried again, without calling `willSave` once more, until nothing is in the way. What a policy changed is validated again, since
+/// merged values can contradict one another. Where the policy or validation throws, or the save fails for another reason, store and
+/// context are as they were before the save.
 ///
 /// | | changed here only | there only | here and there | deleted there | deleted here, changed there |
 /// | --- | --- | --- | --- | --- | --- |

@@ -85,7 +85,9 @@ final class ParentSource: RowSource {
         try base.allocateKeys(root: root, count: count)
     }
 
-    func save(keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet) throws -> SaveOutcome {
+    func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+    ) throws -> SaveOutcome {
         preconditionFailure("A child context saves to its parent by ParentSave.")
     }
 

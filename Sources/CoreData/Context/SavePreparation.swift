@@ -24,6 +24,8 @@ final class SavePreparation {
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
     /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
     let isForContexts: Bool
+    /// The number that the store's history has of the save.
+    private(set) var historyTransaction: Int64?
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
 
@@ -41,8 +43,10 @@ final class SavePreparation {
         self.isForContexts = isForContexts
     }
 
-    /// Saves; what it returns is empty when nothing had to be written.
-    func run() throws -> ChangeSet {
+    /// Reads what writing needs. Nothing is read once a store has a transaction.
+    ///
+    /// - Returns: whether there is anything to write or to check.
+    func prepare() throws -> Bool {
         for objects in [inserted, updated, deleted] {
             OrderAssignment(context: context).assign(objects) { self.touch($0) }
         }
@@ -51,27 +55,41 @@ final class SavePreparation {
             try context.readRows(of: objects.filter { !$0.hasRow })
         }
         let writes = !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || store.hasUnsavedMetadata
-        guard writes || !checked.isEmpty else { return ChangeSet() }
+        guard writes || !checked.isEmpty else { return false }
         if store.isReadOnly {
-            guard writes else { return ChangeSet() }
+            guard writes else { return false }
             throw CoreDataErrors.readOnly(store.store)
         }
+        return true
+    }
+
+    /// Thrown by what is called before the commit, where other stores stand in the way: this one's changes are taken back.
+    struct Abandoned: Error {}
+
+    /// Saves. `beforeCommit` is called when all is written; where it throws, nothing is.
+    ///
+    /// - Returns: whether anything was written.
+    func run(beforeCommit: () throws -> Void = {}) throws -> Bool {
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
         do {
-            let outcome = try store.source.save(keys: neededKeys()) { keys in
-                takeKeys(keys)
-                changes = try changeSet()
-                return changes
-            }
+            let outcome = try store.source.save(
+                keys: neededKeys(),
+                build: { keys in
+                    takeKeys(keys)
+                    changes = try changeSet()
+                    return changes
+                }, beforeCommit: beforeCommit)
+            historyTransaction = outcome.historyTransaction
             commit(changes, outcome)
-            return changes
+            return changes.writesAnything
         } catch {
             // One of them may have half a row in it.
             context.rowForms = []
             let conflicts = (error as? SaveFailure).map { self.conflicts($0) }
             takeBackKeys()
+            if error is Abandoned { throw error }
             throw conflicts ?? CoreDataErrors.converted(error, store: store, context: context)
         }
     }

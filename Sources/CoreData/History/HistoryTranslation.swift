@@ -15,6 +15,7 @@ struct HistoryTranslation {
         case .fetchAfterDate(let date):
             return try fetch(request, stores) { _, _ in (0, date.timeIntervalSinceReferenceDate) }
         case .fetchAfterToken(let token):
+            try checkToken(token, stores)
             return try fetch(request, stores) { store, history in
                 guard let position = token?.positions[store.identifier] else { return (0, nil) }
                 guard try history.historyExtent().hasEverything(after: position) else {
@@ -27,11 +28,19 @@ struct HistoryTranslation {
                 try history.firstHistoryTransaction(since: date.timeIntervalSinceReferenceDate)
             }
         case .deleteBeforeToken(let token):
-            return try delete(request, stores) { store, history in
-                guard let token else { return .max }
-                return token.positions[store.identifier]
-            }
+            try checkToken(token, stores)
+            return try delete(request, stores) { store, _ in token?.positions[store.identifier] }
         }
+    }
+
+    /// Throws 134301 for a token that names none of the stores: it is of others, which were perhaps made anew since.
+    private func checkToken(
+        _ token: NSPersistentHistoryToken?, _ stores: [(AttachedStore, any HistorySource)]
+    ) throws {
+        guard let token, !token.positions.isEmpty, let first = stores.first,
+            !stores.contains(where: { token.positions[$0.0.identifier] != nil })
+        else { return }
+        throw CoreDataErrors.expiredToken(first.0.store)
     }
 
     /// The stores that keep a history, of those that the request is for.

@@ -83,12 +83,14 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         NSPersistentHistoryChangeRequest(.deleteBeforeDate(date))
     }
 
-    /// Deletes the transactions before the token's own, which stays; everything with `nil`.
+    /// Deletes the transactions before the token's own, which stays; nothing with `nil`, since nothing comes before the beginning.
+    ///
+    /// Executing it throws 134301 for a token of other stores.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> NSPersistentHistoryChangeRequest {
         NSPersistentHistoryChangeRequest(.deleteBeforeToken(token))
     }
 
-    /// Deletes the transactions before that one, which stays, in its store; everything with `nil`.
+    /// Deletes the transactions before that one, which stays, in its store; nothing with `nil`.
     open class func deleteHistory(
         before transaction: NSPersistentHistoryTransaction?
     ) -> NSPersistentHistoryChangeRequest {

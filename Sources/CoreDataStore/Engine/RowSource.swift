@@ -83,12 +83,13 @@ package protocol RowSource: AnyObject, Sendable {
     /// Reserves primary keys that are never given out again.
     func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64>
     /// Writes changes: all of them, or nothing. `keys` says how many new primary keys each root entity needs; `build` makes
-    /// the changes with them and is called once, while nobody else can write.
+    /// the changes with them and is called once, while nobody else can write. `beforeCommit` is called when everything is written
+    /// and can still be taken back, which it is where that throws.
     ///
-    /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken, what `build`
-    ///   throws, else what writing may throw. The source is then as it was.
+    /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken, what `build` and
+    ///   `beforeCommit` throw, else what writing may throw. The source is then as it was.
     func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
     ) throws -> SaveOutcome
     /// The store's metadata as they are kept now.
     func metadata() throws -> MetadataRow
@@ -101,6 +102,14 @@ extension RowSource {
     package var recordsHistory: Bool { false }
     package var history: (any HistorySource)? { nil }
     package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
+
+    /// As ``save(keys:build:beforeCommit:)``, of this source alone.
+    @discardableResult
+    package func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+    ) throws -> SaveOutcome {
+        try save(keys: keys, build: build, beforeCommit: {})
+    }
 
     /// As ``rowWord(_:root:staleness:)``: the row, `nil` where there is none.
     package func row(_ primaryKey: Int64, root: Int, staleness: Double) throws -> RowSnapshot? {

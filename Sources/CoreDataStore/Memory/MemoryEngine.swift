@@ -120,9 +120,8 @@ package final class MemoryEngine: RowSource {
         return (last + 1)...end
     }
 
-    @discardableResult
     package func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
     ) throws -> SaveOutcome {
         try checkWritable()
         writing.lock()
@@ -139,6 +138,7 @@ package final class MemoryEngine: RowSource {
             let save = MemorySave(graph: graph)
             if let failure = save.failure(of: changes) { throw failure }
             try save.checkKeys(changes)
+            try beforeCommit()
             let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
             state.withLock { state in
                 state.graph = graph

@@ -15,13 +15,14 @@ extension StoreEngine {
     /// - Parameters:
     ///   - keys: How many new primary keys each root entity needs.
     ///   - build: Makes the changes with the keys; called once, while the store is locked for other writers.
+    ///   - beforeCommit: Called when all statements have run; where it throws, they are rolled back.
     /// What was written is in the row cache then, before anybody else can save; after a conflict it has the rows as they are.
     ///
     /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken,
     ///   ``StoreFailure`` for a store that is read only, ``ExternalDataFailure``, ``SQLFailure``, or what `build`
-    ///   throws. The store is then as it was, the counters of keys included.
+    ///   or `beforeCommit` throws. The store is then as it was, the counters of keys included.
     package func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
     ) throws -> SaveOutcome {
         try checkWritable()
         let writer = ExternalDataWriter(externalData)
@@ -39,9 +40,11 @@ extension StoreEngine {
                 try SaveExecutor(
                     connection: connection, identifier: identifier, externalData: writer, history: history
                 ).run(plan)
-                return SaveOutcome(
+                let outcome = SaveOutcome(
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
                     historyTransaction: history?.transaction)
+                try beforeCommit()
+                return outcome
             }
             let outcome = try database.write(write) { outcome in
                 guard let attempted else { return }

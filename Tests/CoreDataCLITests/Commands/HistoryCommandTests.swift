@@ -69,6 +69,9 @@ import Testing
         let purge = try CommandRun.coredata("history", "purge", store, "--keep", "1")
         #expect(purge.status == 1)
         #expect(purge.output == "Deleted 1 transaction\ncut off: index, who had read up to 0\n")
+        let list = try CommandRun.coredata("history", "list", store, "--after", "0")
+        #expect(list.status != 0 && list.error.contains("purged"), "what is gone is not passed over: \(list.error)")
+        #expect(try CommandRun.coredata("history", "list", store, "--after", "1").lines.last == "1 transaction")
         #expect(try CommandRun.coredata("history", "consumers", store, "--remove", "indx").status == 2)
         #expect(try CommandRun.coredata("history", "consumers", store, "--remove", "index").output == "Removed index\n")
     }

@@ -251,4 +251,101 @@ final class Counter: NSManagedObject {
             #expect(!context.hasChanges)
         }
     }
+
+    @Test("L1: an insertion whose row is gone by then is not told of")
+    func mergedInsertionsThatAreGone() throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        try stack.story { context in
+            let saves = NotificationSaves(other)
+            let stays = try other.performAndWait { () throws -> NSManagedObjectID in
+                let (gone, stays) = (Book(context: other), Book(context: other))
+                (gone.title, stays.title) = ("Gone", "Stays")
+                try other.save()
+                return stays.objectID
+            }
+            let notification = try #require(saves.last)
+            try other.performAndWait {
+                for book in try other.all(Book.self, "Book", "title == 'Gone'") { other.delete(book) }
+                try other.save()
+            }
+            let log = NotificationLog(.NSManagedObjectContextObjectsDidChange, context)
+            let merged = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, context)
+            context.mergeChanges(fromContextDidSave: notification)
+            let inserted = log.userInfos.first?[NSInsertedObjectsKey] as? Set<NSManagedObject>
+            #expect(inserted?.map(\.objectID) == [stays])
+            #expect(merged.userInfos.first?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> == [stays])
+        }
+    }
+
+    // MARK: Validation after a merge policy
+
+    @Test("I5, G1: what a merge policy made is validated before it is written; it is all as it was where that fails")
+    func mergedValuesAreValidated() throws {
+        let stack = try LibraryStack(model: Self.rangeModel())
+        try stack.story { context in
+            let range = NSEntityDescription.insertNewObject(forEntityName: "Range", into: context)
+            range.setValue(1, forKey: "low")
+            range.setValue(10, forKey: "high")
+            try context.save()
+            let other = stack.newContext()
+            let id = range.objectID
+            try other.performAndWait {
+                other.object(with: id).setValue(8, forKey: "low")
+                try other.save()
+            }
+            range.setValue(5, forKey: "high")
+            context.mergePolicy = NSMergeByPropertyObjectTrumpMergePolicy
+            // 8 to 5: neither of them made that.
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .coreData)
+            #expect(range.value(forKey: "low") as? Int == 1 && range.value(forKey: "high") as? Int == 5)
+            #expect(range.isUpdated)
+            let fresh = stack.newContext()
+            let high = try fresh.performAndWait { try fresh.existingObject(with: id).value(forKey: "high") as? Int }
+            #expect(high == 10)
+            range.setValue(9, forKey: "high")
+            try context.save()
+            #expect(range.value(forKey: "low") as? Int == 8 && range.value(forKey: "high") as? Int == 9)
+        }
+    }
+
+    @Test("I9, G1: so is what an upsert made")
+    func upsertsAreValidated() throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            (book.title, book.isbn, book.pages) = ("Row", "1", 5)
+            try context.save()
+            var validated: [NSManagedObject] = []
+            context.mergePolicy = ClosurePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType) { _, resolve in
+                try resolve()
+                book.pages = -1
+                validated.append(book)
+            }
+            let new = Book(context: context)
+            (new.title, new.isbn) = ("New", "1")
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSValidationNumberTooSmallError)
+            #expect(validated == [book])
+            #expect(new.isInserted && book.pages == 5 && !book.hasChanges && book.title == "Row")
+        }
+    }
+
+    /// A range whose ends must be in order, which no property can tell by itself.
+    private static func rangeModel() -> NSManagedObjectModel {
+        let entity = Library.entity("Range", "ValidatedRange")
+        entity.properties = ["low", "high"].map { Library.attribute($0, .integer32AttributeType) }
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return model
+    }
+}
+
+/// Its low end is not above its high end.
+final class ValidatedRange: NSManagedObject {
+    override func validateForUpdate() throws {
+        try super.validateForUpdate()
+        let ends = ["low", "high"].compactMap { value(forKey: $0) as? Int }
+        if ends.count == 2, ends[0] > ends[1] { throw CocoaError(.coreData) }
+    }
 }

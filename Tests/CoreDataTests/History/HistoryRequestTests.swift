@@ -145,12 +145,92 @@ import Testing
         #expect(try stack.transactions().count == 2)
         let other = try HistoryStack()
         for title in ["A", "B"] { try other.add(title) }
-        // Of another store: everything. Of this one, but not yet: unknown.
-        #expect(try other.transactions(.fetchHistory(after: kept)).count == 2)
+        // Of another store, or of this one, but not yet: unknown.
+        #expect(
+            code { _ = try other.transactions(.fetchHistory(after: kept)) } == NSPersistentHistoryTokenExpiredError)
+        #expect(code { _ = try other.result(.deleteHistory(before: kept)) } == NSPersistentHistoryTokenExpiredError)
+        #expect(try other.transactions().count == 2)
         let identifier = try #require(other.store.identifier)
         let future = try #require(try Self.token("\(identifier) 99"))
         #expect(
             code { _ = try other.transactions(.fetchHistory(after: future)) } == NSPersistentHistoryTokenExpiredError)
+    }
+
+    /// O4, O5
+    @Test func beforeTheBeginningThereIsNothingToDelete() throws {
+        let stack = try HistoryStack()
+        try stack.add("A")
+        #expect(try stack.result(.deleteHistory(before: nil as NSPersistentHistoryToken?)) as? Bool == true)
+        let request = Request.deleteHistory(before: nil as NSPersistentHistoryTransaction?)
+        request.resultType = .count
+        #expect(try stack.result(request) as? Int == 0)
+        #expect(try stack.transactions().count == 1)
+    }
+
+    /// O7
+    @Test func aSaveTellsWhereTheHistoryStandsAfterIt() throws {
+        let stack = try HistoryStack()
+        let context = stack.newContext()
+        let saves = NotificationSaves(context)
+        let ids = NotificationLog(NSManagedObjectContext.didSaveObjectIDsNotification, context)
+        try context.performAndWait {
+            Tag(context: context).name = "a"
+            try context.save()
+            let token = try #require(saves.last?.userInfo?["newChangeToken"] as? NSPersistentHistoryToken)
+            #expect(token == stack.token)
+            #expect(ids.userInfos.last?["newChangeToken"] as? NSPersistentHistoryToken == token)
+            try stack.add("B")
+            #expect(try stack.transactions(.fetchHistory(after: token)).map(\.transactionNumber) == [2])
+        }
+        // A store that was not written has its place in the token, too.
+        try stack.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.appendingPathComponent("2.sqlite"),
+            options: HistoryStack.options)
+        try context.performAndWait {
+            Tag(context: context).name = "b"
+            try context.save()
+            let token = try #require(saves.last?.userInfo?["newChangeToken"] as? NSPersistentHistoryToken)
+            #expect(token == stack.token)
+        }
+        let plain = try LibraryStack()
+        let other = NotificationSaves(plain.context)
+        try plain.story { context in
+            Tag(context: context).name = "a"
+            try context.save()
+            #expect(try #require(other.last?.userInfo)["newChangeToken"] == nil)
+        }
+    }
+
+    /// I6, O2
+    @Test func aSaveThatGivesUpAllItsChangesIsNoTransaction() throws {
+        let stack = try HistoryStack()
+        let (id, tag) = (try stack.add("A")[0], try stack.newContext().performAndWaitForTag())
+        for isLinked in [false, true] {
+            let (mine, theirs) = (stack.newContext(), stack.newContext())
+            try mine.performAndWait {
+                mine.mergePolicy = NSRollbackMergePolicy
+                let book = try #require(try mine.existingObject(with: id) as? Book)
+                let author = Author(context: mine)
+                author.name = "N"
+                try mine.save()
+                let count = try stack.transactions().count
+                try theirs.performAndWait {
+                    let same = try #require(try theirs.existingObject(with: id) as? Book)
+                    same.pages += 1
+                    try theirs.save()
+                }
+                book.title = "mine"
+                if isLinked {
+                    book.author = author
+                    book.tags = [try #require(try mine.existingObject(with: tag) as? Tag)]
+                }
+                try mine.save()
+                #expect(!mine.hasChanges)
+                let transactions = try stack.transactions()
+                #expect(transactions.allSatisfy { $0.changes?.isEmpty == false })
+                #expect(transactions.count == count + 1, "theirs alone, \(transactions)")
+            }
+        }
     }
 
     /// A token that was made elsewhere.
@@ -501,5 +581,17 @@ import Testing
         #expect(transactions[1].author == "linux")
         #expect(transactions[1].changes?.map(\.changeID) == [127])
         #expect(transactions[1].changes?.first?.changedObjectID.entity.name == "Author")
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The ID of a new tag.
+    fileprivate func performAndWaitForTag() throws -> NSManagedObjectID {
+        try performAndWait {
+            let tag = Tag(context: self)
+            tag.name = "tag"
+            try save()
+            return tag.objectID
+        }
     }
 }

@@ -36,7 +36,8 @@ extension LibraryStack {
     }
 }
 
-private final class NthStatementFailure: SQLObserver {
+/// Makes the nth statement fail; the end of a reader's transaction does not count.
+final class NthStatementFailure: SQLObserver {
     private struct State {
         var remaining: Int
         var isReading = false

@@ -127,7 +127,7 @@ import Testing
         try check(store) { context, policy, stack, what in
             _ = context.insert("Novel", ["title": "row", "code": "c", "genre": "Crime"])
             try context.save()
-            _ = context.insert("Comic", ["title": "comic", "code": "c", "artist": "A"])
+            _ = context.insert("Comic", ["title": "comic", "code": "c"])
             _ = context.insert("Novel", ["title": "novel", "code": "d", "genre": "Love"])
             try context.save()
             try stack.story { fresh throws in
@@ -135,6 +135,145 @@ import Testing
                 #expect(books.map { $0.entity.name } == ["Novel", "Novel"], what)
                 #expect(books.map { $0.text("title") } == [isMine(policy) ? "comic" : "row", "novel"], what)
                 #expect(books[0].text("genre") == "Crime", what)
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func whatTheRowsEntityHasNoPlaceForIsNotLost(_ store: SpecifiedStore) throws {  // I9
+        try check(store) { context, policy, stack, what in
+            _ = context.insert("Novel", ["title": "row", "code": "c", "genre": "Crime"])
+            try context.save()
+            let comic = context.insert("Comic", ["title": "comic", "code": "c", "artist": "A"])
+            if isMine(policy) {
+                let error = #expect(throws: CocoaError.self, what) { try context.save() }
+                #expect(error?.code == .managedObjectConstraintMerge, what)
+                #expect(error?.localizedDescription.contains("no place for artist") == true, what)
+                #expect(comic.isInserted && comic.text("artist") == "A", what)
+                comic.setValue(nil, forKey: "artist")
+            }
+            try context.save()
+            try stack.story { fresh throws in
+                let books = try fresh.all("Book")
+                #expect(books.map { $0.text("title") } == [isMine(policy) ? "comic" : "row"], what)
+                #expect(books.map { $0.text("genre") } == ["Crime"], what)
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func anObjectWithAPermanentIDBecomesTheRow(_ store: SpecifiedStore) throws {  // I9, F4
+        try check(store) { context, policy, stack, what in
+            let row = context.insert("Author", ["name": "Ann", "email": "a"])
+            try context.save()
+            let new = context.insert("Author", ["name": "New", "email": "a"])
+            let book = context.insert("Book", ["title": "Book", "author": new])
+            try context.obtainPermanentIDs(for: [new])
+            let id = new.objectID
+            #expect(!id.isTemporaryID, what)
+            try context.save()
+            #expect(new.managedObjectContext == nil, what)
+            #expect(book.object("author") === row, what)
+            try stack.story { fresh throws in
+                #expect(try fresh.names("Author") == [isMine(policy) ? "New" : "Ann"], what)
+                #expect(try fresh.one("Book").object("author")?.objectID == row.objectID, what)
+                #expect(
+                    throws: CocoaError.self, "nobody has that ID", performing: { try fresh.existingObject(with: id) })
+            }
+            // The key is not given to somebody else.
+            let next = context.insert("Author", ["name": "Next", "email": "n"])
+            try context.save()
+            #expect(next.objectID != id && next.objectID != row.objectID, what)
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func rowsThatNobodyHasInMemoryFollowTheOneThatStays(_ store: SpecifiedStore) throws {  // I10
+        try check(store) { context, policy, stack, what in
+            _ = context.insert("Book", ["title": "Row", "code": "c"])
+            let draft = context.insert("Comic", ["title": "Draft", "code": "x"])
+            try context.save()
+            try stack.story { other throws in
+                let same = try other.existingObject(with: draft.objectID)
+                _ = other.insert("Person", ["name": "P", "favourite": same])
+                let before = other.insert("Book", ["title": "Before", "code": "1"])
+                let after = other.insert("Book", ["title": "After", "code": "2"])
+                let shelf = other.insert("Shelf", ["label": "S"])
+                shelf.setValue(NSOrderedSet(array: [before, same, after]), forKey: "row")
+                try other.save()
+            }
+            context.refreshAllObjects()
+            draft.setValue("c", forKey: "code")
+            try context.save()
+            try stack.story { fresh throws in
+                let stays = try fresh.one("Book", "code == 'c'")
+                let favourite = try fresh.one("Person").object("favourite")
+                let row = try fresh.one("Shelf").names(of: "row", by: "code")
+                if isMine(policy) {
+                    #expect(favourite === stays, what)
+                    #expect(row == ["1", "c", "2"], what)
+                } else {
+                    #expect(favourite?.text("code") == "x", what)
+                    #expect(row == ["1", "x", "2"], what)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func whatAnUpsertMadeCanBeUndone(_ store: SpecifiedStore) throws {  // I9, J2
+        try check(store) { context, policy, stack, what in
+            let row = context.insert("Author", ["name": "Ann", "email": "a"])
+            try context.save()
+            let undo = UndoManager()
+            undo.groupsByEvent = false
+            context.undoManager = undo
+            undo.beginUndoGrouping()
+            _ = context.insert("Author", ["name": "New", "email": "a"])
+            row.setValue(2.0, forKey: "rating")
+            context.processPendingChanges()
+            undo.endUndoGrouping()
+            try context.save()
+            #expect(row.text("name") == (isMine(policy) ? "New" : "Ann"), what)
+            while undo.canUndo { undo.undo() }
+            context.processPendingChanges()
+            #expect(row.value(forKey: "rating") == nil, what)
+            #expect(context.insertedObjects.isEmpty, what)
+            try context.save()
+            try stack.story { fresh throws in
+                #expect(try fresh.all("Author").count == 1, what)
+                #expect(try fresh.one("Author").value(forKey: "rating") == nil, what)
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func whatAChildInsertedIsUpsertedByItsParent(_ store: SpecifiedStore) throws {  // I9, K3
+        try check(store) { context, policy, stack, what in
+            let row = context.insert("Author", ["name": "Ann", "email": "a"])
+            try context.save()
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = context
+            let (new, book) = try child.performAndWait {
+                let new = child.insert("Author", ["name": "New", "email": "a"])
+                let book = child.insert("Book", ["title": "Book", "author": new])
+                try child.save()
+                return (new, book)
+            }
+            try context.save()
+            try child.performAndWait {
+                #expect(book.object("author")?.objectID == row.objectID || book.object("author") === new, what)
+                child.refreshAllObjects()
+                #expect(book.object("author")?.objectID == row.objectID, what)
+                #expect(book.object("author")?.text("name") == (isMine(policy) ? "New" : "Ann"), what)
+                #expect(!child.hasChanges, what)
+                book.object("author")?.setValue("Again", forKey: "name")
+                try child.save()
+            }
+            try context.save()
+            try stack.story { fresh throws in
+                #expect(try fresh.names("Author") == ["Again"], what)
+                #expect(try fresh.one("Book").object("author")?.text("name") == "Again", what)
             }
         }
     }

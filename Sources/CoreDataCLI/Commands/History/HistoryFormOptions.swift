@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreData
 
 /// How `coredata history` prints transactions.
 struct HistoryFormOptions: ParsableArguments {
@@ -9,4 +10,11 @@ struct HistoryFormOptions: ParsableArguments {
     var json = false
 
     var printer: HistoryPrinter { HistoryPrinter(showsChanges: changes, asJSON: json) }
+
+    /// Right behind the transaction of that number in the only store: error 134301 where what follows was purged.
+    static func token(
+        after number: Int64, in coordinator: NSPersistentStoreCoordinator
+    ) -> NSPersistentHistoryToken? {
+        coordinator.persistentStores.first?.identifier.map { NSPersistentHistoryToken([$0: number]) }
+    }
 }

@@ -10,7 +10,8 @@ struct HistoryListCommand: ParsableCommand {
         usage: "coredata history list [<options>] <store>",
         discussion: """
             A transaction is one save: its number, when it was made, by whom, and what it inserted, updated and \
-            deleted. Opens the store for reading only, and leaves nothing beside it.
+            deleted. Opens the store for reading only, and leaves nothing beside it. What follows a number can only be \
+            listed as long as nothing of it was purged.
 
             A predicate may ask for author, contextName, bundleID, processID, timestamp, transactionNumber and changes.
 
@@ -44,11 +45,10 @@ struct HistoryListCommand: ParsableCommand {
 
     func run() throws {
         let opened = try OpenStore(reading: store, model: modelOptions)
-        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-        if let selection = NSPersistentHistoryTransaction.fetchRequest {
-            var predicates = [NSPredicate(format: "transactionNumber > %lld", after ?? 0)]
-            if let predicate { predicates.append(try NSPredicate(validating: predicate)) }
-            selection.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: predicates)
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(
+            after: after.flatMap { HistoryFormOptions.token(after: $0, in: opened.coordinator) })
+        if let predicate, let selection = NSPersistentHistoryTransaction.fetchRequest {
+            selection.predicate = try NSPredicate(validating: predicate)
             request.fetchRequest = selection
         }
         let context = opened.makeContext()

@@ -42,12 +42,12 @@ struct HistoryWatchCommand: ParsableCommand {
         let opened = try OpenStore(withHistory: store, model: modelOptions)
         let sequence = opened.makeContext().history(after: try start(in: opened.coordinator))
         let printer = form.printer
-        let (after, count) = (after ?? 0, count)
+        let count = count
         let outcome = WaitedOutcome()
         Task.detached {
             do {
                 var printed = 0
-                for try await transaction in sequence where transaction.transactionNumber > after {
+                for try await transaction in sequence {
                     let output = try TextOutput()
                     try output.write(printer.text(transaction))
                     try output.finish()
@@ -61,8 +61,8 @@ struct HistoryWatchCommand: ParsableCommand {
     }
 
     private func start(in coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentHistoryToken? {
-        guard after == nil else { return nil }
-        return coordinator.currentPersistentHistoryToken(fromStores: nil)
+        guard let after else { return coordinator.currentPersistentHistoryToken(fromStores: nil) }
+        return HistoryFormOptions.token(after: after, in: coordinator)
     }
 }
 

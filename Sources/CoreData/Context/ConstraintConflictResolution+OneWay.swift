@@ -1,0 +1,71 @@
+import CoreDataModel
+import Foundation
+
+// Relationships without inverse that lead to an object that is no more.
+extension ConstraintConflictResolution {
+    /// Has them lead to the survivor. Only new and changed objects can have them to a new object; to one with a row any row can lead,
+    /// also one that nobody has in memory.
+    func redirectOneWayReferences() throws {
+        guard !survivors.isEmpty else { return }
+        let changed = (context.insertedList + context.updatedList).filter(\.hasChanges)
+        var seen: Set<ObjectReference> = []
+        for object in changed + (try referrers(to: merged)) where seen.insert(ObjectReference(object)).inserted {
+            guard !object.relations.isEmpty, isPresent(object) else { continue }
+            for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
+                guard object.runtime.slots[slot].relationship?.inverseSlot == nil else { continue }
+                redirect(object.relations[index], slot, of: object)
+            }
+        }
+    }
+
+    private func redirect(_ relation: RelationValue, _ slot: Int, of object: NSManagedObject) {
+        switch relation {
+        case .toOne(let target?):
+            guard survivors[ObjectIdentifier(target)] != nil else { break }
+            object.setToOne(survivor(of: target), slot)
+        case .toMany(let members):
+            for member in members.members {
+                guard survivors[ObjectIdentifier(member)] != nil, let next = survivor(of: member) else { continue }
+                replace(member, by: next, among: object, slot)
+            }
+        case .toOne(nil), .unread: break
+        }
+    }
+
+    /// The objects whose rows lead to one of the rows that go, with these relationships read.
+    ///
+    ///     SELECT … FROM ZPERSON t0 WHERE t0.ZFAVOURITE IN (?)
+    private func referrers(to goers: [NSManagedObject]) throws -> [NSManagedObject] {
+        guard !goers.isEmpty, let model = context.coordinator?.runtime else { return [] }
+        var found: [NSManagedObject] = []
+        for runtime in model.entities {
+            for slot in runtime.relationSlots {
+                let info = runtime.slots[slot]
+                // What an ancestor declares is asked of the ancestor.
+                guard info.property.declaringEntity == runtime.ordinal, !info.property.isTransient,
+                    let relationship = info.relationship, relationship.inverseSlot == nil
+                else { continue }
+                let targets = goers.filter { isKind($0.runtime.ordinal, of: relationship.destination, in: model) }
+                guard !targets.isEmpty else { continue }
+                let request = NSFetchRequest<NSManagedObject>(entityName: runtime.name)
+                request.predicate = NSPredicate(
+                    format: info.isToMany ? "ANY %K IN %@" : "%K IN %@", argumentArray: [info.name, targets])
+                for object in try context.fetch(request) {
+                    guard let place = object.runtime.slot(forKey: info.name) else { continue }
+                    if info.isToMany { _ = object.knownMembers(place) } else { _ = object.toOne(place) }
+                    found.append(object)
+                }
+            }
+        }
+        return found
+    }
+
+    private func isKind(_ entity: Int, of ancestor: Int, in model: ModelRuntime) -> Bool {
+        var next: Int? = entity
+        while let ordinal = next {
+            if ordinal == ancestor { return true }
+            next = model.entities[ordinal].compiled.parent
+        }
+        return false
+    }
+}
