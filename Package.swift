@@ -42,7 +42,7 @@ let package = Package(
         .target(
             name: "CoreDataStore",
             dependencies: [
-                "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL",
+                "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL",
             ]),
         .target(name: "CoreDataCodeGeneration", dependencies: ["CoreDataPrimitives", "CoreDataModel"]),
         .target(

@@ -16,7 +16,7 @@ import Testing
         "CoreDataPredicate": ["CoreDataPrimitives"],
         "CoreDataSQL": ["CoreDataPrimitives"],
         "CoreDataSQLite": ["CoreDataPrimitives", "CoreDataSQL", "CSQLite"],
-        "CoreDataStore": ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL"],
+        "CoreDataStore": ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL"],
         "CoreData": [
             "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite",
             "CoreDataStore", "CObjectRuntime", "Logging",

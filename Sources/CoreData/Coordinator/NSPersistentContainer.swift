@@ -91,7 +91,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
         for description in persistentStoreDescriptions {
             if let folder = description.url?.deletingLastPathComponent(), description.url?.isFileURL == true,
-                description.type == NSSQLiteStoreType, !description.isReadOnly
+                AttachedStore.isFileType(description.type), !description.isReadOnly
             {
                 // A folder that cannot be made shows as the error of opening the store.
                 try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

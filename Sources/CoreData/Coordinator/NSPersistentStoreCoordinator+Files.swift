@@ -40,7 +40,6 @@ extension NSPersistentStoreCoordinator {
     ///     let storeClass: AnyClass = unsafeBitCast(address, to: AnyClass.self)
     ///
     /// Differs from Apple: each value holds the class's address as an unsigned number, as Foundation's has none for pointers.
-    /// There are the SQLite store and the store in memory, and others cannot be registered yet.
     public class var registeredStoreTypes: [String: NSValue] {
         AttachedStore.classes.mapValues { storeClass in
             var address = unsafeBitCast(storeClass as AnyClass, to: UInt.self)
@@ -48,8 +47,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Takes a store away, with its log and its external data: every row is gone, and an empty file is left, which others may
-    /// be about to open.
+    /// Takes a store away, with its log and its external data: every row is gone, and of an SQLite store an empty file is left,
+    /// which others may be about to open.
     ///
     ///     try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
     ///     try coordinator.addPersistentStore(type: .sqlite, at: url)          // a new one
@@ -64,12 +63,13 @@ extension NSPersistentStoreCoordinator {
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
         try Self.checkType(storeType)
-        guard storeType == NSSQLiteStoreType, !url.isNullDevice else { return }
+        try Self.checkIsNoCustomType(storeType, "destroyed")
+        guard AttachedStore.isFileType(storeType), !url.isNullDevice else { return }
         try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
         try whileChanging {
             try AttachedStore.checkMayWrite(url, options)
             if let store = persistentStore(for: url) { try remove(store) }
-            try AttachedStore.destroy(at: url, options)
+            try AttachedStore.destroy(at: url, type: storeType, options)
         }
     }
 
@@ -97,7 +97,8 @@ extension NSPersistentStoreCoordinator {
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         try Self.checkType(storeType)
-        guard storeType == NSSQLiteStoreType, !destinationURL.isNullDevice, !sourceURL.isNullDevice else {
+        try Self.checkIsNoCustomType(storeType, "replaced")
+        guard AttachedStore.isFileType(storeType), !destinationURL.isNullDevice, !sourceURL.isNullDevice else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "Only stores in files can be replaced, and by stores in files.")
         }
@@ -113,8 +114,17 @@ extension NSPersistentStoreCoordinator {
             try AttachedStore.checkMayWrite(destinationURL, destinationOptions)
             if let store = persistentStore(for: destinationURL) { try remove(store) }
             try AttachedStore.replace(
-                at: destinationURL, destinationOptions, withStoreAt: sourceURL, sourceOptions)
+                at: destinationURL, type: storeType, destinationOptions, withStoreAt: sourceURL, sourceOptions)
         }
+    }
+
+    /// What files a store of the program's own class has is known to the class alone.
+    private static func checkIsNoCustomType(_ storeType: String, _ what: String) throws {
+        guard StoreClasses.shared.classes[storeType] != nil else { return }
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError,
+            "Stores of the registered type '\(storeType)' cannot be \(what): do it with the files that their class writes."
+        )
     }
 
     /// Puts a copy of a store in the place of another one; see

@@ -59,7 +59,8 @@ extension NSPersistentStoreCoordinator {
         guard AttachedStore.classes[storeType] != nil else {
             throw CoreDataErrors.make(
                 NSPersistentStoreInvalidTypeError,
-                "Stores of type '\(storeType)' are not supported; there are NSSQLiteStoreType and NSInMemoryStoreType.")
+                "There are no stores of type '\(storeType)', but of: \(AttachedStore.classes.keys.sorted().joined(separator: ", ")). Register a class of your own with registerStoreClass(_:forStoreType:)."
+            )
         }
     }
 }

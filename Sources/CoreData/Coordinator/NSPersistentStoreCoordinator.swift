@@ -99,7 +99,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Opens a store, or makes it where there is none, and adds it.
     ///
     /// - Parameters:
-    ///   - storeType: `NSSQLiteStoreType` or `NSInMemoryStoreType`.
+    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or one that was
+    ///     registered.
     ///   - configuration: the configuration whose entities the store has; `nil` for all.
     ///   - storeURL: the file; ignored in memory. `/dev/null` makes an SQLite store in memory.
     ///   - options: `NSReadOnlyPersistentStoreOption` and the others of this module.
@@ -112,15 +113,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         try Self.checkType(storeType)
-        if let storeURL, storeType == NSSQLiteStoreType { try CoreDataErrors.checkIsFile(storeURL) }
+        let isFile = AttachedStore.isFileType(storeType)
+        if let storeURL, isFile { try CoreDataErrors.checkIsFile(storeURL) }
         changing.lock()
         defer { changing.unlock() }
-        if let storeURL, storeType == NSSQLiteStoreType, !storeURL.isNullDevice, persistentStore(for: storeURL) != nil {
+        if let storeURL, isFile, !storeURL.isNullDevice, persistentStore(for: storeURL) != nil {
             throw CoreDataErrors.make(
                 NSPersistentStoreOpenError, "The store \(storeURL.path) is attached to this coordinator already.")
         }
-        if storeType == NSSQLiteStoreType, storeURL == nil {
-            throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type SQLite needs a URL.")
+        if isFile, storeURL == nil {
+            throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(storeType) needs a URL.")
         }
         let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
         return try attach(at: storeURL, makes: !isReadOnly) { index in

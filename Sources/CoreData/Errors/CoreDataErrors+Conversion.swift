@@ -22,6 +22,7 @@ extension CoreDataErrors {
         case let failure as SQLFailure: return sql(failure, store: store?.store)
         case let failure as StoreFailure: return self.store(failure, url: store?.url)
         case let failure as ExternalDataFailure: return externalData(failure, store: store?.store)
+        case let failure as AtomicFileFailure: return file(failure, store: store?.store)
         case let failure as ModelFailure: return modelInvalid(failure.diagnostics)
         case let pattern as TextComparison.InvalidPattern: return coreData(pattern.message + ".")
         case let failure as TransformableCoder.Failure:
@@ -63,6 +64,25 @@ extension CoreDataErrors {
         var userInfo: [String: Any] = [NSFilePathErrorKey: failure.file]
         if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
         return make(code.rawValue, failure.message, userInfo)
+    }
+
+    private static func file(_ failure: AtomicFileFailure, store: NSPersistentStore?) -> CocoaError {
+        let code =
+            switch failure.kind {
+            case .changed: NSPersistentStoreSaveConflictsError
+            case .locked: NSPersistentStoreTimeoutError
+            case .exists: CocoaError.Code.fileWriteFileExists.rawValue
+            case .missing: CocoaError.Code.fileNoSuchFile.rawValue
+            case .noPermission where failure.isReading: CocoaError.Code.fileReadNoPermission.rawValue
+            case .noPermission: CocoaError.Code.fileWriteNoPermission.rawValue
+            case .other where failure.isReading: CocoaError.Code.fileReadUnknown.rawValue
+            case .readOnlyVolume: CocoaError.Code.fileWriteVolumeReadOnly.rawValue
+            case .full: CocoaError.Code.fileWriteOutOfSpace.rawValue
+            case .other: CocoaError.Code.fileWriteUnknown.rawValue
+            }
+        var userInfo: [String: Any] = [NSFilePathErrorKey: failure.path]
+        if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
+        return make(code, failure.message, userInfo)
     }
 
     static func sql(_ failure: SQLFailure, store: NSPersistentStore?) -> CocoaError {

@@ -1,40 +1,67 @@
 import Foundation
+import Synchronization
 
 // What a type of store is made of; `NSPersistentStoreCoordinator` has checked that there is such a type.
 extension AttachedStore {
     /// The class of the stores of each type.
-    static let classes: [String: NSPersistentStore.Type] = [
-        NSSQLiteStoreType: SQLStore.self, NSInMemoryStoreType: SQLStore.self,
-    ]
+    static var classes: [String: NSPersistentStore.Type] {
+        let builtIn: [String: NSPersistentStore.Type] = [
+            NSSQLiteStoreType: SQLStore.self, NSInMemoryStoreType: SQLStore.self, NSXMLStoreType: AtomicFileStore.self,
+            NSBinaryStoreType: AtomicFileStore.self,
+        ]
+        return builtIn.merging(StoreClasses.shared.classes) { own, _ in own }
+    }
+
+    /// Whether stores of the type lie in files: a URL may be attached once, and must be of a file.
+    static func isFileType(_ type: String) -> Bool {
+        type == NSSQLiteStoreType || AtomicFileStore.format(ofType: type) != nil
+    }
 
     /// Opens a store, or makes it where there is none.
     static func open(
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
         coordinator: NSPersistentStoreCoordinator
     ) throws -> AttachedStore {
-        try SQLStore.open(
+        try StoreSettings.check(options)
+        if let format = AtomicFileStore.format(ofType: type) {
+            return try AtomicFileStore.open(
+                format, configuration: configuration, url: url, options: options, index: index,
+                coordinator: coordinator)
+        }
+        return try SQLStore.open(
             type: type, configuration: configuration, url: url, options: options, index: index, coordinator: coordinator
         )
     }
 
     /// The metadata of a store that no coordinator has open.
     static func metadata(of url: URL, type: String, _ options: [AnyHashable: Any]?) throws -> [String: Any] {
-        try SQLStore.metadata(of: url, options)
+        if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.metadata(format, of: url) }
+        return try SQLStore.metadata(of: url, options)
     }
 
     static func setMetadata(
         _ metadata: [String: Any], of url: URL, type: String, _ options: [AnyHashable: Any]?
     ) throws {
+        if let format = AtomicFileStore.format(ofType: type) {
+            return try AtomicFileStore.setMetadata(metadata, format, of: url)
+        }
         try SQLStore.setMetadata(metadata, of: url, options)
     }
 
     /// Takes a store away that no coordinator of the program has open.
-    static func destroy(at url: URL, _ options: [AnyHashable: Any]?) throws { try SQLStore.destroy(at: url, options) }
+    static func destroy(at url: URL, type: String, _ options: [AnyHashable: Any]?) throws {
+        if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.destroy(format, at: url) }
+        try SQLStore.destroy(at: url, options)
+    }
 
     /// Puts a copy of the other store in its place.
     static func replace(
-        at url: URL, _ options: [AnyHashable: Any]?, withStoreAt source: URL, _ sourceOptions: [AnyHashable: Any]?
+        at url: URL, type: String, _ options: [AnyHashable: Any]?, withStoreAt source: URL,
+        _ sourceOptions: [AnyHashable: Any]?
     ) throws {
+        if let format = AtomicFileStore.format(ofType: type) {
+            return try AtomicFileStore.replace(format, at: url, with: source)
+        }
         try SQLStore.replace(at: url, options, with: source, sourceOptions)
     }
 
@@ -50,5 +77,18 @@ extension AttachedStore {
             isReadOnly
                 ? "The store '\(url.path)' is to be read only: it is left as it is."
                 : "No permission to write '\(url.path)'.", [NSFilePathErrorKey: url.path])
+    }
+}
+
+/// The classes of stores that programs have registered, by their types.
+final class StoreClasses: Sendable {
+    static let shared = StoreClasses()
+    /// Guards the classes.
+    private let registered = Mutex<[String: NSPersistentStore.Type]>([:])
+
+    var classes: [String: NSPersistentStore.Type] { registered.withLock { $0 } }
+
+    func register(_ storeClass: NSPersistentStore.Type?, type: String) {
+        registered.withLock { $0[type] = storeClass }
     }
 }

@@ -100,6 +100,9 @@ final class AttachedStore: @unchecked Sendable {
         if let engine = source as? StoreEngine, engine.path != nil {
             try CoreDataErrors.checkIsFile(url)
             try CoreDataErrors.converting { try engine.move(to: url.path) }
+        } else if let file = (source as? MemoryEngine)?.backing as? AtomicStore {
+            try CoreDataErrors.checkIsFile(url)
+            try CoreDataErrors.converting { try file.move(to: url.path) }
         }
         store.url = url
         remoteChanges?.begin(self)

@@ -4,10 +4,30 @@ import Foundation
 public let NSSQLiteStoreType = "SQLite"
 /// The type of a store in memory; it is an SQLite database that has no file.
 public let NSInMemoryStoreType = "InMemory"
-/// The type of a store in a binary file. Differs from Apple: not supported yet.
+/// The type of a store in a compact binary file, which is read as a whole and written anew by every save.
+///
+/// Differs from Apple: the format is our own, see docs/binary-store.md; Apple's is refused with a message.
 public let NSBinaryStoreType = "Binary"
-/// The type of a store in an XML file. Differs from Apple: not supported yet.
+/// The type of a store in an XML file of Apple's format, which is read as a whole and written anew by every save.
+///
+/// Every object has an `<object>`, its attributes and relationships go by their names in small letters.
 public let NSXMLStoreType = "XML"
+
+/// Option, Bool: an XML store is checked. Differs from Apple: without effect, since every XML store is checked as it is read.
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+/// Option: a protection class. Differs from Apple: taken and without effect, since files have none here.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
+/// Option, Bool: a store is destroyed or replaced though others use it.
+///
+/// Differs from Apple: refused with an error, since it can damage what they are reading.
+public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
+/// Metadata: the earliest system that reads the store. Differs from Apple: kept as it is, not written.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
+/// Option: classes of transformable values that a binary store may have. Differs from Apple: taken and without effect, since
+/// a binary store has what the transformer made, as every store.
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+/// Option, Bool: see ``NSBinaryStoreSecureDecodingClasses``. Differs from Apple: taken and without effect.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"
 
 /// Metadata: the store's type.
 public let NSStoreTypeKey = "NSStoreType"

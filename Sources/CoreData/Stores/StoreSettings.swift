@@ -50,6 +50,17 @@ struct StoreSettings {
 }
 
 extension StoreSettings {
+    /// - Throws: for an option of Apple's that nothing here can follow.
+    static func check(_ options: [AnyHashable: Any]?) throws {
+        guard (options?[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue == true else { return }
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError,
+            """
+            The store option \(NSPersistentStoreForceDestroyOption) is not supported: to write over a store that others use \
+            can damage it. Close it there first.
+            """)
+    }
+
     /// The engine's words for it; a store in memory has no path.
     func storeOptions(path: String?) -> StoreOptions {
         var options = StoreOptions(path: path)

@@ -21,13 +21,12 @@ package final class MemoryEngine: RowSource {
     package let rowCache: RowCache
     private let entities: Set<Int>
     private let derivations: MemoryDerivations
+    /// Whether a key is given out once for all entities, and not once for each hierarchy.
+    private let sharesKeys: Bool
+    /// What keeps the rows beyond the process, if anything does.
+    package let backing: (any MemoryBacking)?
 
-    private struct State: Sendable {
-        var graph: MemoryGraph
-        /// The last key that was given out, by root entity.
-        var lastKeys: [Int: Int64] = [:]
-        var metadata: StoreMetadata
-    }
+    private typealias State = MemoryContents
 
     private let state: Mutex<State>
     /// Held while somebody saves.
@@ -37,18 +36,30 @@ package final class MemoryEngine: RowSource {
     ///
     /// - Parameter entities: ordinals of the entities that it has; all for `nil`.
     /// - Throws: ``StoreFailure`` for a model with a derived attribute that cannot be computed.
-    package init(
+    package convenience init(
         model: CompiledModel, entities: [Int]? = nil, identifier: String = UUID().uuidString,
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), isReadOnly: Bool = false
     ) throws {
-        self.model = model
+        var contents = MemoryContents(model: model, identifier: identifier)
+        contents.metadata = metadata
+        try self.init(contents, entities: entities, isReadOnly: isReadOnly)
+    }
+
+    /// A source with these rows, which are kept by `backing` from then on.
+    package init(
+        _ contents: MemoryContents, entities: [Int]? = nil, isReadOnly: Bool = false, sharesKeys: Bool = false,
+        backing: (any MemoryBacking)? = nil
+    ) throws {
+        model = contents.graph.model
         let entities = Set(entities ?? Array(model.entities.indices))
         self.entities = entities
         derivations = try MemoryDerivations(model: model, entities: entities)
-        self.identifier = identifier
+        identifier = contents.identifier
         self.isReadOnly = isReadOnly
+        self.sharesKeys = sharesKeys
+        self.backing = backing
         rowCache = RowCache(model: model)
-        state = Mutex(State(graph: MemoryGraph(model: model), metadata: metadata))
+        state = Mutex(contents)
     }
 
     package func includes(entity: Int) -> Bool { entities.contains(entity) }
@@ -109,7 +120,10 @@ package final class MemoryEngine: RowSource {
     }
 
     private func takeKeys(_ root: Int, _ count: Int, _ state: inout State) throws -> ClosedRange<Int64> {
-        let last = max(state.lastKeys[root] ?? 0, state.graph.highestKey(root: root))
+        let last =
+            sharesKeys
+            ? max(state.lastKeys.values.max() ?? 0, state.graph.highestKey)
+            : max(state.lastKeys[root] ?? 0, state.graph.highestKey(root: root))
         let (end, isTooMuch) = last.addingReportingOverflow(Int64(count))
         guard !isTooMuch else {
             throw StoreFailure(
@@ -140,6 +154,12 @@ package final class MemoryEngine: RowSource {
             try save.checkKeys(changes)
             try beforeCommit()
             let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
+            if let backing, changes.writesAnything {
+                var contents = state.withLock { $0 }
+                contents.graph = graph
+                if let metadata = changes.metadata { contents.metadata = metadata }
+                try backing.write(contents, after: changes)
+            }
             state.withLock { state in
                 state.graph = graph
                 if let metadata = changes.metadata { state.metadata = metadata }
@@ -159,7 +179,34 @@ package final class MemoryEngine: RowSource {
         if isReadOnly { throw StoreFailure(.readOnly, "The store is open for reading only.") }
     }
 
-    package func close() { state.withLock { $0.graph = MemoryGraph(model: model) } }
+    package func close() {
+        state.withLock { $0.graph = MemoryGraph(model: model) }
+        backing?.close()
+    }
+
+    /// Everything that is there now.
+    package var contents: MemoryContents { state.withLock { $0 } }
+}
+
+/// What a ``MemoryEngine`` has: a value, as one save left it.
+package struct MemoryContents: Sendable {
+    package var identifier: String
+    package var metadata = StoreMetadata(propertyList: Data())
+    /// The last key that was given out, by root entity.
+    var lastKeys: [Int: Int64] = [:]
+    var graph: MemoryGraph
+
+    package init(model: CompiledModel, identifier: String = UUID().uuidString) {
+        self.identifier = identifier
+        graph = MemoryGraph(model: model)
+    }
+}
+
+/// Keeps the rows of a ``MemoryEngine`` beyond the process.
+package protocol MemoryBacking: AnyObject, Sendable {
+    /// Writes what the engine will have as soon as this returns, all of it or nothing.
+    func write(_ contents: MemoryContents, after changes: ChangeSet) throws
+    func close()
 }
 
 extension MemoryGraph {

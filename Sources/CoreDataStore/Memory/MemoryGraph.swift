@@ -31,6 +31,9 @@ struct MemoryGraph: RowGraph {
 
     func row(_ key: Int64, root: Int) -> RowSnapshot? { tables[root]?.rows[key] }
 
+    /// The highest key that any row has ever had.
+    var highestKey: Int64 { tables.values.map(\.highestKey).max() ?? 0 }
+
     /// The highest key that a row of the hierarchy has ever had.
     func highestKey(root: Int) -> Int64 { tables[root]?.highestKey ?? 0 }
 
@@ -65,6 +68,16 @@ struct MemoryGraph: RowGraph {
             }
             return keyed.sorted { ($0.order, $0.row.primaryKey) < ($1.order, $1.row.primaryKey) }.map(\.row)
         }
+    }
+
+    /// The other ends of an owner's pairs, in the relationship's order, also those whose rows are gone; `nil` for a to-many
+    /// that has no pairs.
+    func pairedKeys(of owner: Int64, entity: Int, slot: Int) -> [Int64]? {
+        let property = model.entities[entity].properties[slot]
+        guard let relationship = property.relationship,
+            case .pairs(let side, let isFlipped) = Storage(property, relationship, model)
+        else { return nil }
+        return pairs[side]?.others(of: owner, fromDestination: isFlipped) ?? []
     }
 
     /// How many rows a to-many has, or pairs, which count though the row at the other end is gone.
@@ -102,6 +115,26 @@ struct MemoryGraph: RowGraph {
             let isFlipped = (other.entity, other.slot) < (own.entity, own.slot)
             self = .pairs(isFlipped ? other : own, isFlipped: isFlipped)
         }
+    }
+
+    // MARK: Everything
+
+    /// The root entities that have rows.
+    var roots: [Int] { tables.filter { !$0.value.rows.isEmpty }.keys.sorted() }
+    func rowCount(root: Int) -> Int { tables[root]?.rows.count ?? 0 }
+    /// The hierarchy's rows, in no order.
+    func rows(root: Int) -> some Collection<RowSnapshot> { (tables[root]?.rows ?? [:]).values }
+
+    /// Every many-to-many relationship that has pairs, by the side that it is kept under.
+    var pairedSides: [(entity: Int, slot: Int)] {
+        pairs.keys.map { ($0.entity, $0.slot) }.sorted { ($0.entity, $0.slot) < ($1.entity, $1.slot) }
+    }
+
+    func forEachPair(
+        entity: Int, slot: Int,
+        _ body: (_ owner: Int64, _ destination: Int64, _ order: Int64?, _ inverseOrder: Int64?) throws -> Void
+    ) rethrows {
+        try pairs[Side(entity: entity, slot: slot)]?.forEach(body)
     }
 
     // MARK: Changing

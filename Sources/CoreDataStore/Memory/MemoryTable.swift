@@ -63,6 +63,15 @@ struct MemoryPairs {
         owners[destination]?[owner] = nil
     }
 
+    /// Every pair once, by owner and destination.
+    func forEach(_ body: (Int64, Int64, Int64?, Int64?) throws -> Void) rethrows {
+        for (owner, members) in destinations.sorted(by: { $0.key < $1.key }) {
+            for (destination, order) in members.sorted(by: { $0.key < $1.key }) {
+                try body(owner, destination, order, owners[destination]?[owner] ?? nil)
+            }
+        }
+    }
+
     /// The other ends of an owner's pairs, or of a destination's, by position and key.
     func others(of key: Int64, fromDestination: Bool) -> [Int64] {
         let found = (fromDestination ? owners : destinations)[key] ?? [:]

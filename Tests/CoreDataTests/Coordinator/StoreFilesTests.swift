@@ -177,7 +177,7 @@ import Testing
 
     @Test func theTypesOfStoresAreKnown() throws {
         let types = NSPersistentStoreCoordinator.registeredStoreTypes
-        #expect(Set(types.keys) == [NSSQLiteStoreType, NSInMemoryStoreType])
+        #expect(Set(types.keys) == [NSSQLiteStoreType, NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType])
         for value in types.values {
             var address: UInt = 0
             value.getValue(&address)

@@ -256,8 +256,12 @@ final class SpecifiedSource {
             }
         }
         let metadata = try source.metadata()
-        return lines + [metadata.identifier, metadata.metadata.propertyList.base64EncodedString()]
+        // Dictionaries have no order: by their descriptions, sorted.
+        let entries = metadata.metadata.dictionary.map { "\($0): \($1)" }.sorted()
+        return lines + [metadata.identifier] + entries.map(Self.inOrder)
     }
+
+    private static func inOrder(_ text: String) -> String { String(text.sorted()) }
 
     private func describe(_ row: RowSnapshot, _ column: Int, _ entity: CompiledEntity) -> String {
         if row.isNull(column) { return "-" }

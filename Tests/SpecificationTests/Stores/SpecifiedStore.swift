@@ -17,7 +17,7 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// How often the generated predicates are tried: what is slow to ask is asked less.
     var predicateSeeds: ClosedRange<UInt64> = 1...2
 
-    static let all: [SpecifiedStore] = [.sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory]
+    static let all: [SpecifiedStore] = [.sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary]
 
     var testDescription: String { name }
 

@@ -1,0 +1,352 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A file that is read and written as a whole.
+///
+/// ```
+///  lock ──▶ is it what was read last? ──▶ temporary file beside it, fsync ──▶ rename ──▶ fsync of the folder ──▶ unlock
+/// ```
+/// A process that dies at any moment leaves the old file or the new one, whole; what it left of a temporary file the next
+/// writer takes over. Whoever has read the old file keeps reading it.
+package struct AtomicFile: Sendable {
+    /// Where the file lies; not a symbolic link.
+    package let path: String
+    /// How many seconds to wait for somebody who is writing it.
+    package var timeout: Double = 240
+
+    package init(path: String) { self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
+    /// Tells a file from what it was earlier: first by what the system knows of it, then by what is in it.
+    package struct Stamp: Sendable {
+        private var inode: UInt64
+        private var size: Int
+        private var seconds: Int
+        private var nanoseconds: Int
+        var digest: UInt64
+
+        fileprivate init(_ status: stat, digest: UInt64) {
+            inode = UInt64(status.st_ino)
+            size = Int(status.st_size)
+            seconds = Int(status.st_mtim.tv_sec)
+            nanoseconds = Int(status.st_mtim.tv_nsec)
+            self.digest = digest
+        }
+
+        fileprivate func isOfSameFile(as other: Stamp) -> Bool {
+            (inode, size, seconds, nanoseconds) == (other.inode, other.size, other.seconds, other.nanoseconds)
+        }
+
+        fileprivate func hasSameBytes(as other: Stamp) -> Bool { (size, digest) == (other.size, other.digest) }
+    }
+
+    // MARK: Reading
+
+    /// The bytes, with what tells them from others; no more than `count` of them where that is given.
+    package func read(atMost count: Int = .max) throws -> (data: Data, stamp: Stamp) {
+        do {
+            let file = try Descriptor(path, O_RDONLY, folderOf: path)
+            let data = try file.data(atMost: count)
+            return (data, Stamp(try file.status(), digest: AtomicDigest.of(data)))
+        } catch var failure as AtomicFileFailure {
+            failure.isReading = true
+            throw failure
+        }
+    }
+
+    // MARK: Writing
+
+    /// Makes the file where there is none.
+    ///
+    /// - Throws: ``AtomicFileFailure`` of the kind `.exists` where there is one by now.
+    package func create(_ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
+        let temporary = path(ofTemporary: "\(getpid())-\(UInt32.random(in: 0...(.max)))")
+        do {
+            let stamp = try fill(temporary, like: nil, write)
+            guard link(temporary, path) == 0 else {
+                throw AtomicFileFailure(errno == EEXIST ? .exists : .of(errno), path: path, code: errno)
+            }
+            unlink(temporary)
+            try synchronizeFolder()
+            return stamp
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Writes the file anew.
+    ///
+    /// - Parameter known: what the file must still be; `nil` for whatever is there.
+    /// - Throws: ``AtomicFileFailure``: of the kind `.changed` where somebody else has written it, `.missing` where it is gone.
+    ///   The file is then as it was.
+    package func replace(_ known: Stamp?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
+        guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        let file = try Descriptor(path, O_RDONLY, folderOf: path)
+        try file.lock(timeout: timeout)
+        let status = try file.status()
+        var current = stat()
+        guard stat(path, &current) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        // Somebody put another file there while we waited for the lock of the old one.
+        guard current.st_ino == status.st_ino, current.st_dev == status.st_dev else {
+            throw AtomicFileFailure(.changed, path: path)
+        }
+        if let known, !Stamp(status, digest: 0).isOfSameFile(as: known) {
+            let now = Stamp(status, digest: AtomicDigest.of(try file.data(atMost: .max)))
+            guard now.hasSameBytes(as: known) else { throw AtomicFileFailure(.changed, path: path) }
+        }
+        let temporary = path(ofTemporary: "saving")
+        do {
+            let stamp = try fill(temporary, like: status, write)
+            guard rename(temporary, path) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+            try synchronizeFolder()
+            return stamp
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Takes the file away, while nobody writes it.
+    package func remove() throws {
+        guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        let file = try Descriptor(path, O_RDONLY, folderOf: path)
+        try file.lock(timeout: timeout)
+        guard unlink(path) == 0 || errno == ENOENT else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        unlink(path(ofTemporary: "saving"))
+        try synchronizeFolder()
+    }
+
+    /// `.Shop.xml.saving`, which whoever has locked the file may write.
+    private func path(ofTemporary suffix: String) -> String {
+        let url = URL(fileURLWithPath: path)
+        return url.deletingLastPathComponent().path + "/.\(url.lastPathComponent).\(suffix)"
+    }
+
+    private func fill(_ temporary: String, like old: stat?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp
+    {
+        let file = try Descriptor(temporary, O_RDWR | O_CREAT | O_TRUNC, folderOf: path)
+        if let old { fchmod(file.number, old.st_mode & 0o7777) }
+        let writer = AtomicFileWriter(file.number, path: path)
+        try write(writer)
+        try writer.flush()
+        guard fsync(file.number) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        let digest = writer.isOverwritten ? AtomicDigest.of(try file.contents()) : writer.digest.value
+        return Stamp(try file.status(), digest: digest)
+    }
+
+    private func synchronizeFolder() throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let file = try Descriptor(folder, O_RDONLY, folderOf: path)
+        // Some file systems have nothing to say to that.
+        fsync(file.number)
+    }
+}
+
+/// An open file, closed with the value that holds it.
+private final class Descriptor {
+    let number: Int32
+    private let path: String
+
+    init(_ path: String, _ flags: Int32, folderOf file: String) throws {
+        number = open(path, flags | O_CLOEXEC, 0o644)
+        self.path = file
+        guard number >= 0 else { throw AtomicFileFailure(.of(errno), path: file, code: errno) }
+    }
+
+    deinit { if number >= 0 { close(number) } }
+
+    func status() throws -> stat {
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        return status
+    }
+
+    /// Waits for whoever is writing.
+    func lock(timeout: Double) throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(timeout)
+        while flock(number, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK:
+                guard clock.now < end else { throw AtomicFileFailure(.locked, path: path) }
+                usleep(2000)
+            default: throw AtomicFileFailure(.of(errno), path: path, code: errno)
+            }
+        }
+    }
+
+    /// All bytes, wherever the file stands.
+    func contents() throws -> Data {
+        guard lseek(number, 0, SEEK_SET) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        return try data(atMost: .max)
+    }
+
+    func data(atMost limit: Int) throws -> Data {
+        let size = min(Int(try status().st_size), limit)
+        var data = Data()
+        data.reserveCapacity(size)
+        let capacity = min(max(size, 1), 1 << 20)
+        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer in
+            while data.count < limit {
+                let count = read(number, buffer.baseAddress, min(capacity, limit - data.count))
+                if count == 0 { break }
+                guard count > 0 else {
+                    if errno == EINTR { continue }
+                    throw AtomicFileFailure(.of(errno), path: path, code: errno)
+                }
+                data.append(contentsOf: buffer.prefix(count))
+            }
+        }
+        return data
+    }
+}
+
+/// What a method of that name would hide.
+private func writeBytes(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(file, bytes.baseAddress, bytes.count)
+}
+
+/// Writes a file from its start, piece by piece.
+package final class AtomicFileWriter {
+    private let number: Int32
+    private let path: String
+    private var buffer: [UInt8] = []
+    fileprivate(set) var digest = AtomicDigest()
+    /// Whether what was written first is no longer what the file has.
+    fileprivate private(set) var isOverwritten = false
+
+    fileprivate init(_ number: Int32, path: String) {
+        self.number = number
+        self.path = path
+        buffer.reserveCapacity(Self.pieceSize + 4096)
+    }
+
+    private static let pieceSize = 1 << 18
+
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= Self.pieceSize { try flush() }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if bytes.count >= Self.pieceSize {
+            try flush()
+            return try put(bytes)
+        }
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= Self.pieceSize { try flush() }
+    }
+
+    func write(_ data: Data) throws { try data.withUnsafeBytes { try write($0) } }
+
+    /// Writes bytes in the place of others that were written before.
+    func overwrite(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        try flush()
+        guard pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count else {
+            throw AtomicFileFailure(.of(errno), path: path, code: errno)
+        }
+        isOverwritten = true
+    }
+
+    fileprivate func flush() throws {
+        try buffer.withUnsafeBytes { try put($0) }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws {
+        digest.add(bytes)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = writeBytes(number, UnsafeRawBufferPointer(rebasing: rest))
+            guard written >= 0 else {
+                if errno == EINTR { continue }
+                throw AtomicFileFailure(.of(errno), path: path, code: errno)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}
+
+/// Tells whether bytes are the same as others were: FNV-1a of 64 bits, by which no change of one byte goes unnoticed.
+struct AtomicDigest: Sendable {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var value = value
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        self.value = value
+    }
+
+    static func of(_ data: Data) -> UInt64 {
+        var digest = AtomicDigest()
+        data.withUnsafeBytes { digest.add($0) }
+        return digest.value
+    }
+}
+
+/// Why a file that is read and written as a whole could not be.
+package struct AtomicFileFailure: Error {
+    package enum Kind: Sendable {
+        /// Somebody else has written it since it was read.
+        case changed
+        /// Somebody has locked it for as long as was waited.
+        case locked
+        /// There is one, where one was to be made.
+        case exists
+        case missing
+        case noPermission
+        case readOnlyVolume
+        case full
+        case other
+
+        static func of(_ code: Int32) -> Kind {
+            switch code {
+            case ENOENT, ENOTDIR: .missing
+            case EACCES, EPERM: .noPermission
+            case EROFS: .readOnlyVolume
+            case ENOSPC, EDQUOT, EFBIG: .full
+            default: .other
+            }
+        }
+    }
+
+    package var kind: Kind
+    package var path: String
+    /// What the system said, 0 for nothing.
+    package var code: Int32
+    /// Whether it was to be read only.
+    package var isReading = false
+
+    init(_ kind: Kind, path: String, code: Int32 = 0) {
+        self.kind = kind
+        self.path = path
+        self.code = code
+    }
+
+    package var message: String {
+        let reason = code == 0 ? "" : " (\(String(cString: strerror(code))))"
+        return switch kind {
+        case .changed:
+            """
+            The file '\(path)' was changed by somebody else since it was read, so nothing was written. Remove the store and \
+            add it again to see what is there now.
+            """
+        case .locked: "The file '\(path)' is being written by somebody else."
+        case .exists: "There is a file '\(path)' already."
+        case .missing: "There is no file '\(path)' (any more)\(reason)."
+        case .noPermission: "No permission for the file '\(path)'\(reason)."
+        case .readOnlyVolume: "The file '\(path)' is on a volume that cannot be written to\(reason)."
+        case .full: "There is no space left for the file '\(path)'\(reason)."
+        case .other: "The file '\(path)' cannot be read or written\(reason)."
+        }
+    }
+}
