@@ -6,6 +6,8 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     case tableTexts
     /// The names of the indexes and triggers that somebody made.
     case indexAndTriggerNames
+    /// Kind (`table`, `index`, `trigger`), name, table, and the text that made it where the database keeps that.
+    case texts
     /// Kind (`table`, `index`, `trigger`), name and, a row for each, column; the columns of a table in order.
     case parts
     /// Table, column and declared type, in order.
@@ -27,6 +29,7 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         case .tableTexts: "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         case .indexAndTriggerNames:
             "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger') AND name NOT LIKE 'sqlite%'"
+        case .texts: "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
         case .parts:
             "SELECT m.type, m.name, p.name FROM sqlite_master AS m LEFT JOIN pragma_table_info(m.name) AS p ON m.type = 'table' ORDER BY m.rowid, p.cid"
         case .columns:
@@ -48,6 +51,14 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         case .indexAndTriggerNames:
             """
             SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() UNION SELECT trigger_name FROM \
+            information_schema.triggers WHERE trigger_schema = current_schema()
+            """
+        case .texts:
+            """
+            SELECT 'table', table_name, table_name, CAST(NULL AS TEXT) FROM information_schema.tables \
+            WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' \
+            UNION ALL SELECT 'index', indexname, tablename, indexdef FROM pg_indexes WHERE schemaname = current_schema() \
+            UNION ALL SELECT 'trigger', trigger_name, event_object_table, CAST(NULL AS TEXT) FROM \
             information_schema.triggers WHERE trigger_schema = current_schema()
             """
         case .parts:

@@ -28,6 +28,17 @@ package struct SchemaRenderer {
         }
     }
 
+    /// The same as texts that have no values.
+    package static func statements(
+        of statement: SchemaStatement, in dialect: SQLDialect
+    ) throws(SQLFailure) -> [SQLText] {
+        try texts(of: statement, in: dialect).map { text in
+            var result = SQLText(in: dialect)
+            result.append(verbatim: text)
+            return result
+        }
+    }
+
     /// What a new database needs before its schema.
     package static func preamble(in dialect: SQLDialect) -> [String] {
         switch dialect.schema {

@@ -1,0 +1,186 @@
+import CoreDataPrimitives
+
+/// Which entity and property of one model becomes which of another: what a lightweight migration does to rows, as a value.
+///
+///     let mapping = try ModelMapping.inferred(from: .init(old, document: oldDocument), to: .init(new, document: newDocument))
+///     mapping.lines
+///     // Book: transformed (pages was numberOfPages; isbn is new)
+///     // Loan: removed
+package struct ModelMapping: Sendable {
+    package enum Kind: String, Sendable {
+        case add = "Add"
+        case remove = "Remove"
+        /// The entity is the same in both models.
+        case copy = "Copy"
+        case transform = "Transform"
+    }
+
+    package struct EntityMapping: Sendable {
+        package var kind: Kind
+        /// The ordinal in the older model; `nil` for what is added.
+        package var source: Int?
+        /// The ordinal in the newer model; `nil` for what is removed.
+        package var destination: Int?
+        /// By slot of the destination, the slot in the source that a property's values come from.
+        package var sourceSlots: [Int?]
+    }
+
+    package let source: CompiledModel
+    package let destination: CompiledModel
+    /// Those of the newer model by ordinal, then what is removed.
+    package let entities: [EntityMapping]
+    /// The newer entity of each older one that has one.
+    private let destinations: [Int: Int]
+
+    /// The mapping that names and renaming identifiers tell.
+    ///
+    /// - Parameter isStored: whether an entity of the newer model, by ordinal, is in the store: what is not is in nobody's
+    ///   way.
+    /// - Throws: ``InferenceFailure`` with everything that keeps it from being told.
+    package static func inferred(
+        from old: ModelPairing.Side, to new: ModelPairing.Side, where isStored: (Int) -> Bool = { _ in true }
+    ) throws(InferenceFailure) -> ModelMapping {
+        let pairing = ModelPairing(old: old, new: new)
+        let obstacles = MappingInference(pairing).obstacles.filter { obstacle in
+            guard let name = obstacle.subject.split(separator: ".").first,
+                let ordinal = new.model.ordinalByName[String(name)]
+            else { return true }
+            return new.model.entities[ordinal].subtree.contains(where: isStored) || isStored(ordinal)
+        }
+        guard obstacles.isEmpty else { throw InferenceFailure(obstacles: obstacles) }
+        return ModelMapping(pairing)
+    }
+
+    /// The mapping as far as names and identifiers tell it, whatever is in its way.
+    package init(_ pairing: ModelPairing) {
+        source = pairing.old.model
+        destination = pairing.new.model
+        var found: [EntityMapping] = pairing.new.model.entities.map { entity in
+            guard let old = pairing.old(of: entity) else {
+                return EntityMapping(
+                    kind: .add, source: nil, destination: entity.ordinal,
+                    sourceSlots: Array(repeating: nil, count: entity.properties.count))
+            }
+            let isSame = old.versionHash == entity.versionHash && old.name == entity.name
+            return EntityMapping(
+                kind: isSame ? .copy : .transform, source: old.ordinal, destination: entity.ordinal,
+                sourceSlots: Self.sourceSlots(of: entity, from: old, pairing))
+        }
+        let kept = Set(pairing.oldEntities.values)
+        for entity in pairing.old.model.entities where !kept.contains(entity.ordinal) {
+            found.append(EntityMapping(kind: .remove, source: entity.ordinal, destination: nil, sourceSlots: []))
+        }
+        entities = found
+        destinations = Dictionary(
+            pairing.oldEntities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Each property of the source is the source of one; identifiers come before names.
+    private static func sourceSlots(
+        of entity: CompiledEntity, from old: CompiledEntity, _ pairing: ModelPairing
+    ) -> [Int?] {
+        var slots = [Int?](repeating: nil, count: entity.properties.count)
+        var taken: Set<Int> = []
+        func take(_ property: CompiledProperty, where isMeant: (CompiledProperty) -> Bool) {
+            guard
+                let match = old.properties.first(where: {
+                    !taken.contains($0.slot) && isMeant($0) && canBecome($0, property)
+                })
+            else { return }
+            slots[property.slot] = match.slot
+            taken.insert(match.slot)
+        }
+        for property in entity.properties {
+            let identifier = pairing.new.identifier(property)
+            take(property) { pairing.old.identifier($0) == identifier }
+        }
+        for property in entity.properties where slots[property.slot] == nil { take(property) { $0.name == property.name } }
+        return slots
+    }
+
+    /// Whether the values of a property can be those of another: both are stored and of one kind.
+    private static func canBecome(_ old: CompiledProperty, _ new: CompiledProperty) -> Bool {
+        guard !old.isTransient, !new.isTransient else { return false }
+        switch (old.kind, new.kind) {
+        case (.attribute(let old), .attribute(let new)): return old.type == new.type
+        case (.relationship, .relationship): return true
+        default: return false
+        }
+    }
+
+    // MARK: Asking
+
+    /// The newer entity of an older one.
+    package func destination(of source: Int) -> Int? { destinations[source] }
+
+    /// The older entity of a newer one.
+    package func source(of destination: Int) -> Int? { entities[destination].source }
+
+    /// The older slot of a property, in an entity of the newer model.
+    package func sourceSlot(of slot: Int, in destination: Int) -> Int? { entities[destination].sourceSlots[slot] }
+
+    /// Apple's name of an inferred entity mapping: `IEM_Transform_Book`.
+    package func name(of mapping: EntityMapping) -> String {
+        let entity = mapping.destination.map { destination.entities[$0] } ?? mapping.source.map { source.entities[$0] }
+        return "IEM_\(mapping.kind.rawValue)_\(entity?.name ?? "")"
+    }
+
+    /// A line for each entity that is not the same in both models.
+    package var lines: [String] { entities.compactMap(line) }
+
+    private func line(_ mapping: EntityMapping) -> String? {
+        switch (mapping.source.map { source.entities[$0] }, mapping.destination.map { destination.entities[$0] }) {
+        case (nil, let entity?): return "\(entity.name): added"
+        case (let entity?, nil): return "\(entity.name): removed, with its objects"
+        case (let old?, let new?) where mapping.kind == .transform:
+            var parts: [String] = []
+            if old.name != new.name { parts.append("was \(old.name)") }
+            for property in new.properties where !property.isTransient && property.isStoredKind {
+                guard let slot = mapping.sourceSlots[property.slot] else {
+                    parts.append("\(property.name) is new")
+                    continue
+                }
+                let name = old.properties[slot].name
+                if name != property.name { parts.append("\(property.name) was \(name)") }
+            }
+            let kept = Set(mapping.sourceSlots.compactMap { $0 })
+            for property in old.properties
+            where !property.isTransient && property.isStoredKind && !kept.contains(property.slot) {
+                parts.append("\(property.name) is removed")
+            }
+            return "\(new.name): " + (parts.isEmpty ? "transformed" : parts.joined(separator: "; "))
+        default: return nil
+        }
+    }
+}
+
+extension CompiledProperty {
+    fileprivate var isStoredKind: Bool { attribute != nil || relationship != nil }
+}
+
+extension ModelMapping {
+    /// Why no mapping can be inferred.
+    package struct InferenceFailure: Error, Sendable {
+        package var obstacles: [MappingInference.Obstacle]
+
+        /// One sentence for each obstacle, with what would make it inferrable where something would.
+        package var message: String {
+            obstacles.map { "\($0.subject) \($0.message)\($0.remedy.map { " (\($0))" } ?? "")" }.joined(separator: "; ")
+        }
+    }
+}
+
+extension MappingInference.Obstacle {
+    /// What to change in the model so that the mapping can be inferred.
+    package var remedy: String? {
+        switch kind {
+        case .requiredWithoutDefault: "make it optional, or give it a default value"
+        case .typeChanged: nil
+        case .kindChanged: "give it another name"
+        case .toManyToOne: "keep it to-many, or add a relationship of another name"
+        case .destinationChanged: "add a relationship of another name"
+        case .hierarchiesMerged: "leave the entities apart, or write a mapping model"
+        case .ambiguous: "give each another renaming identifier"
+        }
+    }
+}

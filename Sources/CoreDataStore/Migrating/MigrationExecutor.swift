@@ -1,0 +1,109 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+/// Runs the steps of a migration, in the transaction of whoever calls it. Nothing of a row is ever in memory but a value
+/// that moves from a file into it.
+struct MigrationExecutor {
+    let connection: any SQLConnection
+    let external: ExternalData
+    /// Told before each step how many are done, of how many; throws to end the migration.
+    let progress: (Int, Int) throws -> Void
+
+    /// - Returns: the names of files that nothing names any more, to be removed after the commit.
+    func run(_ plan: MigrationPlan) throws -> [String] {
+        let lost = try plan.lostFiles.flatMap { query in
+            try connection.rows(query).compactMap { row -> String? in
+                guard case .blob(let stored)? = row.first else { return nil }
+                return stored.withUnsafeBytes(ExternalData.fileName)
+            }
+        }
+        for (index, step) in plan.steps.enumerated() {
+            do { try progress(index, plan.steps.count) } catch {
+                var failure = MigrationFailure(.cancelled, "The migration was cancelled; the store is as it was.")
+                failure.underlying = error
+                throw failure
+            }
+            do { try run(step) } catch let failure as SQLFailure { throw self.failure(of: step, failure) }
+        }
+        try progress(plan.steps.count, plan.steps.count)
+        return lost
+    }
+
+    private func run(_ step: MigrationStep) throws {
+        switch step.action {
+        case .create(let statement):
+            for text in try SchemaRenderer.texts(of: statement, in: connection.dialect) { try connection.execute(text) }
+        case .change(let change): try connection.execute(change.text(in: connection.dialect).sql)
+        case .insert(let statement): try connection.run(statement)
+        case .update(let statement): try connection.run(statement)
+        case .delete(let statement): try connection.run(statement)
+        case .refuse(let query, let reason):
+            if try !connection.rows(query).isEmpty { throw Self.refusal(reason, step) }
+        case .unwrap(let table, let column):
+            try ExternalDataUnwrapping(table: table, column: column).run(connection, external)
+        case .moveHistoryBits(let entity, let bits): try move(bits, of: entity)
+        }
+    }
+
+    private func move(_ bits: HistoryBits, of entity: Int64) throws {
+        let values = try connection.rows(bits.query(of: entity)).compactMap { row -> Data? in
+            if case .blob(let data)? = row.first { data } else { nil }
+        }
+        // New values of one part must not be old ones of the next, so there is one part unless there are very many values.
+        let limit = max(1, (connection.dialect.maximumBindings - 1) / 3)
+        guard values.count > limit else {
+            if !values.isEmpty { try connection.run(bits.update(of: entity, values)) }
+            return
+        }
+        try moveMany(bits, of: entity)
+    }
+
+    /// Row by row, where there are more values than a statement takes.
+    private func moveMany(_ bits: HistoryBits, of entity: Int64) throws {
+        let key = SQLExpression.column(nil, "Z_PK")
+        var last = Int64.min
+        while true {
+            var query = SelectStatement(
+                [.init(key), .init(.column(nil, "ZCOLUMNS"))], from: .init(BookkeepingSchema.changeTable))
+            query.condition = .and([
+                .comparison(.greater, key, .bind(.integer(last))),
+                .comparison(.equal, .column(nil, "ZENTITY"), .integer(entity)),
+            ])
+            query.orders = [.init(key)]
+            query.limit = 1000
+            let rows = try connection.rows(query)
+            for row in rows {
+                guard case .integer(let number) = row[0] else { continue }
+                last = number
+                guard case .blob(let data) = row[1] else { continue }
+                try connection.run(
+                    UpdateStatement(
+                        BookkeepingSchema.changeTable, set: [.init("ZCOLUMNS", .bind(.blob(bits.moved(data))))],
+                        where: .comparison(.equal, key, .bind(.integer(number)))))
+            }
+            if rows.count < 1000 { return }
+        }
+    }
+
+    // MARK: Failures
+
+    private static func refusal(_ reason: String, _ step: MigrationStep) -> MigrationFailure {
+        let parts = (step.subject ?? "").split(separator: ".", maxSplits: 1).map(String.init)
+        return MigrationFailure(
+            .refused, reason, entity: parts.first, property: parts.count > 1 ? parts[1] : nil)
+    }
+
+    private func failure(of step: MigrationStep, _ failure: SQLFailure) -> MigrationFailure {
+        let parts = (step.subject ?? "").split(separator: ".", maxSplits: 1).map(String.init)
+        if let constraint = step.constraint, failure.kind == .constraint, let entity = parts.first {
+            return MigrationFailure(
+                .constraint,
+                "The objects of '\(entity)' are to be unique by (\(constraint.joined(separator: ", "))), and some in the store are not. Remove the duplicates with the model that the store was made with; the store is as it was.",
+                entity: entity, property: constraint.count == 1 ? constraint[0] : nil, cause: failure)
+        }
+        return MigrationFailure(
+            .database, "The migration failed (\(step.words)): \(failure.message). The store is as it was.",
+            entity: parts.first, property: parts.count > 1 ? parts[1] : nil, cause: failure)
+    }
+}

@@ -1,0 +1,232 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// Makes the steps that turn a store of one model into one of another.
+///
+/// A table stays where it is if its columns are those that a fresh store has; values in it are then changed in place.
+/// Every other one is made anew, with the text of a fresh store, and its rows are copied by one statement.
+///
+/// ```
+///  checks → old triggers dropped → files read in → old tables renamed → new tables made → rows copied
+///         → numbers → rows in place → old tables dropped → indexes → derived values → triggers → history → metadata
+/// ```
+/// Old tables are read by the statements that copy, so that none of them changes before the last has run.
+///
+/// The planner never touches a database; see ``MigrationExecutor``.
+struct MigrationPlanner {
+    let source: MigrationSource
+    let mapping: ModelMapping
+    /// The layout of a fresh store of the newer model.
+    let target: SchemaLayout
+    /// The members of the store's configuration in the newer model.
+    let entities: [Int]
+    let dialect: SQLDialect
+    /// The bytes of a default value that only its owner understands.
+    let encode: DefaultEncoding
+    /// What the old tables are called while rows are copied, by their own names.
+    var names: [String: String] = [:]
+    /// By newer ordinal, the role in its rows of each column of its table.
+    let roles: [[SchemaColumn.Key: RowLayout.Role]]
+
+    /// Turns a transformable attribute's default value into what is stored.
+    typealias DefaultEncoding = @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
+
+    init(
+        source: MigrationSource, mapping: ModelMapping, entities: [Int], dialect: SQLDialect,
+        encode: @escaping DefaultEncoding
+    ) {
+        self.source = source
+        self.mapping = mapping
+        self.entities = entities
+        self.dialect = dialect
+        self.encode = encode
+        target = SchemaLayout.fresh(model: mapping.destination, entities: entities)
+        roles = mapping.destination.entities.map { entity in
+            Dictionary(
+                entity.rowLayout.columns.map { (SchemaColumn.Key($0.role, in: entity), $0.role) },
+                uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    var oldModel: CompiledModel { mapping.source }
+    var newModel: CompiledModel { mapping.destination }
+
+    /// - Parameter document: the newer model as the store is to keep it; `nil` where it keeps none.
+    func plan(document: ModelDocument?) throws -> MigrationPlan {
+        try checkConfiguration()
+        let draft = try target.tables.map { try flow(to: $0) }
+        let kept = try draft.filter { try isKept($0) }
+        let keptJoins = try target.joinTables.filter { try isKept($0) }
+        var planner = self
+        planner.names = renamings(keeping: kept, keptJoins)
+        let flows = try target.tables.map { try planner.flow(to: $0) }
+        let stays = { (flow: MigrationFlow) in kept.contains { $0.table.root == flow.table.root } }
+
+        var steps = try checks(draft)
+        steps += triggerRemovals()
+        steps += unwrappings(draft)
+        steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map { name, other in
+            MigrationStep(.change(.renameTable(name, to: other)), "set the old table \(name) aside")
+        }
+        steps += try creations(keeping: kept, keptJoins)
+        for flow in flows where !stays(flow) { steps += try planner.copy(flow) }
+        for join in target.joinTables where !keptJoins.contains(where: { $0.master == join.master }) {
+            steps += planner.copy(join)
+        }
+        steps += planner.numberSteps(flows)
+        for flow in flows where stays(flow) { steps += try planner.changeInPlace(flow) }
+        steps += planner.removals(keeping: kept, keptJoins)
+        steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name)))
+        steps += try derivedValues() + target.triggerStatements().map {
+            MigrationStep(.create($0), "keep a derived attribute up to date")
+        }
+        steps += historySteps() + (try metadataSteps()) + (try modelCacheSteps(document))
+        return MigrationPlan(mapping: mapping, steps: steps, lostFiles: lostFiles(), schema: target)
+    }
+
+    /// An entity that stays in the model and not in the store would lose its objects without anybody having said so.
+    private func checkConfiguration() throws {
+        for ordinal in source.entities {
+            guard let new = mapping.destination(of: ordinal), target.numbers[new] == nil else { continue }
+            let name = newModel.entities[new].name
+            throw MigrationFailure(
+                .refused,
+                "The entity '\(name)' is in the store and in the model, but not in the configuration that the store is opened with: its objects would be lost. Put it into the configuration, or move its objects to another store first.",
+                entity: name)
+        }
+    }
+
+    // MARK: - Tables
+
+    /// What the old tables are called from the first creation on: those in the way of a new one are renamed.
+    private func renamings(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [String: String] {
+        let stays = Set((kept.map { $0.table.name } + keptJoins.map { $0.name }).map { $0.uppercased() })
+        let wanted = Set((target.tables.map(\.name) + target.joinTables.map(\.name)).map { $0.uppercased() })
+        var used = Set(source.parts.map { $0.name.uppercased() }).union(wanted)
+        var names: [String: String] = [:]
+        for name in oldTables where !stays.contains(name.uppercased()) {
+            guard wanted.contains(name.uppercased()) else { continue }
+            var other = "Z_OLD_\(name)"
+            while !used.insert(other.uppercased()).inserted { other += "_" }
+            names[name] = other
+        }
+        return names
+    }
+
+    /// The tables of the older model's entities and relationships.
+    private var oldTables: [String] {
+        let rows = source.entities.compactMap { source.schema.layout.entities[$0]?.table }
+        return Set(rows + source.schema.joinTables.map(\.name)).sorted()
+    }
+
+    /// What an old table is called while rows are copied.
+    func current(_ table: String) -> String { names[table] ?? table }
+
+    private func creations(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) throws -> [MigrationStep] {
+        let stays = Set(kept.map(\.table.name) + keptJoins.map(\.name))
+        return target.tableStatements().filter { !stays.contains($0.name) }.map {
+            MigrationStep(.create($0), "make the table \($0.name)")
+        }
+    }
+
+    private func removals(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [MigrationStep] {
+        let stays = Set((kept.map(\.table.name) + keptJoins.map(\.name)).map { $0.uppercased() })
+        return oldTables.filter { !stays.contains($0.uppercased()) }.map {
+            MigrationStep(.change(.dropTable(current($0))), "drop the old table \($0)")
+        }
+    }
+
+    /// Whether a table of the file was made by just this statement.
+    func isSame(_ table: CreateTable) throws -> Bool {
+        guard let part = source.tables[table.name.uppercased()], part.name == table.name else { return false }
+        return try SchemaRenderer.texts(of: .table(table), in: dialect) == [part.text]
+    }
+
+    /// Derived values would be counted twice while rows move.
+    private func triggerRemovals() -> [MigrationStep] {
+        source.parts.filter { $0.kind == .trigger && $0.name.uppercased().hasPrefix("Z_DA_") }.map {
+            MigrationStep(.change(.dropTrigger($0.name, on: $0.table)), "stop keeping a derived attribute")
+        }
+    }
+
+    // MARK: - Indexes
+
+    /// Those of tables that are gone went with them. On the others what a fresh store has stays or is made, and older
+    /// styles of it go.
+    private func indexSteps(kept: Set<String>) throws -> [MigrationStep] {
+        var present: Set<String> = []
+        var steps: [MigrationStep] = []
+        let wanted = try target.indexStatements()
+        let texts = try Dictionary(
+            wanted.map { ($0.name.uppercased(), try SchemaRenderer.texts(of: $0, in: dialect)) },
+            uniquingKeysWith: { first, _ in first })
+        for part in source.parts where part.kind == .index && kept.contains(part.table) {
+            if texts[part.name.uppercased()] == [part.text ?? ""] {
+                present.insert(part.name.uppercased())
+            } else if part.name.uppercased().hasPrefix("Z") {
+                steps.append(MigrationStep(.change(.dropIndex(part.name)), "drop the old index \(part.name)"))
+            }
+        }
+        let constraints = constraintsByIndex
+        for statement in wanted where !present.contains(statement.name.uppercased()) {
+            let constraint = constraints[statement.name]
+            steps.append(
+                MigrationStep(
+                    .create(statement),
+                    constraint.map { "see to it that \($0.entity) is unique by \($0.properties.joined(separator: ", "))" }
+                        ?? "make the index \(statement.name)", subject: constraint?.entity,
+                    constraint: constraint?.properties))
+        }
+        return steps
+    }
+
+    private var constraintsByIndex: [String: (entity: String, properties: [String])] {
+        var result: [String: (String, [String])] = [:]
+        for ordinal in target.entities {
+            let entity = newModel.entities[ordinal]
+            for slots in entity.uniquenessConstraints {
+                let names = slots.map { entity.properties[$0].name }
+                result["Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"] = (entity.name, names)
+            }
+        }
+        return result
+    }
+
+    // MARK: - Derived values
+
+    private func derivedValues() throws -> [MigrationStep] {
+        let removesRows = source.entities.contains { mapping.destination(of: $0) == nil }
+        var steps: [MigrationStep] = []
+        for ordinal in target.entities {
+            let entity = newModel.entities[ordinal]
+            for property in entity.properties where property.declaringEntity == ordinal && !property.isTransient {
+                guard let expression = property.attribute?.derivationExpression else { continue }
+                let derivation = try DerivedAttribute(
+                    schema: target, entity: entity, property: property, expression: expression)
+                if wasSame(property, entity, derivation, removesRows: removesRows) { continue }
+                let numbers = entity.subtree.compactMap { target.numbers[$0] }
+                steps.append(
+                    MigrationStep(
+                        .update(derivation.update(ofRowsWith: numbers)), "compute \(entity.name).\(property.name)",
+                        subject: "\(entity.name).\(property.name)"))
+            }
+        }
+        return steps
+    }
+
+    /// Whether the values that were copied are those that computing would give.
+    private func wasSame(
+        _ property: CompiledProperty, _ entity: CompiledEntity, _ derivation: DerivedAttribute, removesRows: Bool
+    ) -> Bool {
+        guard let old = mapping.source(of: entity.ordinal), let slot = mapping.sourceSlot(of: property.slot, in: entity.ordinal)
+        else { return false }
+        let before = oldModel.entities[old].properties[slot].attribute?.derivationExpression
+        guard before == property.attribute?.derivationExpression else { return false }
+        // The moment of the last save is no other after a migration.
+        if case .now = derivation.source { return true }
+        return !removesRows && mapping.entities[entity.ordinal].kind == .copy
+            && mapping.entities[derivation.sourceEntity].kind == .copy
+    }
+}

@@ -1,0 +1,56 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// What a store's file has before it is migrated, as a value.
+package struct MigrationSource: Sendable {
+    /// A table, index or trigger.
+    package struct Part: Hashable, Sendable {
+        package enum Kind: String, Sendable {
+            case table, index, trigger
+        }
+
+        package var kind: Kind
+        package var name: String
+        package var table: String
+        /// The statement that made it, where the database keeps that.
+        package var text: String?
+    }
+
+    /// The layout of the older model, with the columns that there are.
+    package var schema: SchemaLayout
+    package var numbers: [EntityNumber]
+    package var metadata: MetadataRow
+    package var parts: [Part]
+    /// The columns of the history's changes; empty where there is no history.
+    package var changeColumns: [String]
+
+    /// The entities of the older model that the store has, by ordinal.
+    package var entities: [Int] { schema.entities }
+
+    var tables: [String: Part] {
+        Dictionary(
+            parts.filter { $0.kind == .table }.map { ($0.name.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension MigrationSource {
+    /// Reads what a migration has to know of a file.
+    ///
+    /// - Parameter entities: those of the model that the store's metadata names.
+    static func read(
+        _ connection: any SQLConnection, model: CompiledModel, entities: [Int], metadata: MetadataRow
+    ) throws -> MigrationSource {
+        let catalog = try StoreCatalog.read(connection)
+        let parts = try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
+            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let name) = row[1],
+                case .text(let table) = row[2]
+            else { return nil }
+            if case .text(let text) = row[3] { return Part(kind: kind, name: name, table: table, text: text) }
+            return Part(kind: kind, name: name, table: table)
+        }
+        return MigrationSource(
+            schema: try SchemaLayout.existing(model: model, entities: entities, connection: connection),
+            numbers: try EntityNumber.all(in: connection), metadata: metadata, parts: parts,
+            changeColumns: catalog.hasHistory ? catalog.table(BookkeepingSchema.changeTable)?.columns ?? [] : [])
+    }
+}

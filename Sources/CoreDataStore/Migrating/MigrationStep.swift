@@ -1,0 +1,100 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// One operation of a migration, as data.
+package struct MigrationStep: Sendable {
+    package enum Action: Sendable {
+        case create(SchemaStatement)
+        case change(SchemaChange)
+        case insert(InsertStatement)
+        case update(UpdateStatement)
+        case delete(DeleteStatement)
+        /// The migration fails if the query finds a row.
+        case refuse(SelectStatement, because: String)
+        /// Values that are kept in files, or in the envelope of those that may be, become plain.
+        case unwrap(table: String, column: String)
+        /// The bits of an entity's updates in the history get the places that properties have now.
+        case moveHistoryBits(entity: Int64, HistoryBits)
+    }
+
+    package var action: Action
+    /// The entity, or `Book.pages`, that it is about.
+    package var subject: String?
+    /// What it does, for people.
+    package var words: String
+    /// The properties of a uniqueness constraint whose violation makes the step fail.
+    package var constraint: [String]?
+
+    init(_ action: Action, _ words: String, subject: String? = nil, constraint: [String]? = nil) {
+        self.action = action
+        self.words = words
+        self.subject = subject
+        self.constraint = constraint
+    }
+
+    /// The statements, as far as they are known before they run; values are bound.
+    package func texts(in dialect: SQLDialect) throws -> [SQLText] {
+        switch action {
+        case .create(let statement): return try SchemaRenderer.statements(of: statement, in: dialect)
+        case .change(let change): return [change.text(in: dialect)]
+        case .insert(let statement): return [statement.text(in: dialect)]
+        case .update(let statement): return [statement.text(in: dialect)]
+        case .delete(let statement): return [statement.text(in: dialect)]
+        case .refuse(let query, _): return [query.text(in: dialect)]
+        case .unwrap(let table, let column): return [ExternalDataUnwrapping(table: table, column: column).query(after: 0).text(in: dialect)]
+        case .moveHistoryBits(let entity, let bits): return [bits.query(of: entity).text(in: dialect)]
+        }
+    }
+}
+
+/// Everything that makes a store of one model a store of another, in order.
+package struct MigrationPlan: Sendable {
+    package var mapping: ModelMapping
+    package var steps: [MigrationStep]
+    /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the end.
+    var lostFiles: [SelectStatement]
+    /// The layout that the store has in the end.
+    package var schema: SchemaLayout
+}
+
+/// Why a store cannot be migrated, or was not.
+package struct MigrationFailure: Error, Sendable {
+    package enum Kind: Sendable, Equatable {
+        /// Nobody has the model that the store was made with.
+        case missingSourceModel
+        /// No mapping can be inferred.
+        case notInferrable
+        /// Rows would not fit the new model.
+        case refused
+        /// Rows violate a uniqueness constraint.
+        case constraint
+        /// The database refused a statement.
+        case database
+        /// The store is to be read only.
+        case readOnly
+        /// Somebody asked to end it.
+        case cancelled
+    }
+
+    package var kind: Kind
+    /// What happened, to what, and what to do about it.
+    package var message: String
+    package var entity: String?
+    package var property: String?
+    package var obstacles: [MappingInference.Obstacle] = []
+    /// What the database said.
+    package var cause: SQLFailure?
+    package var metadata: MetadataRow?
+    /// What was thrown by whoever watched the migration.
+    package var underlying: (any Error)?
+
+    package init(
+        _ kind: Kind, _ message: String, entity: String? = nil, property: String? = nil, cause: SQLFailure? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.entity = entity
+        self.property = property
+        self.cause = cause
+    }
+}

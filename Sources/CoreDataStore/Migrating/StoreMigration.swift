@@ -1,0 +1,165 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// A lightweight migration of a store to a newer model: in place, in one transaction, without an object in memory.
+///
+/// ```
+///  source model found → lock taken → store still of that model? → plan made → steps run → commit → files removed
+/// ```
+/// Whatever fails, or kills the process, before the commit leaves the store as it was. Of several processes that want to
+/// migrate a store one does; the others wait for its lock and find that there is nothing to do.
+package struct StoreMigration {
+    /// The newer model.
+    let document: ModelDocument
+    let model: CompiledModel
+    /// The members of the store's configuration, by ordinal.
+    let entities: [Int]
+    let makeDatabase: DatabaseFactory
+    var encode: @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
+    /// Finds the model with these version hashes where the store keeps no copy of its own.
+    var findSource: ([String: Data]) -> ModelDocument?
+    /// Told before each step how many are done, of how many; throws to end the migration.
+    var progress: (Int, Int) throws -> Void = { _, _ in }
+
+    package init(
+        to document: ModelDocument, model: CompiledModel, configuration: String?,
+        encode: @escaping @Sendable (OpaqueValue, CompiledAttribute) throws -> Data,
+        findSource: @escaping ([String: Data]) -> ModelDocument?, progress: @escaping (Int, Int) throws -> Void = { _, _ in },
+        makeDatabase: @escaping DatabaseFactory
+    ) throws {
+        guard let members = model.entities(inConfiguration: configuration) else {
+            throw StoreFailure(.unknownConfiguration, "The model has no configuration '\(configuration ?? "")'.")
+        }
+        self.document = document
+        self.model = model
+        entities = members.map(\.ordinal)
+        self.encode = encode
+        self.findSource = findSource
+        self.progress = progress
+        self.makeDatabase = makeDatabase
+    }
+
+    /// What a migration did.
+    package struct Outcome: Sendable {
+        /// `nil` where the store was of the newer model already.
+        package var plan: MigrationPlan?
+    }
+
+    /// Migrates the store, unless it is of the newer model already.
+    ///
+    /// - Throws: ``MigrationFailure``, ``StoreFailure``; ``SQLFailure`` for what only the database can say, such as a lock.
+    @discardableResult
+    package func run(_ options: DatabaseOptions) throws -> Outcome {
+        guard !options.isReadOnly else {
+            throw MigrationFailure(
+                .readOnly,
+                "The store\(StoreFailure.quoted(options.path)) has to be migrated, and it is to be read only. Open it once for writing, or with the model that it was made with."
+            )
+        }
+        return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
+            var found = try database.read { try source(in: $0, options) }
+            let external = ExternalData(storePath: options.path)
+            var lost: [String] = []
+            while let source = found {
+                let outcome = try database.write { connection -> Outcome? in
+                    let row = try MetadataRow.read(connection)
+                    guard row.metadata.mismatch(with: model, entities: entities) != nil else { return Outcome() }
+                    // Somebody else migrated it to another model meanwhile.
+                    guard row.metadata.versionHashes == source.hashes else { return nil }
+                    let plan = try plan(source, row, connection)
+                    lost = try MigrationExecutor(connection: connection, external: external, progress: progress)
+                        .run(plan)
+                    return Outcome(plan: plan)
+                }
+                if let outcome {
+                    for name in lost { external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) } }
+                    return outcome
+                }
+                found = try database.read { try self.source(in: $0, options) }
+            }
+            return Outcome()
+        }
+    }
+
+    /// What a migration would do; `nil` where there is nothing to do. Changes nothing.
+    package func plan(_ options: DatabaseOptions) throws -> MigrationPlan? {
+        var options = options
+        options.isReadOnly = true
+        return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.read { connection in
+                guard let source = try source(in: connection, options) else { return nil }
+                return try plan(source, MetadataRow.read(connection), connection)
+            }
+        }
+    }
+
+    private func plan(_ source: Source, _ row: MetadataRow, _ connection: any SQLConnection) throws -> MigrationPlan {
+        let stored = Set(entities)
+        let mapping: ModelMapping
+        do {
+            mapping = try ModelMapping.inferred(
+                from: .init(source.model, document: source.document), to: .init(model, document: document),
+                where: stored.contains)
+        } catch {
+            var failure = MigrationFailure(
+                .notInferrable, "No mapping can be inferred: \(error.message).",
+                entity: error.obstacles.first.flatMap { $0.subject.split(separator: ".").first.map(String.init) },
+                property: error.obstacles.first.flatMap { obstacle in
+                    let parts = obstacle.subject.split(separator: ".")
+                    return parts.count > 1 ? String(parts[1]) : nil
+                })
+            failure.obstacles = error.obstacles
+            failure.metadata = row
+            throw failure
+        }
+        let planner = MigrationPlanner(
+            source: try MigrationSource.read(
+                connection, model: source.model, entities: source.entities, metadata: row), mapping: mapping,
+            entities: entities, dialect: connection.dialect, encode: encode)
+        return try planner.plan(document: document)
+    }
+}
+
+extension StoreMigration {
+    /// The model that a store was made with.
+    private struct Source {
+        var document: ModelDocument
+        var model: CompiledModel
+        /// Those of its entities that the store has, by ordinal.
+        var entities: [Int]
+        var hashes: [String: Data]
+    }
+
+    /// The store's own copy first, then whatever else has its hashes; `nil` where the store is of the newer model.
+    private func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
+        let missing = try StoreCatalog.read(connection).missingBookkeeping
+        guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
+        let row = try MetadataRow.read(connection)
+        guard row.metadata.mismatch(with: model, entities: entities) != nil, let hashes = row.metadata.versionHashes
+        else { return nil }
+        if let cached = try? ModelCache.document(in: connection, path: options.path),
+            let source = Self.source(cached, hashes)
+        {
+            return source
+        }
+        if let found = findSource(hashes), let source = Self.source(found, hashes) { return source }
+        var failure = MigrationFailure(
+            .missingSourceModel,
+            "Nobody has the model that the store\(StoreFailure.quoted(options.path)) was made with: the store keeps no copy of it, and no version of a model in the bundles, or beside the model that it is opened with, has its version hashes (\(hashes.keys.sorted().joined(separator: ", "))). Put the older version back into the model."
+        )
+        failure.metadata = row
+        throw failure
+    }
+
+    private static func source(_ document: ModelDocument, _ hashes: [String: Data]) -> Source? {
+        guard let model = try? ModelCompiler.compile(document) else { return nil }
+        let entities = hashes.compactMap { name, hash -> Int? in
+            guard let entity = model.entity(named: name), entity.versionHash == hash else { return nil }
+            return entity.ordinal
+        }
+        guard entities.count == hashes.count else { return nil }
+        return Source(document: document, model: model, entities: entities.sorted(), hashes: hashes)
+    }
+}
