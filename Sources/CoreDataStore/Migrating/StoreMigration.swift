@@ -26,7 +26,8 @@ package struct StoreMigration {
     package init(
         to document: ModelDocument, model: CompiledModel, configuration: String?,
         encode: @escaping @Sendable (OpaqueValue, CompiledAttribute) throws -> Data,
-        findSource: @escaping ([String: Data]) -> ModelDocument?, progress: @escaping (Int, Int) throws -> Void = { _, _ in },
+        findSource: @escaping ([String: Data]) -> ModelDocument?,
+        progress: @escaping (Int, Int) throws -> Void = { _, _ in },
         makeDatabase: @escaping DatabaseFactory
     ) throws {
         guard let members = model.entities(inConfiguration: configuration) else {
