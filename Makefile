@@ -23,7 +23,7 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: run test sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -38,6 +38,11 @@ test: dependencies
 ## Runs every test under the address sanitizer, then under the thread sanitizer; SANITIZERS=thread for one of them.
 sanitize: dependencies
 	@for kind in $(SANITIZERS); do SWIFT="$(SWIFT)" Scripts/sanitize.sh $$kind $(SWIFT_FLAGS) || exit 1; done
+
+## Edits one store from eight contexts in each of two processes, STRESS_SECONDS=60, and checks that nothing was lost.
+stress: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
+	STRESS_SECONDS="$(or $(STRESS_SECONDS),60)" $(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest --filter StressTests
 
 ## Gives every reader of files broken ones, FUZZ_SECONDS=60 each; FUZZ_READERS="model-xml store" for some. See Fuzzing/.
 fuzz: dependencies

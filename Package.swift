@@ -132,11 +132,13 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "HistoryWriter", "SaveKiller", "TestSupport",
+                "CoreData", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
         .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
+        // Eight contexts on four threads that edit a store which another process edits, too.
+        .executableTarget(name: "ContextStress", dependencies: ["CoreData"], path: "Tests/ContextStress"),
         // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),

@@ -65,8 +65,9 @@ extension NSManagedObjectContext {
         // Nobody is told of half of it, whatever hooks of objects do meanwhile.
         isProcessing = true
         var merged = MergedIDs()
-        var updated = saved.updated
-        if saved.invalidatesAll { updated += registry.objects.filter(\.isStored).map(\.objectID) }
+        var updated = registry.objects(saved.updatedKeys)
+        updated += saved.updated.compactMap { registeredObject(for: $0) }
+        if saved.invalidatesAll { updated += registry.objects }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
         let deleted = mergeDeletions(saved.deleted, &merged)
@@ -88,42 +89,46 @@ extension NSManagedObjectContext {
 
     private struct MergedIDs {
         var ids: [String: Set<NSManagedObjectID>] = [:]
+        /// Whether anybody will be told of them.
+        private let isWanted = ContextNotification.didMergeObjectIDs.isWanted
 
-        mutating func add(_ object: NSManagedObject, _ key: String) { ids[key, default: []].insert(object.objectID) }
+        mutating func add(_ object: NSManagedObject, _ key: String) {
+            if isWanted { ids[key, default: []].insert(object.objectID) }
+        }
     }
 
-    private func mergeUpdates(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
-        let known = ids.compactMap { registeredObject(for: $0) }
-            .filter { $0.isStored && !$0.flags.contains(.inaccessible) }
-        for (object, row) in currentRows(of: known, staleness) {
+    private func mergeUpdates(_ objects: [NSManagedObject], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
+        let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
+        let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
+        forEachCurrentRow(of: known, staleness) { object, word in
             merged.add(object, NSUpdatedObjectIDsKey)
-            if object.isFault {
-                object.row = row
-            } else if !object.hasSameRow(as: row) || object.hasKnownMembers {
-                merge(row, into: object)
-                object.forgetUnchangedMembers()
-                // What came to an object that is deleted here goes the way of its other members.
-                if object.isDeleted {
-                    object.relations.removeAll()
-                    unpropagated.append(object)
-                }
+            if object.isFault { return object.takeRow(word) }
+            let row = RowSnapshot(taking: word)
+            guard !object.hasSameRow(as: row) || object.hasKnownMembers else { return }
+            merge(row, into: object)
+            object.forgetUnchangedMembers()
+            // What came to an object that is deleted here goes the way of its other members.
+            if object.isDeleted {
+                object.relations.removeAll()
+                unpropagated.append(object)
             }
         }
     }
 
-    /// The objects that have rows, with the rows, read with few statements; an object whose row is gone is left as it is until
-    /// somebody tells of its deletion.
-    private func currentRows(
-        of objects: [NSManagedObject], _ staleness: TimeInterval
-    ) -> [(NSManagedObject, RowSnapshot)] {
-        var found: [(NSManagedObject, RowSnapshot)] = []
-        for members in Dictionary(grouping: objects, by: { [Int($0.storeIndex), $0.home.root] }).values {
+    /// Calls `body` with the objects that have rows and words that hold these, read with few statements; an object whose row is gone
+    /// is left as it is until somebody tells of its deletion.
+    private func forEachCurrentRow(
+        of objects: [NSManagedObject], _ staleness: TimeInterval, _ body: (NSManagedObject, UInt) -> Void
+    ) {
+        for members in runs(of: objects) {
             guard let store = store(at: members[0].storeIndex) else { continue }
             do {
                 let words = try store.source.rowWords(
                     members.map(\.primaryKey), root: members[0].home.root, staleness: staleness)
-                for (object, word) in zip(members, words) where word != 0 {
-                    found.append((object, RowSnapshot(taking: word)))
+                var index = 0
+                members.forEachHeld { object in
+                    if words[index] != 0 { body(object, words[index]) }
+                    index += 1
                 }
             } catch {
                 let error = CoreDataErrors.converted(error, store: store, context: self)
@@ -131,7 +136,19 @@ extension NSManagedObjectContext {
                     "\(members.count) objects could not be merged: \(error.localizedDescription)")
             }
         }
-        return found
+    }
+
+    /// The objects of each store and root; most often all of them, in the list that they are in.
+    private func runs(of objects: [NSManagedObject]) -> [[NSManagedObject]] {
+        guard let first = objects.first else { return [] }
+        let (store, root) = (first.storeIndex, first.home.root)
+        if objects.allHeldSatisfy({ $0.storeIndex == store && $0.home.root == root }) { return [objects] }
+        struct Place: Hashable {
+            var store: Int32
+            var root: Int
+        }
+        return Array(
+            Dictionary(grouping: objects) { Place(store: $0.storeIndex, root: $0.home.root) }.values)
     }
 
     private func mergeInsertions(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
@@ -143,13 +160,11 @@ extension NSManagedObjectContext {
         // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
         let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
         var present = Set(objects.filter(isRead).map(ObjectReference.init))
-        for (object, row) in currentRows(of: objects.filter { !isRead($0) }, staleness) {
+        forEachCurrentRow(of: objects.filter { !isRead($0) }, staleness) { object, word in
             present.insert(ObjectReference(object))
-            if object.isFault {
-                object.row = row
-            } else if !object.hasSameRow(as: row) {
-                merge(row, into: object)
-            }
+            if object.isFault { return object.takeRow(word) }
+            let row = RowSnapshot(taking: word)
+            if !object.hasSameRow(as: row) { merge(row, into: object) }
         }
         for object in objects where present.contains(ObjectReference(object)) {
             merged.add(object, NSInsertedObjectIDsKey)

@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     final func merge(_ row: RowSnapshot, into object: NSManagedObject) {
         object.row = row
         object.forgetFetchedProperties()
-        rebase(object)
+        if object.uncountedValues != nil || !object.relations.isEmpty { rebase(object) }
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
     }

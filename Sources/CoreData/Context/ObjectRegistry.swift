@@ -107,6 +107,21 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
+    /// Those of the keys' objects that are registered; fastest where stores and roots come in runs.
+    func objects(_ keys: [StoredKey]) -> [NSManagedObject] {
+        state.withLock { state in
+            var found: [NSManagedObject] = []
+            found.reserveCapacity(keys.count)
+            var (run, table): (Int, KeyTable?) = (-1, nil)
+            for key in keys {
+                let next = Self.key(key.store, Int(key.root))
+                if next != run { (run, table) = (next, state.tables[next]) }
+                if let table, let object = Self.object(table.word(key.primaryKey)) { found.append(object) }
+            }
+            return found
+        }
+    }
+
     func object(in home: ObjectHome, primaryKey: Int64) -> NSManagedObject? {
         state.withLock { state in
             guard let table = primaryKey < 0 ? .passUnretained(state.temporary) : home.uncountedIdentities

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// Of several stores all are written, or none is (H9, I1, I9).
+/// Of several stores all are written, or none is (H6, I1, I9).
 @Suite struct SeveralStoresSaveTests {
     /// Two stores with a book each, "0" and "1".
     private func story(
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("H9: whichever statement fails in whichever store, nothing is written, but where one had committed")
+    @Test("H6: whichever statement fails in whichever store, nothing is written, but where one had committed")
     func failures() throws {
         var number = 0
         var windows = 0
@@ -154,7 +154,7 @@ import Testing
         #expect(windows == 1)
     }
 
-    @Test("H9: two savers of the same two stores never wait for one another in a circle")
+    @Test("H6: two savers of the same two stores never wait for one another in a circle")
     func twoSavers() throws {
         let stack = try LibraryStack()
         let url = stack.folder.appendingPathComponent("Second.sqlite")
