@@ -132,11 +132,13 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "HistoryWriter", "SaveKiller", "TestSupport",
+                "CoreData", "HistoryWriter", "SaveKiller", "TestSupport", "TurnProgram",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
         .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
+        // Another process, which changes a main context on its main thread.
+        .executableTarget(name: "TurnProgram", dependencies: ["CoreData"], path: "Tests/TurnProgram"),
         // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),
