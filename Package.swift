@@ -132,13 +132,15 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport",
+                "CoreData", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport", "TurnProgram",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
         .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
         // Eight contexts on four threads that edit a store which another process edits, too.
         .executableTarget(name: "ContextStress", dependencies: ["CoreData"], path: "Tests/ContextStress"),
+        // Another process, which changes a main context on its main thread.
+        .executableTarget(name: "TurnProgram", dependencies: ["CoreData"], path: "Tests/TurnProgram"),
         // Another process that saves, and is killed meanwhile, for tests.
         .executableTarget(
             name: "SaveKiller", dependencies: ["CoreDataStore", "CoreDataSQLite"], path: "Tests/SaveKiller"),

@@ -21,7 +21,12 @@ public enum TypeChecker {
     public static let missing = "no swiftc, or module CoreData has not been built"
 
     /// What the compiler has to say about the files, warnings included.
-    public static func problems(in files: [(name: String, text: String)], mode: String = "6") throws -> String {
+    ///
+    /// - Parameter checksRegions: whether it also says where values that are not `Sendable` go to two isolations, which it
+    ///   finds out later than types.
+    public static func problems(
+        in files: [(name: String, text: String)], mode: String = "6", checksRegions: Bool = false
+    ) throws -> String {
         let folder = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         for file in files {
@@ -34,8 +39,9 @@ public enum TypeChecker {
             + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) }
         let process = Process()
         process.executableURL = compiler
+        let action = checksRegions ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"]
         process.arguments =
-            ["-typecheck", "-swift-version", mode, "-warnings-as-errors", "-module-name", "Application"]
+            action + ["-swift-version", mode, "-warnings-as-errors", "-module-name", "Application"]
             + ["-I", products.appendingPathComponent("Modules").path]
             + maps.flatMap { ["-Xcc", "-fmodule-map-file=" + $0.appendingPathComponent("module.modulemap").path] }
             + files.map { folder.appendingPathComponent($0.name).path }

@@ -28,6 +28,7 @@ extension NSManagedObjectContext {
             insertedList.append(object)
         }
         event.inserted.append(object)
+        followTurn()
         if keepsObjects { retained.append(object) }
         object.awakeFromInsert()
     }
@@ -58,6 +59,7 @@ extension NSManagedObjectContext {
             object.flags.insert(.eventDeleted)
             event.deleted.append(object)
         }
+        followTurn()
     }
 
     /// Takes note that a property of the object was set, or its side of a relationship followed another's.
@@ -73,12 +75,14 @@ extension NSManagedObjectContext {
         if object.flags.isDisjoint(with: [.eventUpdated, .eventInserted]) {
             object.flags.insert(.eventUpdated)
             event.updated.append(object)
+            followTurn()
         }
     }
 
     /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange`.
     ///
-    /// Runs by itself after blocks of `perform`, before fetches and inside `save()`.
+    /// Runs by itself after blocks of `perform`, before fetches and inside `save()`; for a main context also at the end of
+    /// the main thread's turn in which something changed.
     public final func processPendingChanges() {
         guard !isProcessing else { return }
         isProcessing = true

@@ -14,8 +14,7 @@ extension NSManagedObjectContext {
         dispatchQueue.async {
             Confinement.with(self) {
                 block()
-                self.processPendingChanges()
-                self.endUndoEvent()
+                self.endEvent()
             }
         }
     }
@@ -57,43 +56,31 @@ extension NSManagedObjectContext {
     ///
     ///     let count = try await context.perform { try context.count(for: request) }
     ///
-    /// Cancelling the task does not stop the block.
+    /// Where the caller is on the context's queue already, as an actor that runs there is, the block runs at once unless it is to
+    /// be `.enqueued`. Cancelling the task does not stop the block.
     @preconcurrency
-    public nonisolated final func perform<T>(
-        schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws -> T
+    public final func perform<T>(
+        isolation: isolated (any Actor)? = #isolation, schedule: ScheduledTaskType = .immediate,
+        _ block: @escaping @Sendable () throws -> T
     ) async rethrows -> T {
         if schedule == .immediate, Confinement.isOwned(self) { return try block() }
-        return try await run(block, rescue: { throw $0 })
-    }
-
-    /// `rescue` throws what the block threw, which `rethrows` allows only a parameter to do.
-    private nonisolated final func run<T>(
-        _ block: @escaping @Sendable () throws -> T, rescue: (any Error) throws -> T
-    ) async rethrows -> T {
-        let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome<T>, Never>) in
-            dispatchQueue.async {
-                let outcome = Confinement.with(self) {
-                    let outcome = Outcome(result: Result { try block() })
-                    self.processPendingChanges()
-                    self.endUndoEvent()
-                    return outcome
+        return try await dispatchQueue.result(
+            of: block,
+            within: { body in
+                Confinement.with(self) {
+                    body()
+                    self.endEvent()
                 }
-                continuation.resume(returning: outcome)
-            }
-        }
-        switch outcome.result {
-        case .success(let value): return value
-        case .failure(let error): return try rescue(error)
-        }
+            }, rescue: { throw $0 })
     }
 
-    /// A result on its way from the context's queue to the caller, which alone has it from then on.
-    private struct Outcome<T>: @unchecked Sendable {
-        // Safe because the block's queue lets go of the value before the caller gets it.
-        let result: Result<T, any Error>
+    /// Ends the event of a block, or of a turn of an actor.
+    nonisolated final func endEvent() {
+        processPendingChanges()
+        endUndoEvent()
     }
 
-    private nonisolated final var dispatchQueue: DispatchQueue {
+    nonisolated final var dispatchQueue: DispatchQueue {
         switch concurrencyType {
         case .mainQueueConcurrencyType: return .main
         case .privateQueueConcurrencyType: return queue ?? .main

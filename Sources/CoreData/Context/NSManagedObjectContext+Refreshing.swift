@@ -40,6 +40,7 @@ extension NSManagedObjectContext {
                 store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
         }
         event.refreshed.append(object)
+        followTurn()
     }
 
     /// A new object loses what was set and is as it was made: it has its default values, and no object refers to it.
@@ -51,6 +52,7 @@ extension NSManagedObjectContext {
         object.flags.remove(.wideInteger)
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
+        followTurn()
     }
 
     /// Refreshes every registered object; those with changes keep them.
@@ -108,6 +110,7 @@ extension NSManagedObjectContext {
         if object.uncountedValues != nil || !object.relations.isEmpty { rebase(object) }
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
         event.refreshed.append(object)
+        followTurn()
     }
 
     /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were

@@ -168,6 +168,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var event = ChangeEvent()
     @exclusivity(unchecked) final var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) final var isProcessing = false
+    /// Whether the next change has the end of the turn waited for: of a main context that does not wait for it already.
+    @exclusivity(unchecked) final var followsTurns: Bool
     /// How often a row was found to be gone.
     final var losses = 0
     /// What could not be read where no error could be thrown, until a save has told it or the changes are taken back.
@@ -194,6 +196,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes a context without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
+        followsTurns = ct == .mainQueueConcurrencyType
         queue =
             ct == .privateQueueConcurrencyType
             // By itself a queue takes a thread as soon as it has work; those of a global queue are as many as processors.

@@ -286,6 +286,7 @@ extension NSManagedObjectContext {
         registry.register(object)
         insertedList.append(object)
         event.inserted.append(object)
+        followTurn()
         if keepsObjects { retained.append(object) }
     }
 

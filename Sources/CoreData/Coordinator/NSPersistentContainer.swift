@@ -115,8 +115,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Runs the block with a context of its own, in the background, and returns its result.
+    ///
+    ///     let count = try await container.performBackgroundTask { context in try context.count(for: request) }
     @preconcurrency
     public final func performBackgroundTask<T>(
+        isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async rethrows -> T {
         let context = newBackgroundContext()

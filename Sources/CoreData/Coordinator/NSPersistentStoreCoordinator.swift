@@ -256,20 +256,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Runs the block on the coordinator's queue and returns its result.
     @preconcurrency
-    public final func perform<T>(_ block: @escaping @Sendable () throws -> T) async rethrows -> T {
-        try await run(block, rescue: { throw $0 })
-    }
-
-    /// `rescue` throws what the block threw, which `rethrows` allows only a parameter to do.
-    private final func run<T>(
-        _ block: @escaping @Sendable () throws -> T, rescue: (any Error) throws -> T
-    ) async rethrows -> T {
-        let result: Transfer<Result<T, any Error>> = await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Transfer(Result { try block() })) }
-        }
-        switch result.value {
-        case .success(let value): return value
-        case .failure(let error): return try rescue(error)
-        }
-    }
+    public final func perform<T>(
+        isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws -> T
+    ) async rethrows -> T { try await queue.result(of: block, rescue: { throw $0 }) }
 }

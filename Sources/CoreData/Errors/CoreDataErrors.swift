@@ -44,6 +44,29 @@ enum CoreDataErrors {
             "The object \(id) is in no store any more.", [NSAffectedObjectsErrorKey: [id]])
     }
 
+    static func noStore(of uri: URL) -> CocoaError {
+        make(
+            NSManagedObjectReferentialIntegrityError,
+            "No store of the context has \(uri): its store is not attached, or the model has no such entity.",
+            [NSURLErrorKey: uri])
+    }
+
+    static func unsavedElsewhere(_ id: NSManagedObjectID) -> CocoaError {
+        make(
+            NSManagedObjectReferentialIntegrityError,
+            """
+            The object \(id) was not saved when its ID was taken, so only the context that made it knows it. Save it before you \
+            take its ID, or call obtainPermanentIDs(for:).
+            """, [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    static func otherClass(_ id: NSManagedObjectID, than type: NSManagedObject.Type) -> CocoaError {
+        make(
+            NSManagedObjectReferentialIntegrityError,
+            "The object \(id) is a \(id.runtime.objectClass), and was asked for as a \(type).",
+            [NSAffectedObjectsErrorKey: [id]])
+    }
+
     static func notTransformable(property: String, transformer: String, type: String) -> CocoaError {
         make(
             NSManagedObjectValidationError,

@@ -63,9 +63,19 @@ extension UndoManager {
         endUndoGrouping()
     }
 
-    /// Has the run loop close the event's group at the end of the turn, once.
+    /// Closes the event's group at the end of a turn of the main queue; where a run loop turns, only in its modes.
+    func endTurn() {
+        if let mode = RunLoop.current.currentMode, !runLoopModes.contains(mode), !runLoopModes.contains(.common) {
+            return
+        }
+        endEvent()
+    }
+
+    /// Has the run loop close the event's group at the end of the turn, and the main queue where it is served without a run
+    /// loop; each once.
     func closeEventGroupLater() {
         guard hasEventGroup, operation == nil, followsRunLoop else { return }
+        closeEventGroupOnMainQueue()
         let loop = RunLoop.current
         // The loop of another thread than the main one may never run: it would only gather what it is asked.
         guard !closesLater || closingLoop !== loop, Thread.isMainThread || loop.currentMode != nil else { return }
@@ -78,6 +88,19 @@ extension UndoManager {
             manager.closesLater = false
             manager.closingLoop = nil
             manager.endEvent()
+        }
+    }
+
+    /// `dispatchMain()` and the main actor serve the main queue without a run loop.
+    private func closeEventGroupOnMainQueue() {
+        guard !closesOnMainQueue, Confinement.isMain else { return }
+        closesOnMainQueue = true
+        // Safe because the main queue runs where the undo manager is used.
+        nonisolated(unsafe) weak let weakly = self
+        DispatchQueue.main.async {
+            guard let manager = weakly else { return }
+            manager.closesOnMainQueue = false
+            manager.endTurn()
         }
     }
 

@@ -55,6 +55,8 @@ open class UndoManager: NSObject {
     /// Whether a run loop was asked to close the event's group, and which.
     final var closesLater = false
     final weak var closingLoop: RunLoop?
+    /// Whether the main queue was asked to close it.
+    final var closesOnMainQueue = false
     /// Whether events are turns of the run loop. Where they are not, ``endEvent()`` is called at the end of one: a context
     /// with a queue of its own does so, because the main thread's run loop may turn while the queue is at work.
     final var followsRunLoop = true

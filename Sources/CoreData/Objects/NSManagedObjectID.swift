@@ -56,9 +56,11 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     ///
     ///     x-coredata://6F997B6B-…/Item/p12           // permanent
     ///     x-coredata:///Item/t2B4C9A50-…2            // temporary: only this process understands it
-    public func uriRepresentation() -> URL {
+    public func uriRepresentation() -> URL { objectURI.url }
+
+    final var objectURI: ObjectURI {
         let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(primaryKey)"
-        return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference).url
+        return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference)
     }
 
     open override func isEqual(_ object: Any?) -> Bool {

@@ -117,7 +117,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
 /// A value on its way across an isolation boundary; whoever sends it does not keep it.
 struct Transfer<Value>: @unchecked Sendable {
-    // Safe because property-list values are not changed after they were made.
+    // Safe because it changes no more after it was made, or who sends it has let go of it.
     let value: Value
 
     init(_ value: Value) { self.value = value }
