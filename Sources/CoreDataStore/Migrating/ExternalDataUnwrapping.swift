@@ -24,7 +24,9 @@ struct ExternalDataUnwrapping {
         var last = Int64.min
         while let row = try connection.rows(query(after: last)).first, case .integer(let key) = row[0] {
             last = key
-            guard case .blob(let stored) = row[1], stored.withUnsafeBytes(ExternalData.fileName) != nil else { continue }
+            guard case .blob(let stored) = row[1], stored.withUnsafeBytes(ExternalData.fileName) != nil else {
+                continue
+            }
             let data = try stored.withUnsafeBytes { try external.data(of: $0) }
             let update = UpdateStatement(
                 table, set: [.init(column, .bind(.blob(Data([ExternalData.Mark.inline]) + data)))],

@@ -137,7 +137,8 @@ extension MigrationPlanner {
             let after = HistoryLayout.tombstones(of: newModel.entities[member.new])
             var assignments: [UpdateStatement.Assignment] = []
             for index in 0..<max(count, wanted) {
-                let old = after.indices.contains(index)
+                let old =
+                    after.indices.contains(index)
                     ? mapping.sourceSlot(of: after[index], in: member.new).flatMap(before.firstIndex) : nil
                 // What is there already, or nothing where nothing was.
                 if old == index || old == nil && index >= before.count { continue }
@@ -149,7 +150,8 @@ extension MigrationPlanner {
                 table, set: assignments, where: .comparison(.equal, .column(nil, "ZENTITY"), .integer(number)))
             steps.append(
                 MigrationStep(
-                    .update(update), "move what history keeps of deleted objects of \(newModel.entities[member.new].name)"))
+                    .update(update),
+                    "move what history keeps of deleted objects of \(newModel.entities[member.new].name)"))
         }
         return steps
     }

@@ -72,7 +72,8 @@ extension MigrationPlanner {
         let property = newModel.entities[table.master.entity].properties[table.master.slot]
         let nears = heirs(of: links.nearEntities.filter(entities.contains), below: table.master.entity)
         let fars = heirs(of: links.farEntities, below: property.relationship?.destination ?? 0)
-        return [(links.near, links.nearEntities, nears), (links.far, links.farEntities, fars)].map { column, all, kept in
+        return [(links.near, links.nearEntities, nears), (links.far, links.farEntities, fars)].map {
+            column, all, kept in
             kept.count < all.count ? isOneOf(.column("l", column), all, kept) : nil
         }
     }

@@ -61,7 +61,8 @@ extension MigrationPlanner {
             else { return nil }
             return MigrationLinks(
                 table: bound.table, near: "Z_PK", far: key,
-                nearOrder: name(entity.rowLayout.orderColumnOfSlot[slot], of: bound), farOrder: nil, nearEntity: "Z_ENT",
+                nearOrder: name(entity.rowLayout.orderColumnOfSlot[slot], of: bound), farOrder: nil,
+                nearEntity: "Z_ENT",
                 farEntity: name(entity.rowLayout.entityColumnOfSlot[slot], of: bound), nearEntities: near,
                 farEntities: far, isToOne: true, isInverseToOne: inverse?.relationship?.isToMany == false)
         }
@@ -133,7 +134,9 @@ extension MigrationPlanner {
     private func end(
         _ candidates: [MigrationLinks], to destination: Int, _ member: MigrationFlow.Member, _ flow: MigrationFlow
     ) -> End? {
-        let found = candidates.filter { $0.nearEntities.contains(member.old) }.sorted { ($0.table, $0.far) < ($1.table, $1.far) }
+        let found = candidates.filter { $0.nearEntities.contains(member.old) }.sorted {
+            ($0.table, $0.far) < ($1.table, $1.far)
+        }
         guard let first = found.first else { return nil }
         let kept = heirs(of: Set(found.flatMap(\.farEntities)).sorted(), below: destination)
         guard !kept.isEmpty else { return nil }
@@ -143,13 +146,15 @@ extension MigrationPlanner {
         // Each near object is looked up where the links are.
         let keys = found.map { scalar($0, .column("l", $0.far), kept) }
         let key = keys.count == 1 ? keys[0] : SQLExpression.function(.coalesce, keys)
-        let made = SQLExpression.caseWhen([.init(.isNotNull(key), Self.madeOrder(Self.column("Z_PK")))], otherwise: .null)
+        let made = SQLExpression.caseWhen(
+            [.init(.isNotNull(key), Self.madeOrder(Self.column("Z_PK")))], otherwise: .null)
         let orders = found.compactMap { links in
             links.nearOrder.map { scalar(links, .column("l", $0), kept) }
         }
         return End(
             key: key, entity: number(ofRowWith: key, in: first, kept),
-            order: orders.isEmpty ? made : .function(.coalesce, orders + [made]), doubtful: found.filter { !$0.isToOne })
+            order: orders.isEmpty ? made : .function(.coalesce, orders + [made]), doubtful: found.filter { !$0.isToOne }
+        )
     }
 
     /// The key stands in the row itself.
@@ -171,10 +176,13 @@ extension MigrationPlanner {
         } else {
             entity = number(ofRowWith: key, in: links, kept)
         }
-        let made = SQLExpression.caseWhen([.init(.isNotNull(key), Self.madeOrder(Self.column("Z_PK")))], otherwise: .null)
+        let made = SQLExpression.caseWhen(
+            [.init(.isNotNull(key), Self.madeOrder(Self.column("Z_PK")))], otherwise: .null)
         return End(
             key: key, entity: entity,
-            order: links.nearOrder.map { isFiltered ? .caseWhen([.init(.isNotNull(key), Self.column($0))], otherwise: .null) : Self.column($0) }
+            order: links.nearOrder.map {
+                isFiltered ? .caseWhen([.init(.isNotNull(key), Self.column($0))], otherwise: .null) : Self.column($0)
+            }
                 ?? made, doubtful: [])
     }
 
@@ -199,7 +207,9 @@ extension MigrationPlanner {
         var select = SelectStatement(
             [.init(.aggregate(.minimum, value, distinct: false))], from: .init(current(links.table), as: "l"))
         var terms: [SQLExpression] = [.comparison(.equal, .column("l", links.near), Self.column("Z_PK"))]
-        if kept.count < links.farEntities.count { terms.append(isOneOf(.column("l", links.far), links.farEntities, kept)) }
+        if kept.count < links.farEntities.count {
+            terms.append(isOneOf(.column("l", links.far), links.farEntities, kept))
+        }
         select.condition = terms.count == 1 ? terms[0] : .and(terms)
         return .scalar(select)
     }

@@ -211,7 +211,8 @@ extension MigrationPlanner {
             }
             let new = mapping.destination(of: ordinal)
             return old.externalDataColumns.compactMap { index in
-                guard let column = bound.columnNames[index], case .attribute(let slot) = old.rowLayout.columns[index].role
+                guard let column = bound.columnNames[index],
+                    case .attribute(let slot) = old.rowLayout.columns[index].role
                 else { return nil }
                 let stays = new.map { new in
                     newModel.entities[new].properties.contains {
@@ -251,7 +252,10 @@ extension MigrationPlanner {
             into: flow.table.name, columns: SchemaTable.fixedColumns + copied.map(\.0.name), from: select)
         insert.conflict = .stop
         let names = flow.members.map { newModel.entities[$0.new].name }.joined(separator: ", ")
-        return [MigrationStep(.insert(insert), "copy the rows of \(names)", subject: newModel.entities[flow.table.root].name)]
+        return [
+            MigrationStep(
+                .insert(insert), "copy the rows of \(names)", subject: newModel.entities[flow.table.root].name)
+        ]
     }
 
     func changeInPlace(_ flow: MigrationFlow) throws -> [MigrationStep] {

@@ -79,9 +79,11 @@ struct MigrationPlanner {
         for flow in flows where stays(flow) { steps += try planner.changeInPlace(flow) }
         steps += planner.removals(keeping: kept, keptJoins)
         steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name)))
-        steps += try derivedValues() + target.triggerStatements().map {
-            MigrationStep(.create($0), "keep a derived attribute up to date")
-        }
+        steps +=
+            try derivedValues()
+            + target.triggerStatements().map {
+                MigrationStep(.create($0), "keep a derived attribute up to date")
+            }
         steps += historySteps() + (try metadataSteps()) + (try modelCacheSteps(document))
         return MigrationPlan(mapping: mapping, steps: steps, lostFiles: lostFiles(), schema: target)
     }
@@ -175,7 +177,9 @@ struct MigrationPlanner {
             steps.append(
                 MigrationStep(
                     .create(statement),
-                    constraint.map { "see to it that \($0.entity) is unique by \($0.properties.joined(separator: ", "))" }
+                    constraint.map {
+                        "see to it that \($0.entity) is unique by \($0.properties.joined(separator: ", "))"
+                    }
                         ?? "make the index \(statement.name)", subject: constraint?.entity,
                     constraint: constraint?.properties))
         }
@@ -220,7 +224,8 @@ struct MigrationPlanner {
     private func wasSame(
         _ property: CompiledProperty, _ entity: CompiledEntity, _ derivation: DerivedAttribute, removesRows: Bool
     ) -> Bool {
-        guard let old = mapping.source(of: entity.ordinal), let slot = mapping.sourceSlot(of: property.slot, in: entity.ordinal)
+        guard let old = mapping.source(of: entity.ordinal),
+            let slot = mapping.sourceSlot(of: property.slot, in: entity.ordinal)
         else { return false }
         let before = oldModel.entities[old].properties[slot].attribute?.derivationExpression
         guard before == property.attribute?.derivationExpression else { return false }

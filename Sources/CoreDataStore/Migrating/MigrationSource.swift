@@ -29,7 +29,8 @@ package struct MigrationSource: Sendable {
 
     var tables: [String: Part] {
         Dictionary(
-            parts.filter { $0.kind == .table }.map { ($0.name.uppercased(), $0) }, uniquingKeysWith: { first, _ in first })
+            parts.filter { $0.kind == .table }.map { ($0.name.uppercased(), $0) },
+            uniquingKeysWith: { first, _ in first })
     }
 }
 

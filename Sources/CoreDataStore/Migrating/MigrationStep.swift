@@ -41,7 +41,8 @@ package struct MigrationStep: Sendable {
         case .update(let statement): return [statement.text(in: dialect)]
         case .delete(let statement): return [statement.text(in: dialect)]
         case .refuse(let query, _): return [query.text(in: dialect)]
-        case .unwrap(let table, let column): return [ExternalDataUnwrapping(table: table, column: column).query(after: 0).text(in: dialect)]
+        case .unwrap(let table, let column):
+            return [ExternalDataUnwrapping(table: table, column: column).query(after: 0).text(in: dialect)]
         case .moveHistoryBits(let entity, let bits): return [bits.query(of: entity).text(in: dialect)]
         }
     }
