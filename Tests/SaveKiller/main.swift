@@ -10,15 +10,18 @@ import Foundation
 ///     SaveKiller create <store>
 ///     SaveKiller run <store> <seed>      // prints 1, 2, 3, …, or goes on where the store stands
 ///     SaveKiller count <store> <number>  // counts up that often, whoever else changes the counter's row
+///     SaveKiller migrate <store> <model> // migrates the store to a model in a file of JSON
 ///
 /// Save *k* inserts batch *k* with some items, counts it in the one counter row, and empties batch *k − 3*:
 /// its items are deleted, its item count is set to 0. The test that kills it knows these rules.
 func run() throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 3 else {
-        FileHandle.standardError.write(Data("usage: SaveKiller create|run|count <store> [seed|number]\n".utf8))
+        FileHandle.standardError.write(
+            Data("usage: SaveKiller create|run|count|migrate <store> [seed|number|model]\n".utf8))
         exit(2)
     }
+    if arguments[1] == "migrate" { return try migrate(arguments[2], to: arguments[3]) }
     let shop = try Shop(path: arguments[2], creates: arguments[1] == "create")
     if arguments[1] == "count" {
         try shop.count(Int(arguments.count > 3 ? arguments[3] : "") ?? 1)
@@ -31,6 +34,18 @@ func run() throws {
         // Not print: nothing may stay in a buffer.
         FileHandle.standardOutput.write(Data("\(number)\n".utf8))
     }
+}
+
+func migrate(_ store: String, to file: String) throws {
+    let document = try JSONDecoder().decode(
+        ModelDocument.self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+    let migration = try StoreMigration(
+        to: document, model: try ModelCompiler.compile(document), configuration: nil, encode: { _, _ in Data() },
+        findSource: { _ in nil },
+        // Told before it is done, so that whoever kills may be in the midst of it.
+        progress: { done, _ in FileHandle.standardOutput.write(Data("\(done)\n".utf8)) },
+        makeDatabase: { try SQLiteDatabase(SQLiteOptions($0)) })
+    try migration.run(DatabaseOptions(path: store))
 }
 
 /// SplitMix64.

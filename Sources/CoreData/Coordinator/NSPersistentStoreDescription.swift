@@ -68,13 +68,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         sqlitePragmas[name] = value
     }
 
-    /// Whether a store of another model version is migrated. Differs from Apple: migration does not exist yet.
+    /// Whether a store of another model version is migrated when it is added; true unless set.
     open var shouldMigrateStoreAutomatically: Bool {
         get { (otherOptions[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
 
-    /// Whether the mapping model of a migration is inferred. Differs from Apple: migration does not exist yet.
+    /// Whether the mapping of a migration is inferred from the two models; true unless set.
     open var shouldInferMappingModelAutomatically: Bool {
         get { (otherOptions[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }

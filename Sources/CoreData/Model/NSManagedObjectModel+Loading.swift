@@ -11,6 +11,7 @@ extension NSManagedObjectModel {
         self.init()
         do {
             try adopt(Self.document(at: url, version: nil))
+            fileURL = url
         } catch {
             modelLogger.error(
                 "cannot load the model at \(url.isFileURL ? url.path : url.absoluteString): \(error.localizedDescription)"
@@ -26,7 +27,9 @@ extension NSManagedObjectModel {
     ///
     /// - Throws: a `CocoaError` whose description lists every problem with file, line and what to do about it.
     public static func load(contentsOf url: URL, version: String? = nil) throws -> NSManagedObjectModel {
-        try NSManagedObjectModel(document: document(at: url, version: version))
+        let model = try NSManagedObjectModel(document: document(at: url, version: version))
+        model.fileURL = url
+        return model
     }
 
     /// The names of a model's versions, oldest numbering first: `Library`, `Library 2`, `Library 10`. Reads none of them.

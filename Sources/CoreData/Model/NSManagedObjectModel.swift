@@ -43,6 +43,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
     /// See `ModelDocument.origin`.
     final var origin = ModelDocument.Origin.written
 
+    /// The file that the model was read from: other versions may be beside it.
+    final var fileURL: URL?
+
     /// Makes an empty model.
     public override init() { super.init() }
 

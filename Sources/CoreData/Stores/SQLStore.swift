@@ -43,9 +43,13 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         // Frozen, so that it may be read anywhere.
         let model = Transfer(coordinator.managedObjectModel)
         storeOptions.document = { model.value.makeDocument() }
-        let engine = try StoreEngine.open(
-            model: coordinator.runtime.model, configuration: configuration, options: storeOptions
-        ) { try Self.makeDatabase($0) }
+        let engine = try LightweightMigration.opening(
+            storeOptions.database.path.flatMap { _ in url }, model.value, configuration: configuration, options: options
+        ) {
+            try StoreEngine.open(
+                model: coordinator.runtime.model, configuration: configuration, options: storeOptions
+            ) { try Self.makeDatabase($0) }
+        }
         if engine.isReadOnlyForHistory {
             CoreDataLog.general.warning(
                 """
@@ -72,6 +76,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         database.setObserver(SQLLog.observer)
         return database
     }
+
+    /// The statements of a step, with question marks for values.
+    static func statements(of step: MigrationStep) throws -> [String] { try step.texts(in: .sqlite).map(\.sql) }
 
     // MARK: Files that no coordinator has open
 

@@ -94,7 +94,9 @@ package struct ModelMapping: Sendable {
             let identifier = pairing.new.identifier(property)
             take(property) { pairing.old.identifier($0) == identifier }
         }
-        for property in entity.properties where slots[property.slot] == nil { take(property) { $0.name == property.name } }
+        for property in entity.properties where slots[property.slot] == nil {
+            take(property) { $0.name == property.name }
+        }
         return slots
     }
 

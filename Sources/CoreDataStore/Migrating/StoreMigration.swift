@@ -140,11 +140,7 @@ extension StoreMigration {
         let row = try MetadataRow.read(connection)
         guard row.metadata.mismatch(with: model, entities: entities) != nil, let hashes = row.metadata.versionHashes
         else { return nil }
-        if let cached = try? ModelCache.document(in: connection, path: options.path),
-            let source = Self.source(cached, hashes)
-        {
-            return source
-        }
+        if let cached = try cachedModel(connection, options), let source = Self.source(cached, hashes) { return source }
         if let found = findSource(hashes), let source = Self.source(found, hashes) { return source }
         var failure = MigrationFailure(
             .missingSourceModel,
@@ -152,6 +148,13 @@ extension StoreMigration {
         )
         failure.metadata = row
         throw failure
+    }
+
+    /// The store's own copy of its model; `nil` where there is none that can be read.
+    private func cachedModel(_ connection: any SQLConnection, _ options: DatabaseOptions) throws -> ModelDocument? {
+        do {
+            return try ModelCache.document(in: connection, path: options.path)
+        } catch let failure as StoreFailure where failure.kind == .noCachedModel { return nil }
     }
 
     private static func source(_ document: ModelDocument, _ hashes: [String: Data]) -> Source? {

@@ -1,0 +1,131 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// A lightweight migration of an SQLite store, for those who open stores and for tools.
+///
+///     let migration = LightweightMigration(to: model, configuration: nil)
+///     for line in try migration.plan(of: url)?.lines ?? [] { print(line) }
+///     try migration.run(at: url, options: nil)
+package struct LightweightMigration {
+    let model: NSManagedObjectModel
+    let configuration: String?
+    /// Where versions of the model are looked for that a store keeps no copy of, before the bundles.
+    var files: [URL]
+    /// Told how much is done, from 0 to 1; throws to end the migration.
+    package var progress: (Double) throws -> Void = { _ in }
+
+    package init(to model: NSManagedObjectModel, configuration: String?, files: [URL] = []) {
+        self.model = model
+        self.configuration = configuration
+        self.files = files + [model.fileURL].compactMap { $0 }
+    }
+
+    /// What a migration does, for people.
+    package struct Plan: Sendable {
+        /// What becomes of the entities that are not the same in both models.
+        package var entities: [String]
+        /// Each step in words, with the statements that it runs; bound values are not shown.
+        package var steps: [(words: String, statements: [String])]
+    }
+
+    /// Migrates the store unless it is of the model already.
+    ///
+    /// - Returns: whether there was something to do.
+    /// - Throws: a `CocoaError`: 134130 where nobody has the store's model, 134140 where no mapping can be inferred, 134111
+    ///   where objects violate a uniqueness constraint, 134120 where `progress` threw, else 134110. The store is as it was.
+    @discardableResult
+    package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
+        try converting(url) {
+            try migration().run(try StoreSettings(options).storeOptions(path: url.path).database).plan != nil
+        }
+    }
+
+    /// What ``run(at:options:)`` would do; `nil` where there is nothing to do.
+    package func plan(of url: URL) throws -> Plan? {
+        try converting(url) {
+            guard let plan = try migration().plan(try StoreSettings(nil).storeOptions(path: url.path).database) else {
+                return nil
+            }
+            return Plan(
+                entities: plan.mapping.lines,
+                steps: try plan.steps.map { step in (step.words, try SQLStore.statements(of: step)) })
+        }
+    }
+
+    private func migration() throws -> StoreMigration {
+        let progress = progress
+        return try StoreMigration(
+            to: model.makeDocument(), model: try model.freeze(), configuration: configuration,
+            encode: { value, attribute in
+                let description = NSAttributeDescription()
+                description.valueTransformerName = attribute.valueTransformerName
+                return try TransformableCoder(description).data(of: value.object)
+            },
+            findSource: findSource, progress: { try progress(Double($0) / Double(max(1, $1))) },
+            makeDatabase: { try SQLStore.makeDatabase($0) })
+    }
+
+    // MARK: The older model
+
+    /// Among the versions beside the model, then in all bundles.
+    private func findSource(_ hashes: [String: Data]) -> ModelDocument? {
+        for file in files {
+            guard let versions = try? NSManagedObjectModel.versions(at: file) else { continue }
+            for version in versions.versions.reversed() {
+                guard let compiled = try? ModelCompiler.compile(version.document) else { continue }
+                if hashes.allSatisfy({ compiled.entity(named: $0.key)?.versionHash == $0.value }) {
+                    return version.document
+                }
+            }
+        }
+        let metadata: [String: Any] = [NSStoreModelVersionHashesKey: hashes]
+        let bundles: [[Bundle]?] = [nil, Bundle.allBundles + Bundle.allFrameworks]
+        for bundles in bundles {
+            if let model = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata) {
+                return model.makeDocument()
+            }
+        }
+        return nil
+    }
+
+    // MARK: Errors
+
+    private func converting<R>(_ url: URL, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let failure as MigrationFailure {
+            throw CoreDataErrors.migration(failure, url: url, model: model)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: url)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+    }
+}
+
+extension LightweightMigration {
+    /// Whether the options of a store ask for its migration.
+    static func isWanted(_ options: [AnyHashable: Any]?) -> Bool {
+        (options?[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false
+    }
+
+    /// Whether they ask for the mapping to be inferred.
+    static func isInferenceWanted(_ options: [AnyHashable: Any]?) -> Bool {
+        (options?[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false
+    }
+
+    /// Opens a store, and migrates it first where it is of another model and the options ask for it.
+    static func opening<R>(
+        _ url: URL?, _ model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]?,
+        _ open: () throws -> R
+    ) throws -> R {
+        do { return try open() } catch let failure as StoreFailure
+            where failure.kind == .incompatibleModel && isWanted(options)
+        {
+            guard let url else { throw failure }
+            guard isInferenceWanted(options) else {
+                throw CoreDataErrors.missingMapping(url: url, model: model, mismatch: failure.message)
+            }
+            try LightweightMigration(to: model, configuration: configuration).run(at: url, options: options)
+            return try open()
+        }
+    }
+}
