@@ -194,9 +194,10 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
             }
         ),
         (
-            "add, type", 134000, ["XML"],
+            "add, type", 134000, ["Web"],
             { stack in
-                try stack.coordinator.addPersistentStore(type: .xml, at: stack.folder.appendingPathComponent("x"))
+                try stack.coordinator.addPersistentStore(
+                    type: .init(rawValue: "Web"), at: stack.folder.appendingPathComponent("x"))
             }
         ),
         (
