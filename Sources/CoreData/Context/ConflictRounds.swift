@@ -109,7 +109,10 @@ final class ConflictRounds {
     func finish() {
         before = nil
         for absorbed in context.absorbed {
-            context.registry.alias(absorbed.temporaryKey, to: absorbed.survivor.objectID)
+            context.registry.alias(absorbed: absorbed.temporaryKey, to: absorbed.survivor.objectID)
+        }
+        if !context.absorbed.isEmpty, context.isKnownElsewhere {
+            context.renamings.wrappingAdd(1, ordering: .releasing)
         }
         context.absorbed = []
         context.processPendingChanges()

@@ -127,7 +127,7 @@ final class ConstraintConflictResolution {
         survivors[ObjectIdentifier(object)] = survivor
         dropped.append(object)
         context.event.deleted.append(object)
-        if object.hasTemporaryKey, object.cachedID != nil {
+        if object.hasTemporaryKey, object.cachedID != nil || context.isKnownElsewhere {
             context.absorbed.append((object.primaryKey, survivor))
         }
     }

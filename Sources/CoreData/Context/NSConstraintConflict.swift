@@ -46,6 +46,12 @@ open class NSConstraintConflict: NSObject {
         super.init()
     }
 
+    open override var description: String {
+        let row = databaseObject.map { "the row of \($0.objectID)" } ?? "no row"
+        return "NSConstraintConflict for constraint (\(constraint.joined(separator: ", "))) with conflicting objects = ("
+            + conflictingObjects.map { "\($0.objectID)" }.joined(separator: ", ") + ") and \(row)"
+    }
+
     /// Makes the snapshots now, before a policy changes the objects.
     final func takeSnapshots() { _ = (constraintValues, databaseSnapshot, conflictingSnapshots) }
 }

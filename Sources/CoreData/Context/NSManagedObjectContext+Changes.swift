@@ -64,7 +64,14 @@ extension NSManagedObjectContext {
 
     /// Takes note that a property of the object was set, or its side of a relationship followed another's.
     final func noteChange(of object: NSManagedObject) {
-        if object.flags.contains(.deleted) { return }
+        if object.flags.contains(.deleted) {
+            // What is done to it until it leaves is undone with its deletion.
+            if registry.recordsUndo, object.flags.isDisjoint(with: [.eventUpdated, .eventInserted]) {
+                object.flags.insert(.eventUpdated)
+                event.updated.append(object)
+            }
+            return
+        }
         if !object.flags.contains(.inserted), !object.flags.contains(.updated) {
             object.flags.insert(.updated)
             if !object.flags.contains(.listedUpdated) {

@@ -95,7 +95,10 @@ extension NSManagedObjectContext {
     /// The object of a key: the registered one, or a new fault without values.
     final func object(for key: RowKey, in store: AttachedStore) -> NSManagedObject {
         let home = home(ofEntity: key.entity, in: store)
-        return registry.object(in: home, primaryKey: key.primaryKey) ?? makeFault(home, key.primaryKey)
+        if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
+        // A row may name an object as it was called before an ancestor saved it.
+        if key.primaryKey < 0, let id = permanentID(forTemporaryKey: key.primaryKey) { return object(with: id) }
+        return makeFault(home, key.primaryKey)
     }
 
     /// A new fault for a key that nobody has registered.

@@ -310,6 +310,7 @@ extension NSManagedObjectContext {
         for object in unknown {
             let targets = self.objects(for: rows[object.primaryKey] ?? [], in: store)
             object.members(slot).know(targets)
+            giveUpMembersLedElsewhere(targets, of: object, slot)
             members += targets
         }
         return members

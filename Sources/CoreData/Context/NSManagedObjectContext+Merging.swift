@@ -100,18 +100,25 @@ extension NSManagedObjectContext {
     private func mergeUpdates(_ objects: [NSManagedObject], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
         let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
+        let taking = RowTaking(self)
+        var taken: [NSManagedObject] = []
         forEachCurrentRow(of: known, staleness) { object, word in
             merged.add(object, NSUpdatedObjectIDsKey)
             if object.isFault { return object.takeRow(word) }
             let row = RowSnapshot(taking: word)
             guard !object.hasSameRow(as: row) || object.hasKnownMembers else { return }
-            merge(row, into: object)
-            object.forgetUnchangedMembers()
-            // What came to an object that is deleted here goes the way of its other members.
-            if object.isDeleted {
-                object.relations.removeAll()
-                unpropagated.append(object)
-            }
+            taking.take(row, object)
+            taken.append(object)
+        }
+        taking.finish()
+        for object in taken { object.forgetUnchangedMembers() }
+        // What came to an object that is deleted here goes the way of its other members. Whose delete rules have not been applied yet
+        // has changes, too, which those at the other end shall learn of.
+        let left = Set(taken.lazy.filter(\.isDeleted).map(ObjectReference.init))
+            .subtracting(unpropagated.map(ObjectReference.init))
+        for reference in left {
+            reference.object.relations.removeAll()
+            unpropagated.append(reference.object)
         }
     }
 

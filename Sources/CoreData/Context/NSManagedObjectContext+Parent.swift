@@ -81,10 +81,22 @@ extension NSManagedObjectContext {
                 let store = store(withIdentifier: id.storeIdentifier)
             else { continue }
             let temporaryKey = object.primaryKey
+            if isAbsorbed(temporaryKey) {
+                adopt(object, absorbedBy: id, in: store)
+                continue
+            }
             object.primaryKey = id.primaryKey
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
     }
+
+    /// Whether another object took the place of the one that had that key, when an ancestor saved it.
+    private func isAbsorbed(_ temporaryKey: Int64) -> Bool {
+        registry.isAbsorbed(temporaryKey) || keptParent?.isAbsorbed(temporaryKey) ?? false
+    }
+
+    /// Whether rows that contexts have of one another may name this one's objects.
+    final var isKnownElsewhere: Bool { keptParent != nil || !children.isEmpty }
 
     /// The ID that an object has now which had that key, here or in an ancestor.
     final func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {

@@ -29,10 +29,7 @@ extension NSManagedObjectContext {
                 return
             }
             guard word != 0 else { return lose(object, slot: -1) }
-            object.takeRow(word)
-            object.forgetFetchedProperties()
-            rebase(object)
-            object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
+            return merge(RowSnapshot(taking: word), into: object)
         } else {
             object.becomeFault()
             object.flags.remove(.updated)
@@ -58,59 +55,6 @@ extension NSManagedObjectContext {
     /// Refreshes every registered object; those with changes keep them.
     public final func refreshAllObjects() {
         for object in registry.objects { refresh(object, mergeChanges: true) }
-    }
-
-    /// Puts the object's changes on top of a row that is new to it; what nobody changed is the row's.
-    final func rebase(_ object: NSManagedObject) {
-        rebaseValues(object)
-        rebaseMembers(object)
-    }
-
-    /// Attributes and to-one relationships that nobody changed are the row's.
-    final func rebaseValues(_ object: NSManagedObject) {
-        if let values = object.values {
-            for slot in object.runtime.slots.indices
-            where !values.changed.contains(slot) && !object.runtime.slots[slot].property.isTransient {
-                values[slot] = nil
-            }
-        }
-        for (index, relation) in object.relations.enumerated() {
-            guard case .toOne = relation else { continue }
-            let slot = object.runtime.relationSlots[index]
-            if object.values?.changed.contains(slot) != true { object.relations.forget(index) }
-        }
-    }
-
-    /// To-many relationships are the store's, with what was added, removed and moved on top.
-    ///
-    /// `winsOrder` keeps the order of one whose members were moved here, where the store's order is as it was; where it is not,
-    /// `prefersMine` does.
-    final func rebaseMembers(_ object: NSManagedObject, winsOrder: Bool = true, prefersMine: Bool = true) {
-        for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
-            if object.runtime.slots[slot].isToMany {
-                rebaseMembers(object, slot: slot, winsOrder: winsOrder, prefersMine: prefersMine)
-            }
-        }
-    }
-
-    final func rebaseMembers(_ object: NSManagedObject, slot: Int, winsOrder: Bool, prefersMine: Bool) {
-        let info = object.runtime.slots[slot]
-        guard case .toMany(let members) = object.relations[info.relation] else { return }
-        guard members.hasChanges else { return object.relations.forget(info.relation) }
-        guard members.isKnown, !info.property.isTransient, object.isStored,
-            let stored = storedMembers(of: object, slot: slot, refreshes: true)
-        else { return }
-        members.rebase(onto: stored, keepsOrder: winsOrder && (prefersMine || !members.isReordered(in: stored)))
-    }
-
-    /// The object takes a newer row; its unsaved changes stay.
-    final func merge(_ row: RowSnapshot, into object: NSManagedObject) {
-        object.row = row
-        object.forgetFetchedProperties()
-        if object.uncountedValues != nil || !object.relations.isEmpty { rebase(object) }
-        object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
-        event.refreshed.append(object)
-        followTurn()
     }
 
     /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
@@ -221,6 +165,7 @@ extension NSManagedObjectContext {
         // A fault may have a row in hand too.
         if object.isFault { return object.giveUpRow() }
         if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
+            object.forgetSameValues()
             object.row = row
             rebase(object)
         }

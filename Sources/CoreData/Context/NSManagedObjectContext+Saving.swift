@@ -223,8 +223,7 @@ extension NSManagedObjectContext {
             if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }
         }
         registry.rename(objects, in: range, temporaryKeys: temporaryKeys)
-        // Rows that contexts have of one another may name them.
-        let isKnownElsewhere = keptParent != nil || !children.isEmpty
+        let isKnownElsewhere = isKnownElsewhere
         var index = range.lowerBound
         objects.forEachHeld(in: range) { object in
             defer { index += 1 }

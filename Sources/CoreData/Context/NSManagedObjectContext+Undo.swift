@@ -37,8 +37,13 @@ extension NSManagedObjectContext {
         record.leaving = event.leaving
         record.restored = event.restored.filter { !$0.isDeleted && $0.registry === registry }
         record.changed.reserveCapacity(event.updated.count)
+        // A new object that was deleted has given up its relationships; they are kept as they were when it left.
+        let left = Dictionary(
+            event.leaving.lazy.filter { $0.object.registry == nil }.map { (ObjectIdentifier($0.object), $0) },
+            uniquingKeysWith: { $1 })
         event.updated.forEachHeld { object in
-            if let changed = takeChange(of: object) { record.changed.append(changed) }
+            let leaving = left.isEmpty ? nil : left[ObjectIdentifier(object)]
+            if let changed = takeChange(of: object, leaving) { record.changed.append(changed) }
         }
         guard let manager = keptUndoManager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
         manager.registerEvent(of: self) { context in
@@ -51,17 +56,21 @@ extension NSManagedObjectContext {
         if let keptUndoManager, !keptUndoManager.followsRunLoop { keptUndoManager.endEvent() }
     }
 
-    private func takeChange(of object: NSManagedObject) -> ChangedObject? {
+    private func takeChange(of object: NSManagedObject, _ leaving: LeavingObject?) -> ChangedObject? {
         // A new object's first values come and go with it.
         guard !object.flags.contains(.eventInserted), !object.flags.contains(.inaccessible), let values = object.values,
             !values.event.isEmpty
         else { return nil }
         var steps: [(Int, [ToManyMembers.Step])] = []
-        if object.home.hasToMany {
+        func take(_ relation: Int, _ members: ToManyMembers) {
+            let taken = members.journalSteps
+            if !taken.isEmpty { steps.append((object.runtime.relationSlots[relation], taken)) }
+        }
+        if let leaving {
+            for case (let relation, .toMany(let members)) in leaving.relations.enumerated() { take(relation, members) }
+        } else if object.home.hasToMany {
             for relation in object.relations.indices {
-                guard let members = object.relations.uncountedMembers(relation) else { continue }
-                let taken = members._withUnsafeGuaranteedRef { $0.journalSteps }
-                if !taken.isEmpty { steps.append((object.runtime.relationSlots[relation], taken)) }
+                object.relations.uncountedMembers(relation)?._withUnsafeGuaranteedRef { take(relation, $0) }
             }
         }
         return ChangedObject(
@@ -79,6 +88,7 @@ extension NSManagedObjectContext {
         for change in record.changed where change.object.registry === registry { takeBackValues(change) }
         for object in record.inserted where object.registry === registry { takeOut(object) }
         for object in record.restored where object.registry === registry { delete(object) }
+        for change in record.changed where change.object.registry === registry { mendInverses(change) }
         propagateDeletes()
         for change in record.changed where change.object.registry === registry {
             tell(change.object, .undoUpdate)
@@ -170,6 +180,28 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Both sides of a relationship have been taken back by themselves. Where others changed one of them meanwhile, or the record has
+    /// one alone, the other follows: a to-one decides, of many-to-manys the side that is taken back here.
+    private func mendInverses(_ change: ChangedObject) {
+        let object = change.object
+        guard !object.isDeleted else { return }
+        for (slot, steps) in change.steps {
+            let facts = object.home.facts[slot]
+            guard facts.inverse >= 0 else { continue }
+            let inverse = Int(facts.inverse)
+            for member in ToManyMembers.objects(in: steps) where member.registry === registry && !member.isDeleted {
+                guard let isMember = object.isKnownToLead(to: member, slot),
+                    let leadsBack = member.isKnownToLead(to: object, inverse), isMember != leadsBack
+                else { continue }
+                if facts.isInverseToMany {
+                    if isMember { member.inverseDidGain(object, inverse) } else { member.inverseDidLose(object, inverse) }
+                } else {
+                    if leadsBack { object.inverseDidGain(member, slot) } else { object.inverseDidLose(member, slot) }
+                }
+            }
+        }
+    }
+
     private func takeBackValues(_ change: ChangedObject) {
         let object = change.object
         for slot in change.slots {
@@ -231,9 +263,16 @@ extension NSManagedObject {
 
     /// Whether the relationship leads to the object, as far as can be told without reading.
     private final func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
+        isKnownToLead(to: object, slot) ?? false
+    }
+
+    /// Whether the relationship leads to the object; `nil` where only its members could tell, which nobody has read.
+    fileprivate final func isKnownToLead(to object: NSManagedObject, _ slot: Int) -> Bool? {
         if home.facts[slot].isToMany {
             let members = members(slot)
-            return members.isKnown ? members.contains(object) : members.isNoted(object)
+            if members.isKnown { return members.contains(object) }
+            if members.isNoted(object) { return true }
+            return members.removed.contains(ObjectReference(object)) ? false : nil
         }
         fireIfNeeded(slot: slot)
         return toOne(slot) === object

@@ -40,6 +40,8 @@ final class ObjectRegistry: @unchecked Sendable {
         var outside: [Int: ObjectHome] = [:]
         /// Where an object went whose temporary ID had been handed out.
         var aliases: [Int64: NSManagedObjectID] = [:]
+        /// Of those, the keys of objects whose place another one has taken.
+        var absorbed: Set<Int64> = []
 
         /// The identities of the destinations of a relationship of the home's objects.
         mutating func destinations(of home: ObjectHome, _ relation: Int, root: Int) -> Unmanaged<KeyTable> {
@@ -307,7 +309,19 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { $0.aliases[temporaryKey] = id }
     }
 
+    /// As ``alias(_:to:)``, for a new object that a row's object, or another new one, took the place of.
+    func alias(absorbed temporaryKey: Int64, to id: NSManagedObjectID) {
+        state.withLock {
+            $0.aliases[temporaryKey] = id
+            $0.absorbed.insert(temporaryKey)
+        }
+    }
+
     func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {
         state.withLock { $0.aliases[key] }
+    }
+
+    func isAbsorbed(_ temporaryKey: Int64) -> Bool {
+        state.withLock { $0.absorbed.contains(temporaryKey) }
     }
 }

@@ -36,7 +36,11 @@ struct LeavingObject {
 
     init(_ object: NSManagedObject) {
         self.object = object
-        flags = object.flags.intersection([.inserted, .updated, .wideInteger])
+        var flags = object.flags.intersection([.inserted, .wideInteger])
+        // It was not updated any more when it was to be deleted; its changes are there.
+        let hasValues = object.values.map { !$0.changed.isEmpty } ?? false
+        if !object.isInserted, hasValues || object.hasChangedMembers { flags.insert(.updated) }
+        self.flags = flags
         values = object.values?.copyWithoutEvent()
         relations = object.relations.map { relation in
             if case .toMany(let members) = relation { .toMany(members.copy()) } else { relation }

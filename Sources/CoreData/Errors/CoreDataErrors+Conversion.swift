@@ -127,9 +127,15 @@ extension CoreDataErrors {
     static func merge(_ conflicts: [NSMergeConflict], _ policy: NSMergePolicy, _ remark: String = "") -> CocoaError {
         make(
             NSManagedObjectMergeError,
-            "Could not merge changes: somebody else changed "
-                + conflicts.map(\.description).joined(separator: "; ") + remark + ".",
+            "Could not merge changes: " + conflicts.map(text(of:)).joined(separator: "; ") + remark + ".",
             [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+
+    private static func text(of conflict: NSMergeConflict) -> String {
+        let what =
+            conflict.newVersionNumber == 0
+            ? "deleted" : "changed from version \(conflict.oldVersionNumber) to \(conflict.newVersionNumber)"
+        return "\(conflict.sourceObject.objectID) was \(what) by somebody else"
     }
 
     static func constraint(

@@ -110,7 +110,11 @@ extension NSManagedObject {
     final func isChangedToOne(key: Int64?, column: Int) -> Bool {
         guard let row = rowView, column >= 0 else { return key != nil }
         guard let key else { return !row.isNull(column) }
-        return row.isNull(column) || row.integer(column) != key
+        if row.isNull(column) { return true }
+        let stored = row.integer(column)
+        if stored == key { return false }
+        // The row may have the key that the destination had before an ancestor saved it.
+        return stored >= 0 || managedObjectContext?.permanentID(forTemporaryKey: stored)?.primaryKey != key
     }
 
     /// As ``committedAttribute(_:)``, but a transformable's bytes stay bytes.

@@ -98,6 +98,7 @@ extension NSManagedObject {
             let stored = context.storedMembers(of: self, slot: slot)
         {
             members.know(stored)
+            context.giveUpMembersLedElsewhere(stored, of: self, slot)
         }
         return members
     }
@@ -220,16 +221,21 @@ extension NSManagedObject {
 
     /// The objects that this one refers to no longer refer to it.
     final func leaveInverses() {
-        var partners: [(object: NSManagedObject, inverse: Int)] = []
+        for (object, inverse) in relatives where object !== self { object.inverseDidLose(self, inverse) }
+    }
+
+    /// The objects that this one leads to, as far as its relationships were read, and their relationships that lead back.
+    final var relatives: [(object: NSManagedObject, slot: Int)] {
+        var found: [(object: NSManagedObject, slot: Int)] = []
         for (relation, slot) in runtime.relationSlots.enumerated() where relations.isRead(relation) {
             guard let inverse = runtime.slots[slot].relationship?.inverseSlot else { continue }
             if let members = relations.uncountedMembers(relation) {
-                partners += members.takeUnretainedValue().members.map { ($0, inverse) }
+                found += members.takeUnretainedValue().members.map { ($0, inverse) }
             } else if let object = toOne(slot) {
-                partners.append((object, inverse))
+                found.append((object, inverse))
             }
         }
-        for (object, inverse) in partners where object !== self { object.inverseDidLose(self, inverse) }
+        return found
     }
 
     /// Stops the program where the object cannot be the relationship's.

@@ -11,6 +11,18 @@ extension ToManyMembers {
         }
     }
 
+    /// The objects that the steps were done with, each once.
+    static func objects(in steps: [Step]) -> [NSManagedObject] {
+        var found: Set<ObjectReference> = []
+        for step in steps {
+            switch step {
+            case .insertion(let object), .removal(let object, at: _): found.insert(ObjectReference(object))
+            case .replacement(let members): found.formUnion(members.map(ObjectReference.init))
+            }
+        }
+        return found.map(\.object)
+    }
+
     private func bringBack(_ object: NSManagedObject, at index: Int) {
         if isKnown, index >= 0 {
             insert(object, at: min(index, count))

@@ -257,6 +257,19 @@ final class ToManyMembers {
         }
     }
 
+    /// Additions and removals are none of which the closure says so; it is told whether the object was added.
+    func forgetChanges(where isVoid: (NSManagedObject, Bool) -> Bool) {
+        sortOut()
+        for reference in addedSet where isVoid(reference.object, true) {
+            addedSet.remove(reference)
+            noted.removeAll { $0 === reference.object }
+            if let position = list.remove(reference.object) {
+                journal?.append(.removal(reference.object, at: position))
+            }
+        }
+        removedSet = removedSet.filter { !isVoid($0.object, false) }
+    }
+
     /// Whether the store has the members in another order than before they were moved here.
     func isReordered(in stored: [NSManagedObject]) -> Bool {
         guard isReordered, let orderBefore else { return false }
