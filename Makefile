@@ -23,7 +23,7 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: run test stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
 run: dependencies
@@ -47,6 +47,10 @@ stress: dependencies
 ## Gives every reader of files broken ones, FUZZ_SECONDS=60 each; FUZZ_READERS="model-xml store" for some. See Fuzzing/.
 fuzz: dependencies
 	SWIFT="$(SWIFT)" Scripts/fuzz.sh
+
+## Runs the tests of what needs OpenCombine, in a build of its own: the package's trait compiles everything anew.
+test-combine: dependencies
+	$(SWIFT) test $(SWIFT_FLAGS) --traits OpenCombine --scratch-path .build/combine --disable-xctest --filter CoreDataCombineTests
 
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies

@@ -6,13 +6,23 @@ let package = Package(
     name: "OpenCoreData",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        // Both with the trait OpenCombine; without it they are empty.
+        .library(name: "CoreDataCombine", targets: ["CoreDataCombine"]),
+        .library(name: "Combine", targets: ["Combine"]),
         .executable(name: "coredata", targets: ["CoreDataCLI"]),
         .executable(name: "coredata-port", targets: ["coredata-port"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
         .plugin(name: "NSManagedPlugin", targets: ["NSManagedPlugin"]),
         .plugin(name: "CoreDataPortPlugin", targets: ["CoreDataPortPlugin"]),
     ],
+    traits: [
+        .trait(
+            name: "OpenCombine",
+            description: "Publishers: objectWillChange of managed objects, and a module Combine off Apple's platforms.")
+    ],
     dependencies: [
+        // Neither fetched nor built by who does not ask for the trait.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"604.0.0"),
@@ -71,6 +81,24 @@ let package = Package(
                 "CObjectRuntime", "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate",
                 "CoreDataSQL", "CoreDataSQLite", "CoreDataStore",
                 .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // For who asks for the trait.
+        .target(
+            name: "CoreDataCombine",
+            dependencies: [
+                "CoreData",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ]),
+        .target(
+            name: "Combine",
+            dependencies: [
+                "CoreDataCombine",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(
+                    name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(
+                    name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]),
 
         // L4
@@ -150,6 +178,7 @@ let package = Package(
                 "CoreDataCLI", "CoreData", "CoreDataModel", "CoreDataModelTools", "CoreDataPrimitives", "TestSupport",
                 "coredata-modelc", "coredata-port",
             ]),
+        .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -52,9 +52,23 @@ import PackagePlugin
             .buildCommand(
                 displayName: "Porting \(pairs.count) sources for \(target.name)",
                 executable: try context.tool(named: "coredata-port").url,
-                arguments: ["copy"] + pairs.flatMap { [$0.source.path, $0.copy.path] } + ["--beside"] + own.map(\.path),
+                arguments: ["copy"] + Self.modules(of: target) + pairs.flatMap { [$0.source.path, $0.copy.path] } + [
+                    "--beside"
+                ] + own.map(\.path),
                 inputFiles: [file] + pairs.map(\.source) + own, outputFiles: pairs.map(\.copy))
         ]
+    }
+
+    /// The modules of Apple's that the target has here: Combine, of the product of that name.
+    private static func modules(of target: Target) -> [String] {
+        let hasCombine = target.dependencies.contains { dependency in
+            switch dependency {
+            case .product(let product): product.name == "Combine"
+            case .target(let target): target.name == "Combine"
+            @unknown default: false
+            }
+        }
+        return hasCombine ? ["--module", "Combine"] : []
     }
 
     private static func url(_ path: String, in folder: URL) -> URL {

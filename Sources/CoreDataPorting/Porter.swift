@@ -25,12 +25,16 @@ package struct PortSource: Sendable {
 package enum Porter {
     /// Ports the sources of a module.
     ///
-    /// - Parameter others: sources of the module that are compiled as they are: what types they declare counts.
-    package static func port(_ sources: [PortSource], beside others: [PortSource] = []) -> [PortedSource] {
+    /// - Parameters:
+    ///   - others: sources of the module that are compiled as they are: what types they declare counts.
+    ///   - modules: modules of Apple's that the target has here, as `Combine` of the product of that name: imports of them stay.
+    package static func port(
+        _ sources: [PortSource], beside others: [PortSource] = [], having modules: Set<String> = []
+    ) -> [PortedSource] {
         let parsed = sources.map { (source: $0, tree: Parser.parse(source: $0.text)) }
         let index = SourceIndex(
             parsed.map { (path: $0.source.path, tree: $0.tree) },
-            beside: others.map { (path: $0.path, tree: Parser.parse(source: $0.text)) })
+            beside: others.map { (path: $0.path, tree: Parser.parse(source: $0.text)) }, having: modules)
         return parsed.map { source, tree in
             let text = SourceText(path: source.path, text: source.text)
             let visitor = PortVisitor(text: text, index: index)

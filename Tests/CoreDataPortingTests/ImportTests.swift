@@ -25,6 +25,17 @@ import Testing
         try check(before, becomes: after)
     }
 
+    @Test func aModuleThatTheTargetHasIsImportedAndItsNamesAreNotTold() throws {
+        let text = "import Combine\nimport CoreData\nlet changes: AnyPublisher<Int, Never>? = nil\n"
+        let having = Porter.port([PortSource(path: "Book.swift", text: text)], having: ["Combine"])
+        let ported = try #require(having.first)
+        #expect(ported.written == text && ported.remarks.isEmpty)
+        #expect(ported.compiled.contains("import Combine"))
+        let without = try port(text)
+        #expect(!without.compiled.contains("import Combine"))
+        #expect(without.remarks.rendered.contains("OpenCoreData's product Combine has it"))
+    }
+
     @Test(arguments: [
         "import Foundation\nimport CoreData\nimport Dispatch\nimport XCTest\n@testable import Library\n",
         "#if canImport(UIKit)\nimport UIKit\n#endif\n",

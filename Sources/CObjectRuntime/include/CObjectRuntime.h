@@ -21,6 +21,10 @@ void ocd_set_current_owner(void *_Nullable owner);
 void ocd_set_pending_home(void *_Nullable home);
 void *_Nullable ocd_take_pending_home(void);
 
+/// A mark of the calling thread: that reads are being tracked.
+void ocd_set_tracking_mark(_Bool is_tracking);
+_Bool ocd_tracking_mark(void);
+
 /// Retains the Swift object unless it is being deallocated; whether it did.
 _Bool ocd_try_retain(void *_Nonnull object);
 

@@ -4,8 +4,8 @@ import Foundation
 
 // Insertion, change and deletion, and what follows from them.
 extension NSManagedObjectContext {
-    /// Registers an object that was made outside a context; the next save inserts it.
-    public final func insert(_ object: NSManagedObject) {
+    /// What the open method of the class does.
+    final func insertObject(_ object: NSManagedObject) {
         checkOwned("insert(_:)")
         let isHere = object.home.registryAddress == registryAddress
         if isHere, object.flags != .new {
@@ -33,10 +33,8 @@ extension NSManagedObjectContext {
         object.awakeFromInsert()
     }
 
-    /// Marks an object to be deleted by the next save; an object that was never saved is forgotten.
-    ///
-    /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed.
-    public final func delete(_ object: NSManagedObject) {
+    /// What the open method of the class does.
+    final func deleteObject(_ object: NSManagedObject) {
         checkOwned("delete(_:)")
         guard object.home.registryAddress == registryAddress else {
             preconditionFailure(
@@ -86,11 +84,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange`.
-    ///
-    /// Runs by itself after blocks of `perform`, before fetches and inside `save()`; for a main context also at the end of
-    /// the main thread's turn in which something changed.
-    public final func processPendingChanges() {
+    /// What the open method of the class does.
+    final func processChanges() {
         guard !isProcessing else { return }
         isProcessing = true
         defer { isProcessing = false }
@@ -99,6 +94,8 @@ extension NSManagedObjectContext {
         let finished = event
         event = ChangeEvent()
         if registry.recordsUndo { registerUndo(of: finished) }
+        let observations = registry.observations
+        let observed = observations == nil ? [] : observedChanges(in: finished)
         if ContextNotification.objectsDidChange.isWanted, let userInfo = userInfo(of: finished) {
             finished.forEachObject { $0.flags.subtract(.event) }
             // What observers change belongs to the next event, which they may end: they may save, too.
@@ -112,6 +109,9 @@ extension NSManagedObjectContext {
                 forgetEventValues(of: $0)
             }
         }
+        guard let observations, !observed.isEmpty else { return }
+        isProcessing = false
+        tell(observed, observations)
     }
 
     private func forgetEventValues(of object: NSManagedObject) {

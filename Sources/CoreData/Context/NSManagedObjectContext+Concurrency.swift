@@ -74,6 +74,11 @@ extension NSManagedObjectContext {
             }, rescue: { throw $0 })
     }
 
+    /// Names the context in messages.
+    nonisolated final var contextName: String {
+        name.map { "'\($0)'" } ?? "\(Unmanaged.passUnretained(self).toOpaque())"
+    }
+
     /// Ends the event of a block, or of a turn of an actor.
     nonisolated final func endEvent() {
         processPendingChanges()

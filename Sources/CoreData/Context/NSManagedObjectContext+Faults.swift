@@ -277,8 +277,14 @@ extension NSManagedObjectContext {
 
     // MARK: Lookup
 
-    /// The object with that ID, if the context knows it already; reads nothing.
-    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    /// Objects get new homes.
+    final func forgetHomes() {
+        lastHome = nil
+        (lastNewHome, lastNewType) = (nil, nil)
+    }
+
+    /// What the open method of the class does.
+    final func knownObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkOwned("registeredObject(for:)")
         adoptPermanentKeys()
         var id = objectID
@@ -300,10 +306,8 @@ extension NSManagedObjectContext {
         return home
     }
 
-    /// The object with that ID, as a fault where the context does not know it; reads nothing.
-    ///
-    /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
-    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    /// What the open method of the class does.
+    final func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkOwned("object(with:)")
         adoptPermanentKeys()
         // IDs of one entity and store come one after another: their home is counted only to make an object.
@@ -331,10 +335,8 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The object with that ID, with its values.
-    ///
-    /// - Throws: error 133000 when there is no such row any more.
-    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    /// What the open method of the class does.
+    final func realisedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let object = object(with: objectID)
         if object.isDeleted || object.flags.contains(.inaccessible) {
             throw CoreDataErrors.missingObject(objectID)

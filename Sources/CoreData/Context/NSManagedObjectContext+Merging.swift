@@ -5,19 +5,8 @@ import Foundation
 
 // What other contexts, other coordinators and other processes saved.
 extension NSManagedObjectContext {
-    /// Takes over what another context saved: changed objects are refreshed, deleted ones deleted, inserted ones
-    /// made known. Unsaved changes of this context stay, and the next save does not find them in conflict with what was merged.
-    ///
-    ///     NotificationCenter.default.addObserver(
-    ///         forName: .NSManagedObjectContextDidSave, object: background, queue: nil
-    ///     ) { note in
-    ///         view.perform { view.mergeChanges(fromContextDidSave: note) }
-    ///     }
-    ///
-    /// Sets of objects and of object IDs are understood, also those of ``didSaveObjectIDsNotification``. When all is merged, one
-    /// ``didChangeObjectsNotification`` tells of it: insertions as inserted, changes of objects whose values this context has as
-    /// refreshed, deletions of objects that it knows as deleted; then ``didMergeChangesObjectIDsNotification`` with the IDs.
-    public final func mergeChanges(fromContextDidSave notification: Notification) {
+    /// What the open method of the class does.
+    final func mergeSave(fromContextDidSave notification: Notification) {
         checkOwned("mergeChanges(fromContextDidSave:)")
         let saving = notification.object as? NSManagedObjectContext
         // What another coordinator saved is not in the rows that this one has in memory.
@@ -25,20 +14,8 @@ extension NSManagedObjectContext {
         merge(SavedIDs(notification, in: coordinator), staleness: isWithinCoordinator ? stalenessInterval : 0)
     }
 
-    /// Takes over what another process or coordinator saved, or a batch request, into several contexts: reads the rows anew, then merges
-    /// as ``mergeChanges(fromContextDidSave:)`` does.
-    ///
-    ///     NSManagedObjectContext.mergeChanges(
-    ///         fromRemoteContextSave: [NSUpdatedObjectsKey: ids, NSDeletedObjectsKey: urls], into: [view, background])
-    ///
-    /// May be called on any queue: each context merges on its own, one after the other, and the call returns when all have.
-    ///
-    /// - Parameters:
-    ///   - changeNotificationData: `NSManagedObjectID`s or their URIs as `URL`s under `NSInsertedObjectsKey`, `NSUpdatedObjectsKey`,
-    ///     `NSDeletedObjectsKey`, `NSRefreshedObjectsKey` and `NSInvalidatedObjectsKey`; `NSInvalidatedAllObjectsKey` has every
-    ///     object read anew. IDs of stores that a context does not have are passed over.
-    ///   - contexts: who takes it over.
-    public class func mergeChanges(
+    /// What the open method of the class does.
+    class func mergeRemoteSave(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
         // Held until all have merged, so that memory has the rows as they are now.
@@ -104,7 +81,11 @@ extension NSManagedObjectContext {
         var taken: [NSManagedObject] = []
         forEachCurrentRow(of: known, staleness) { object, word in
             merged.add(object, NSUpdatedObjectIDsKey)
-            if object.isFault { return object.takeRow(word) }
+            if object.isFault {
+                object.replacingValues { object.takeRow(word) }
+                if object.flags.contains(.observed) { event.observed.append(object) }
+                return
+            }
             let row = RowSnapshot(taking: word)
             guard !object.hasSameRow(as: row) || object.hasKnownMembers else { return }
             taking.take(row, object)
@@ -169,7 +150,11 @@ extension NSManagedObjectContext {
         var present = Set(objects.filter(isRead).map(ObjectReference.init))
         forEachCurrentRow(of: objects.filter { !isRead($0) }, staleness) { object, word in
             present.insert(ObjectReference(object))
-            if object.isFault { return object.takeRow(word) }
+            if object.isFault {
+                object.replacingValues { object.takeRow(word) }
+                if object.flags.contains(.observed) { event.observed.append(object) }
+                return
+            }
             let row = RowSnapshot(taking: word)
             if !object.hasSameRow(as: row) { merge(row, into: object) }
         }

@@ -113,9 +113,11 @@ final class RowTaking {
     func take(_ row: RowSnapshot, _ object: NSManagedObject) {
         object.forgetSameValues()
         noteMoves(of: object, to: row)
-        object.row = row
-        object.forgetFetchedProperties()
-        if object.uncountedValues != nil || !object.relations.isEmpty { context.rebaseValues(object) }
+        object.replacingValues {
+            object.row = row
+            object.forgetFetchedProperties()
+            if object.uncountedValues != nil || !object.relations.isEmpty { context.rebaseValues(object) }
+        }
         objects.append(object)
     }
 

@@ -5,13 +5,8 @@ import Foundation
 
 // Forgetting, reading again, taking back.
 extension NSManagedObjectContext {
-    /// Reads an object's values again, with or without its unsaved changes.
-    ///
-    /// - Parameters:
-    ///   - object: an object of the context.
-    ///   - flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the values that are
-    ///     read.
-    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    /// What the open method of the class does.
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
         adoptPermanentKeys()
         guard object.registry === registry, !object.flags.contains(.inaccessible) else { return }
@@ -31,10 +26,12 @@ extension NSManagedObjectContext {
             guard word != 0 else { return lose(object, slot: -1) }
             return merge(RowSnapshot(taking: word), into: object)
         } else {
-            object.becomeFault()
-            object.flags.remove(.updated)
-            object.takeRow(
-                store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
+            object.replacingValues {
+                object.becomeFault()
+                object.flags.remove(.updated)
+                object.takeRow(
+                    store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
+            }
         }
         event.refreshed.append(object)
         followTurn()
@@ -52,20 +49,20 @@ extension NSManagedObjectContext {
         followTurn()
     }
 
-    /// Refreshes every registered object; those with changes keep them.
-    public final func refreshAllObjects() {
+    /// What the open method of the class does.
+    final func refreshObjects() {
         for object in registry.objects { refresh(object, mergeChanges: true) }
     }
 
-    /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
-    /// when they were last read or saved.
-    public final func rollback() {
+    /// What the open method of the class does.
+    final func takeChangesBack() {
         checkOwned("rollback()")
         processPendingChanges()
         let inserted = insertedList.filter { $0.isInserted }
         let changed = updatedList.filter { $0.isUpdated } + deletedList.filter { $0.isDeleted && $0.isStored }
         for object in inserted { forget(object) }
         for object in changed where !object.flags.contains(.inaccessible) {
+            if object.flags.contains(.announces) { object.announceChange() }
             object.values = nil
             object.relations.removeAll()
             object.forgetFetchedProperties()
@@ -83,12 +80,16 @@ extension NSManagedObjectContext {
         inserted.forEachHeld { $0.leaveRelations() }
     }
 
-    /// Forgets every object; those that are still held are of no use any more.
-    public final func reset() {
+    /// What the open method of the class does.
+    final func forgetObjects() {
         checkOwned("reset()")
         let objects = registry.objects
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
+        let observations = registry.observations
+        let observed = objects.filter { $0.flags.contains(.observed) }
+            .map { ObservedChange(object: $0, slots: $0.extras?.observed ?? IndexMask()) }
         for object in objects {
+            if object.flags.contains(.announces) { object.announceChange() }
             object.flags = object.flags.intersection(.new).union(.inaccessible)
             object.values = nil
             object.relations.removeAll()
@@ -102,10 +103,12 @@ extension NSManagedObjectContext {
         event = ChangeEvent()
         keptUndoManager?.removeAllActions(withTarget: self)
         retained = []
-        guard !ids.isEmpty else { return }
-        NotificationCenter.default.post(
-            name: ContextNotification.objectsDidChange.name, object: self,
-            userInfo: [NSInvalidatedAllObjectsKey: ids, "managedObjectContext": self])
+        if !ids.isEmpty {
+            NotificationCenter.default.post(
+                name: ContextNotification.objectsDidChange.name, object: self,
+                userInfo: [NSInvalidatedAllObjectsKey: ids, "managedObjectContext": self])
+        }
+        if let observations { tell(observed, observations) }
     }
 
     private func clearLists() {
@@ -120,10 +123,8 @@ extension NSManagedObjectContext {
         unpropagated = []
     }
 
-    /// Says in which store a new object shall be saved.
-    ///
-    /// - Precondition: the object is new and the store's configuration has its entity.
-    public final func assign(_ object: Any, to store: NSPersistentStore) {
+    /// What the open method of the class does.
+    final func assignStore(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.registry === registry, object.hasTemporaryKey
         else { preconditionFailure("assign(_:to:) takes a new object of this context.") }
         guard let attached = attachedStore(of: store),
@@ -134,17 +135,8 @@ extension NSManagedObjectContext {
         object.home = registry.home(of: object.runtime, in: attached)
     }
 
-    /// Has the next save fail if somebody else changes or deletes the object's row before, though nothing of it is changed here.
-    ///
-    /// For what the save depends on without writing it. The save adds one statement for each such object:
-    ///
-    ///     context.detectConflicts(for: account)
-    ///     order.total = account.discounted(total)
-    ///     try context.save()                  // SELECT 1 FROM ZACCOUNT … WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?
-    ///
-    /// The object counts as it was when it was last read; one that was not is read now. A save that succeeds, `rollback()`
-    /// and `reset()` end it.
-    public final func detectConflicts(for object: NSManagedObject) {
+    /// What the open method of the class does.
+    final func checkAtNextSave(for object: NSManagedObject) {
         checkOwned("detectConflicts(for:)")
         guard object.registry === registry, object.isStored, !checkedList.contains(where: { $0 === object }) else {
             return
@@ -163,6 +155,7 @@ extension NSManagedObjectContext {
             let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey)
         else { return }
         // A fault may have a row in hand too.
+        if object.flags.contains(.observed) { event.observed.append(object) }
         if object.isFault { return object.giveUpRow() }
         if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
             object.forgetSameValues()

@@ -186,10 +186,8 @@ extension NSManagedObjectContext {
         return NSPersistentHistoryToken(saved.transactions.merging(known?.positions ?? [:]) { saved, _ in saved })
     }
 
-    /// Gives new objects their permanent IDs before they are saved; they stay inserted.
-    ///
-    /// - Throws: where no store takes an object, or the keys cannot be reserved; then no object has changed.
-    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    /// What the open method of the class does.
+    final func givePermanentIDs(for objects: [NSManagedObject]) throws {
         checkOwned("obtainPermanentIDs(for:)")
         let coordinator = try coordinatorForRequest()
         var new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }

@@ -3,14 +3,6 @@ import CoreDataStore
 import Foundation
 import Synchronization
 
-/// How a context is confined.
-public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// To whatever thread its user chooses; nothing is checked. Deprecated on Apple's platforms.
-    case confinementConcurrencyType = 0
-    case privateQueueConcurrencyType = 1
-    case mainQueueConcurrencyType = 2
-}
-
 /// A scratch pad of objects: tracks what is inserted, changed and deleted, and saves it at once.
 ///
 /// Use a context and its objects inside `perform` or `performAndWait`, a main-queue context also directly from the
@@ -89,8 +81,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func takeCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
         coordinator = newCoordinator
         registry.coordinator = newCoordinator
-        lastHome = nil
-        (lastNewHome, lastNewType) = (nil, nil)
+        forgetHomes()
         for child in children.contexts { child.takeCoordinator(newCoordinator) }
     }
 
@@ -229,20 +220,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The type of a context, as an overlay of its raw type.
-    public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
-        /// The type in the long spelling.
-        public let rawValue: NSManagedObjectContextConcurrencyType
-
-        /// The short spelling of a type.
-        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
-
-        /// The context has a queue of its own.
-        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
-        /// The context works on the main queue.
-        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
-    }
-
     // MARK: What has changed
 
     /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself.
@@ -262,6 +239,76 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The objects that the context knows at the moment.
     open var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
+
+    // MARK: Changing
+
+    /// Registers an object that was made outside a context; the next save inserts it.
+    open func insert(_ object: NSManagedObject) { insertObject(object) }
+
+    /// Marks an object to be deleted by the next save; an object that was never saved is forgotten.
+    ///
+    /// Its `prepareForDeletion` runs at once, its delete rules when changes are processed.
+    open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+    /// Says in which store a new object shall be saved.
+    ///
+    /// - Precondition: the object is new and the store's configuration has its entity.
+    open func assign(_ object: Any, to store: NSPersistentStore) { assignStore(object, to: store) }
+
+    /// Ends an event: applies delete rules, posts `NSManagedObjectContextObjectsDidChange`.
+    ///
+    /// Runs by itself after blocks of `perform`, before fetches and inside `save()`; for a main context also at the end of
+    /// the main thread's turn in which something changed.
+    open func processPendingChanges() { processChanges() }
+
+    // MARK: Finding
+
+    /// The object with that ID, if the context knows it already; reads nothing.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { knownObject(for: objectID) }
+
+    /// The object with that ID, as a fault where the context does not know it; reads nothing.
+    ///
+    /// Whether there is such a row shows when the fault fires; `existingObject(with:)` asks at once.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { objectOrFault(with: objectID) }
+
+    /// The object with that ID, with its values.
+    ///
+    /// - Throws: error 133000 when there is no such row any more.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try realisedObject(with: objectID)
+    }
+
+    /// Does what the request says.
+    ///
+    ///     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+    ///     let result = try context.execute(request) as? NSPersistentHistoryResult
+    ///
+    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request.
+    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try executeRequest(request)
+    }
+
+    // MARK: Reading again and taking back
+
+    /// Reads an object's values again, with or without its unsaved changes.
+    ///
+    /// - Parameters:
+    ///   - object: an object of the context.
+    ///   - flag: `false` makes the object a fault and loses its changes; `true` puts them on top of the values that are
+    ///     read.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { refreshObject(object, mergeChanges: flag) }
+
+    /// Refreshes every registered object; those with changes keep them.
+    open func refreshAllObjects() { refreshObjects() }
+
+    /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
+    /// when they were last read or saved.
+    open func rollback() { takeChangesBack() }
+
+    /// Forgets every object; those that are still held are of no use any more.
+    open func reset() { forgetObjects() }
 
     // MARK: Queue
 
@@ -286,6 +333,58 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///   store and context are as they were before, and the context keeps its changes.
     open func save() throws { try CoreDataErrors.converting { try saveChanges() } }
 
+    /// Gives new objects their permanent IDs before they are saved; they stay inserted.
+    ///
+    /// - Throws: where no store takes an object, or the keys cannot be reserved; then no object has changed.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try givePermanentIDs(for: objects) }
+
+    /// Has the next save fail if somebody else changes or deletes the object's row before, though nothing of it is changed here.
+    ///
+    /// For what the save depends on without writing it. The save adds one statement for each such object:
+    ///
+    ///     context.detectConflicts(for: account)
+    ///     order.total = account.discounted(total)
+    ///     try context.save()                  // SELECT 1 FROM ZACCOUNT … WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?
+    ///
+    /// The object counts as it was when it was last read; one that was not is read now. A save that succeeds, `rollback()`
+    /// and `reset()` end it.
+    open func detectConflicts(for object: NSManagedObject) { checkAtNextSave(for: object) }
+
+    // MARK: Merging
+
+    /// Takes over what another context saved: changed objects are refreshed, deleted ones deleted, inserted ones
+    /// made known. Unsaved changes of this context stay, and the next save does not find them in conflict with what was merged.
+    ///
+    ///     NotificationCenter.default.addObserver(
+    ///         forName: .NSManagedObjectContextDidSave, object: background, queue: nil
+    ///     ) { note in
+    ///         view.perform { view.mergeChanges(fromContextDidSave: note) }
+    ///     }
+    ///
+    /// Sets of objects and of object IDs are understood, also those of ``didSaveObjectIDsNotification``. When all is merged, one
+    /// ``didChangeObjectsNotification`` tells of it: insertions as inserted, changes of objects whose values this context has as
+    /// refreshed, deletions of objects that it knows as deleted; then ``didMergeChangesObjectIDsNotification`` with the IDs.
+    open func mergeChanges(fromContextDidSave notification: Notification) {
+        mergeSave(fromContextDidSave: notification)
+    }
+
+    /// Takes over what another process or coordinator saved, or a batch request, into several contexts: reads the rows anew, then merges
+    /// as ``mergeChanges(fromContextDidSave:)`` does.
+    ///
+    ///     NSManagedObjectContext.mergeChanges(
+    ///         fromRemoteContextSave: [NSUpdatedObjectsKey: ids, NSDeletedObjectsKey: urls], into: [view, background])
+    ///
+    /// May be called on any queue: each context merges on its own, one after the other, and the call returns when all have.
+    ///
+    /// - Parameters:
+    ///   - changeNotificationData: `NSManagedObjectID`s or their URIs as `URL`s under `NSInsertedObjectsKey`, `NSUpdatedObjectsKey`,
+    ///     `NSDeletedObjectsKey`, `NSRefreshedObjectsKey` and `NSInvalidatedObjectsKey`; `NSInvalidatedAllObjectsKey` has every
+    ///     object read anew. IDs of stores that a context does not have are passed over.
+    ///   - contexts: who takes it over.
+    open class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) { mergeRemoteSave(fromRemoteContextSave: changeNotificationData, into: contexts) }
+
     // MARK: Faults that cannot fire
 
     /// Asked when a fault's row is gone; `true` makes the object deleted with nil values.
@@ -300,36 +399,5 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return shouldDeleteInaccessibleFaults
     }
 
-    final var contextName: String {
-        name.map { "'\($0)'" } ?? "\(Unmanaged.passUnretained(self).toOpaque())"
-    }
-
     open override var description: String { "<NSManagedObjectContext: \(contextName)>" }
-}
-
-/// The objects that one event touched; each at most once a list, flags tell which lists it is in.
-struct ChangeEvent {
-    var inserted: [NSManagedObject] = []
-    var updated: [NSManagedObject] = []
-    var deleted: [NSManagedObject] = []
-    var refreshed: [NSManagedObject] = []
-    var invalidated: [NSManagedObject] = []
-    /// Inserted by another context, and made known to this one.
-    var mergedInsertions: [NSManagedObject] = []
-    /// Deleted before, and not any more.
-    var restored: [NSManagedObject] = []
-    /// What undo needs of the objects that leave; recorded while there is an undo manager.
-    var leaving: [LeavingObject] = []
-
-    /// Calls `body` with what was inserted, updated and deleted.
-    func forEachObject(_ body: (NSManagedObject) -> Void) {
-        inserted.forEachHeld(body)
-        updated.forEachHeld(body)
-        deleted.forEachHeld(body)
-    }
-
-    var isEmpty: Bool {
-        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty && restored.isEmpty
-    }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// Identity is the store's index, the root entity's ordinal and the primary key; keys of unsaved objects are
 /// negative and lie in a table of their own.
 final class ObjectRegistry: @unchecked Sendable {
-    // Safe because `state` guards the tables, `coordinator` is set before there are objects, and `context` is written
+    // Safe because `state` guards the tables, `coordinator` and `observations` are set before there are objects, and `context` is written
     // once more, by the context's deinitialiser.
 
     /// The context, while it lives.
@@ -62,7 +62,19 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private static func key(_ store: Int32, _ ordinal: Int) -> Int { Int(store) << 16 | ordinal }
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    /// Who observes objects of the context; `nil` where nobody can.
+    private(set) var observations: ObjectObservations?
+
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        if context.concurrencyType == .mainQueueConcurrencyType { observations = ObjectObservations() }
+    }
+
+    /// - Precondition: the context has no objects.
+    func setObservable(_ isObservable: Bool) {
+        observations = isObservable ? ObjectObservations() : nil
+        state.withLock { $0.homes = [:] }
+    }
 
     func contextWillGo() {
         context = nil

@@ -2,18 +2,9 @@ import Foundation
 
 // The files of stores: taking them away, putting others in their place, saying where they lie.
 extension NSPersistentStoreCoordinator {
-    /// Says where an attached store lies from now on, after its file was copied or moved there with all that is beside it:
-    /// the connections to the old file are closed, and others made to the new one.
-    ///
-    ///     try FileManager.default.copyItem(at: store.url!, to: archive)
-    ///     coordinator.setURL(archive, for: store)
-    ///
-    /// Waits until what is being read or written has ended.
-    ///
-    /// - Returns: whether it does; `false`, with a message in the log, where that store is not at the URL: then it lies where
-    ///   it lay.
     @discardableResult
-    public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    /// What the open method of the class does.
+    final func moveURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         do {
             try whileChanging {
                 guard let attached = attachedStore(of: store) else {
@@ -47,19 +38,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Takes a store away, with its log and its external data: every row is gone, and of an SQLite store an empty file is left,
-    /// which others may be about to open.
-    ///
-    ///     try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
-    ///     try coordinator.addPersistentStore(type: .sqlite, at: url)          // a new one
-    ///
-    /// A store of this coordinator is removed from it first. Where there is no file nothing happens, and to a store in memory
-    /// either.
-    ///
-    /// - Throws: 134090 when another coordinator or process uses the store, 513 when it cannot be written to or `options` say
-    ///   that it is read-only, 259 and 134000 for a file that is no store, 518 for a URL of no file. The store is then as it
-    ///   was.
-    public final func destroyPersistentStore(
+    /// What the open method of the class does.
+    final func destroyStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
         try Self.checkType(storeType)
@@ -80,19 +60,8 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
     }
 
-    /// Puts a copy of a store, with its external data, in the place of another one, or where there is none.
-    ///
-    ///     try coordinator.replacePersistentStore(
-    ///         at: url, withPersistentStoreFrom: backup, ofType: NSSQLiteStoreType)
-    ///
-    /// The copy has the UUID of the source, so that its objects' IDs are the same. The source may be in use: it is copied as it
-    /// is at one moment. The destination is replaced in one transaction: a crash leaves the old store or the new one. If this
-    /// coordinator has it, it is removed first and can be added again.
-    ///
-    /// - Throws: 134090 when another coordinator or process uses the destination, 260 where there is no source, 259 and 134000
-    ///   for a file that is no store, 512 when the destination's folder is not there, 513 when it cannot be written to, 262 and
-    ///   518 for a URL of no file. The destination is then as it was.
-    public final func replacePersistentStore(
+    /// What the open method of the class does.
+    final func replaceStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {

@@ -3,13 +3,11 @@ import Foundation
 
 // Metadata of stores, attached or not.
 extension NSPersistentStoreCoordinator {
-    /// The store's metadata, as it is or as the next save will write it.
-    public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+    /// What the open method of the class does.
+    final func presentMetadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// Puts metadata on a store; the next save of a context writes it.
-    ///
-    /// What the store itself needs stays in it, whether or not the dictionary has it.
-    public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+    /// What the open method of the class does.
+    final func putMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         var merged: [String: Any] = metadata ?? [:]
         for key in StoreMetadata.Key.kept + [NSStoreUUIDKey] where merged[key] == nil {
             merged[key] = store.metadata[key]

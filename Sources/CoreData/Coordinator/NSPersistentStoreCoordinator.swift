@@ -62,7 +62,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// A name for messages and logs.
-    public final var name: String? {
+    open var name: String? {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
     }
@@ -70,7 +70,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // MARK: Stores
 
     /// The stores, in the order in which they were added.
-    public final var persistentStores: [NSPersistentStore] { attachedStores.map(\.store) }
+    open var persistentStores: [NSPersistentStore] { attachedStores.map(\.store) }
 
     final var attachedStores: [AttachedStore] { state.withLock { $0.stores } }
 
@@ -239,6 +239,86 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that a URI in a string names; see ``managedObjectID(forURIRepresentation:)``.
     public final func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
+    // MARK: Files and metadata
+
+    /// Says where an attached store lies from now on, after its file was copied or moved there with all that is beside it:
+    /// the connections to the old file are closed, and others made to the new one.
+    ///
+    ///     try FileManager.default.copyItem(at: store.url!, to: archive)
+    ///     coordinator.setURL(archive, for: store)
+    ///
+    /// Waits until what is being read or written has ended.
+    ///
+    /// - Returns: whether it does; `false`, with a message in the log, where that store is not at the URL: then it lies where
+    ///   it lay.
+    @discardableResult
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { moveURL(url, for: store) }
+
+    /// Takes a store away, with its log and its external data: every row is gone, and of an SQLite store an empty file is left,
+    /// which others may be about to open.
+    ///
+    ///     try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
+    ///     try coordinator.addPersistentStore(type: .sqlite, at: url)          // a new one
+    ///
+    /// A store of this coordinator is removed from it first. Where there is no file nothing happens, and to a store in memory
+    /// either.
+    ///
+    /// - Throws: 134090 when another coordinator or process uses the store, 513 when it cannot be written to or `options` say
+    ///   that it is read-only, 259 and 134000 for a file that is no store, 518 for a URL of no file. The store is then as it
+    ///   was.
+    open func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws { try destroyStore(at: url, ofType: storeType, options: options) }
+
+    /// Puts a copy of a store, with its external data, in the place of another one, or where there is none.
+    ///
+    ///     try coordinator.replacePersistentStore(
+    ///         at: url, withPersistentStoreFrom: backup, ofType: NSSQLiteStoreType)
+    ///
+    /// The copy has the UUID of the source, so that its objects' IDs are the same. The source may be in use: it is copied as it
+    /// is at one moment. The destination is replaced in one transaction: a crash leaves the old store or the new one. If this
+    /// coordinator has it, it is removed first and can be added again.
+    ///
+    /// - Throws: 134090 when another coordinator or process uses the destination, 260 where there is no source, 259 and 134000
+    ///   for a file that is no store, 512 when the destination's folder is not there, 513 when it cannot be written to, 262 and
+    ///   518 for a URL of no file. The destination is then as it was.
+    open func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try replaceStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: storeType)
+    }
+
+    /// The store's metadata, as it is or as the next save will write it.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { presentMetadata(for: store) }
+
+    /// Puts metadata on a store; the next save of a context writes it.
+    ///
+    /// What the store itself needs stays in it, whether or not the dictionary has it.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        putMetadata(metadata, for: store)
+    }
+
+    // MARK: Requests
+
+    /// Does what the request says, for a context.
+    ///
+    /// - Returns: objects, IDs, dictionaries or a number in an array for a fetch request, an ``NSPersistentHistoryResult`` for
+    ///   a history request.
+    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        try executeRequest(request, with: context)
+    }
+
+    /// Where the histories of the stores stand; `nil` where none of them keeps one, or it cannot be read.
+    ///
+    /// - Parameter stores: `NSPersistentStore`s of this coordinator; all of its stores for `nil` or none.
+    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        historyToken(fromStores: stores)
     }
 
     // MARK: Queue

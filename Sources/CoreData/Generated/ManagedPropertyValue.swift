@@ -8,7 +8,7 @@ import Foundation
 extension NSManagedObject {
     @inline(__always)
     final func readInteger(_ slot: Int) -> Int64? {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] { return Self.integer(live) }
         if let row = rowView {
@@ -31,7 +31,7 @@ extension NSManagedObject {
 
     @inline(__always)
     final func readDouble(_ slot: Int) -> Double? {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] { return Self.double(live) }
         if let row = rowView {
@@ -52,7 +52,7 @@ extension NSManagedObject {
     }
 
     final func readString(_ slot: Int) -> String? {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         if let live = values?[slot] {
             if case .string(let text) = live { return text }
@@ -67,7 +67,7 @@ extension NSManagedObject {
     }
 
     fileprivate final func readValue(_ slot: Int) -> Value {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         return attributeValue(slot)
     }
@@ -303,7 +303,7 @@ extension NSOrderedSet: ManagedAttributeValue {}
 
 extension NSManagedObject: ManagedAttributeValue {
     public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Self? {
-        object.checkQueue(nil, slot: slot)
+        object.noteRead(slot)
         object.fireIfNeeded(slot: slot)
         guard let target = object.toOne(slot) else { return nil }
         // The class itself, by far most often; a cast asks the runtime.
@@ -318,7 +318,7 @@ extension NSManagedObject: ManagedAttributeValue {
 extension Set: ManagedPropertyValue where Element: NSManagedObject {
     /// A copy of the members as they are now.
     public static func _read(_ object: NSManagedObject, _ slot: Int) -> Set<Element> {
-        object.checkQueue(nil, slot: slot)
+        object.noteRead(slot)
         object.fireIfNeeded(slot: slot)
         return Set(object.knownMembers(slot).members.lazy.compactMap { $0 as? Element })
     }
@@ -330,7 +330,7 @@ extension Set: ManagedPropertyValue where Element: NSManagedObject {
 extension Array: ManagedPropertyValue where Element: NSManagedObject {
     /// A copy of the members as they are now, in order.
     public static func _read(_ object: NSManagedObject, _ slot: Int) -> [Element] {
-        object.checkQueue(nil, slot: slot)
+        object.noteRead(slot)
         object.fireIfNeeded(slot: slot)
         return object.knownMembers(slot).members.compactMap { $0 as? Element }
     }
@@ -360,7 +360,7 @@ extension NSManagedObject {
     /// How many members a to-many relationship has, without a copy of them.
     public final func count<Value>(of key: PropertyKey<Value>) -> Int {
         let slot = key.slot(in: self)
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         return knownMembers(slot).count
     }

@@ -2,10 +2,8 @@ import CoreDataStore
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Where the histories of the stores stand; `nil` where none of them keeps one, or it cannot be read.
-    ///
-    /// - Parameter stores: `NSPersistentStore`s of this coordinator; all of its stores for `nil` or none.
-    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+    /// What the open method of the class does.
+    final func historyToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let asked = stores.map { $0.compactMap { $0 as? NSPersistentStore } } ?? []
         let positions = try? HistoryTranslation(coordinator: self).stores(asked).reduce(into: [:]) {
             positions, pair in
@@ -15,27 +13,17 @@ extension NSPersistentStoreCoordinator {
         return NSPersistentHistoryToken(positions)
     }
 
-    /// Does what the request says, for a context.
-    ///
-    /// - Returns: objects, IDs, dictionaries or a number in an array for a fetch request, an ``NSPersistentHistoryResult`` for
-    ///   a history request.
-    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
-    public final func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+    /// What the open method of the class does.
+    final func executeRequest(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         let result = try context.execute(request)
         return (result as? ExecutedFetchResult)?.objects ?? result
     }
 }
 
 extension NSManagedObjectContext {
-    /// Does what the request says.
-    ///
-    ///     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
-    ///     let result = try context.execute(request) as? NSPersistentHistoryResult
-    ///
-    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request.
-    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
     @discardableResult
-    public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    /// What the open method of the class does.
+    final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkOwned("execute(_:)")
         switch request {
         case let request as NSPersistentHistoryChangeRequest:

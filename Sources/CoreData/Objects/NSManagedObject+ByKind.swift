@@ -84,7 +84,7 @@ extension NSManagedObject {
         case .double: return readDouble(slot).map { NSNumber(value: $0) }
         case .date: return readDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
         case .toOne:
-            checkQueue(nil, slot: slot)
+            noteRead(slot)
             fireIfNeeded(slot: slot)
             return toOne(slot)
         case .described: return describedValue(slot)

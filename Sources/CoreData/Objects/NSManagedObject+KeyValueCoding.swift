@@ -193,7 +193,7 @@ extension NSManagedObject: PredicateObject {
     }
 
     final func describedOperand(_ slot: Int) -> Operand {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
         if info.attribute != nil {

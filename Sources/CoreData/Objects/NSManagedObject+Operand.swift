@@ -12,7 +12,7 @@ extension NSManagedObject {
         case .float, .double: return .value(readDouble(slot).map { .double($0) } ?? .null)
         case .date: return .value(readDouble(slot).map { .date($0) } ?? .null)
         case .toOne:
-            checkQueue(nil, slot: slot)
+            noteRead(slot)
             fireIfNeeded(slot: slot)
             return toOne(slot).map { .object($0) } ?? .null
         case .described: return describedOperand(slot)

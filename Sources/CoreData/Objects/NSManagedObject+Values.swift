@@ -136,6 +136,7 @@ extension NSManagedObject {
 
     @inline(__always)
     private final func noteOldValue(_ slot: Int, _ values: ObjectValues) {
+        if flags.contains(.announces) { announceChange() }
         guard !flags.contains(.ignoresChanges), home.isInContext, !values.event.contains(slot) else { return }
         values.event.insert(slot)
         if values.changed.contains(slot) || values.live.contains(slot) { keepOldValue(slot, values) }
@@ -187,7 +188,7 @@ extension NSManagedObject {
     }
 
     final func describedValue(_ slot: Int) -> Any? {
-        checkQueue(nil, slot: slot)
+        noteRead(slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }

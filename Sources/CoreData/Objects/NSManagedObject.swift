@@ -96,6 +96,7 @@ open class NSManagedObject: NSObject {
     open class func entity() -> NSEntityDescription { claimedEntity() }
 
     deinit {
+        if flags.contains(.observed) { endObservation() }
         if let extras = Self.extras(at: extrasAddress.load(ordering: .relaxed)) { extras.release() }
         relations.removeAll()
         uncountedValues?.release()
@@ -351,7 +352,7 @@ open class NSManagedObject: NSObject {
 
     /// Says that a property is about to be read; fires the fault. `nil` only fires it.
     open func willAccessValue(forKey key: String?) {
-        checkQueue(key)
+        noteRead(key: key)
         fireIfNeeded(key: key)
     }
 

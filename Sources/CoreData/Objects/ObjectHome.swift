@@ -53,6 +53,10 @@ final class ObjectHome: @unchecked Sendable {
     let hasOneWayToOne: Bool
     /// Whether each use of an object is checked to be on its context's queue, in a release build.
     let isConfinementChecked = Confinement.stopsProgram
+    /// Who observes objects of the context, where somebody can.
+    let observations: ObjectObservations?
+    /// Whether a read has to look closer: to check the queue or to tell observers.
+    let watchesReads: Bool
     /// The entity, which the runtime's model holds.
     unowned(unsafe) let entity: NSEntityDescription
     let entityAddress: UnsafeMutableRawPointer
@@ -65,6 +69,8 @@ final class ObjectHome: @unchecked Sendable {
         self.registry = registry
         self.store = store
         self.identities = identities
+        observations = registry?.observations
+        watchesReads = Confinement.stopsProgram || registry?.observations != nil
         uncountedIdentities = identities.map { .passUnretained($0) }
         uncountedRegistry = registry.map { .passUnretained($0) }
         uncountedRowCache = store.map { .passUnretained($0.cache) }

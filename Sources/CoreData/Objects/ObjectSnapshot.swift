@@ -52,6 +52,7 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         }
         contents = try runtime.slots.indices.map { slot in
             let info = runtime.slots[slot]
+            object.noteRead(slot)
             if info.attribute != nil { return .attribute(try object.sendableValue(slot)) }
             guard info.relationship != nil else { return .absent }
             if !info.isToMany { return .toOne(object.toOne(slot)?.objectID) }

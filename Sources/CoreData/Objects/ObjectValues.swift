@@ -180,6 +180,13 @@ final class ObjectExtras: @unchecked Sendable {
     var batch: FaultBatch?
     /// The relationships that are being changed by way of their primitive values.
     var manualChanges: [ManualChange] = []
+    /// Who is told before anything changes, and how.
+    var announcer: AnyObject?
+    var announce: (() -> Void)?
+    /// The slots that somebody observes.
+    var observed = IndexMask()
+    /// Those of them whose values were replaced by others in this event; `nil` where nobody compared.
+    var differing: IndexMask?
     /// The objects of fetched properties that were read, by slot.
     var fetched: [Int: [NSManagedObject]] = [:]
 
@@ -246,4 +253,8 @@ struct ObjectFlags: OptionSet {
     static let registered = ObjectFlags(rawValue: 1 << 13)
     /// An integer was set that its attribute may be too narrow for, or a number that is none; validation looks closer.
     static let wideInteger = ObjectFlags(rawValue: 1 << 16)
+    /// Somebody observes a property, or did.
+    static let observed = ObjectFlags(rawValue: 1 << 17)
+    /// Somebody is told before anything of it changes.
+    static let announces = ObjectFlags(rawValue: 1 << 18)
 }

@@ -28,8 +28,12 @@ enum AbsentNames {
     }
 
     /// What to do in place of a name that a missing module has.
-    static func substitute(for name: String) -> String? {
-        switch name {
+    static func substitute(for name: String, in module: String) -> String? {
+        if module == "Combine" {
+            return "OpenCoreData's product Combine has it, where its package is asked for with the trait OpenCombine; "
+                + "or put its uses in #if canImport(Combine)"
+        }
+        return switch name {
         case "NSPersistentCloudKitContainer":
             "use NSPersistentContainer here, its superclass, which opens the same stores without synchronising them"
         case "NSPersistentCloudKitContainerOptions":

@@ -35,8 +35,14 @@ struct SourceIndex: Sendable {
     private var codingTypes: Set<String> = []
     /// The modules that a source of these passes on to all of them: `@_exported import UIKit`.
     private(set) var exportedModules: Set<String> = []
+    /// Modules of Apple's that the target has here, from some package.
+    let presentModules: Set<String>
 
-    init(_ sources: [(path: String, tree: SourceFileSyntax)], beside others: [(path: String, tree: SourceFileSyntax)]) {
+    init(
+        _ sources: [(path: String, tree: SourceFileSyntax)], beside others: [(path: String, tree: SourceFileSyntax)],
+        having presentModules: Set<String> = []
+    ) {
+        self.presentModules = presentModules
         for source in others {
             let visitor = DeclarationVisitor(path: source.path)
             visitor.walk(source.tree)

@@ -9,7 +9,7 @@ extension PortVisitor {
         if imports[module].map({ $0.isConditional && !isConditional }) ?? true {
             imports[module] = (range, isConditional)
         }
-        if AppleModules.isAppleOnly(module) {
+        if AppleModules.isAppleOnly(module), !index.presentModules.contains(module) {
             missingModules.append((module, range))
         } else if let kind = node.importKindSpecifier {
             guard node.path.count == 2, let name = node.path.last?.name.plainText else { return }
@@ -129,7 +129,8 @@ extension PortVisitor {
         }
         let told = Set(uses.flatMap { $0.names.map(\.key) })
         for (name, offset) in usedNames where !own.contains(name) && !told.contains(name) {
-            guard let module = AppleModules.owner(ofNotImported: name) else { continue }
+            guard let module = AppleModules.owner(ofNotImported: name), !index.presentModules.contains(module)
+            else { continue }
             remarkUse(of: name, in: module, at: offset, isImported: false)
         }
         reportAbsentNames(except: told)
@@ -141,7 +142,7 @@ extension PortVisitor {
                 ? "'\(name)' needs \(module), which does not exist here"
                 : "'\(name)' needs \(module), which is not imported and does not exist here",
             at: offset,
-            hint: AbsentNames.substitute(for: name)
+            hint: AbsentNames.substitute(for: name, in: module)
                 ?? "declare it for this platform in a file of your own, or put its uses in #if canImport(\(module))")
     }
 }

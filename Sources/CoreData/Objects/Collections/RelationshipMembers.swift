@@ -25,7 +25,7 @@ struct RelationshipMembers {
 
     private var known: ToManyMembers? {
         guard let owner else { return nil }
-        owner.checkQueue(nil, slot: slot)
+        owner.noteRead(slot)
         owner.fireIfNeeded(slot: slot)
         return owner.knownMembers(slot)
     }
