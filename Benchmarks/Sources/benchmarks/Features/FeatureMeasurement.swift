@@ -43,7 +43,7 @@ struct FeatureMeasurement {
             switch kind {
             case .child: try inserts(context, inChild: !isBeside)
             case .merge: try merge(context, container, fetches: isBeside)
-            default: try edits(context, undo: isBeside ? nil : UndoManager(), saves: kind == .undoAndSave)
+            default: try edits(context, undo: isBeside ? nil : UndoManager(), saves: kind == .undo)
             }
         let (seconds, _) = try Stopwatch.time { try context.performAndWait(work.run) }
         var digest = try context.performAndWait(work.finish)
