@@ -85,7 +85,8 @@ package struct Arguments {
 
     private mutating func setOnly(_ text: String) throws {
         let codes = Workload.allCases.map(\.rawValue) + ["W12", "W13", "W14"]
-        let kinds = GrowthKind.allCases.map(\.rawValue) + CallKind.allCases.map(\.rawValue)
+        let kinds =
+            GrowthKind.allCases.map(\.rawValue) + CallKind.allCases.map(\.rawValue)
             + FeatureKind.allCases.map(\.rawValue)
         var wanted: Set<String> = []
         for name in text.split(separator: ",").map(String.init) {
