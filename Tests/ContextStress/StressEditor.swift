@@ -155,6 +155,8 @@ final class StressEditor: @unchecked Sendable {
                     let counter = try context.one("Counter", named: "\(index)")
                     let value = counter.value(forKey: "value") as? Int ?? 0
                     counter.setValue(value + 1, forKey: "value")
+                    // Time for others to be faster.
+                    _ = try context.all("Entry", "value > %d", 500).count
                     do {
                         try context.save()
                         break

@@ -8,6 +8,7 @@ package struct Arguments {
     package var measuresStartUp = true
     package var growth: [GrowthKind] = GrowthKind.allCases
     package var calls: [CallKind] = CallKind.allCases
+    package var features: [FeatureKind] = FeatureKind.allCases
     package var measuresPeaks = true
     package var rows = [1000, 10_000, 100_000]
     package var rounds = 7
@@ -26,6 +27,7 @@ package struct Arguments {
         case startUp
         case growth(GrowthKind, count: Int)
         case call(CallKind)
+        case feature(FeatureKind, rows: Int)
         /// Does the work over and over for a profiler: `--profile W2,ours,10`.
         case profile(Workload, SideName, rows: Int, times: Int)
     }
@@ -38,8 +40,8 @@ package struct Arguments {
 
           --only      Only these: W1 … W11, W3i (W3 with an index), W4r (W4 of registered objects), W12 (a
                       reader beside a writer), W13 (bytes per object), W14 (start with a large model),
-                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls); W, G or C: all
-                      of the kind.
+                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F4 (children,
+                      merging, undo, upserts); W, G, C or F: all of the kind.
           --rows      Numbers of rows; 1000,10000,100000 unless told otherwise.
           --rounds    Rounds after one to warm up, the sides in turn (7).
           --json      Writes everything, each round's time too, to a file.
@@ -50,7 +52,7 @@ package struct Arguments {
           --profile WORKLOAD,SIDE,TIMES  Does that work over and over, for a profiler; nothing is measured.
 
         A ratio is the median of the rounds' own, a side's time divided by plain C's; ✗ marks one above its goal, which is
-        meant for 100,000 rows. W14, G and C are of processor time always; W12 is of the clock's.
+        meant for 100,000 rows. W14, G, C and F are of processor time always; W12 is of the clock's.
         """
 
     package init(_ words: [String]) throws {
@@ -83,10 +85,14 @@ package struct Arguments {
 
     private mutating func setOnly(_ text: String) throws {
         let codes = Workload.allCases.map(\.rawValue) + ["W12", "W13", "W14"]
-        let kinds = GrowthKind.allCases.map(\.rawValue) + CallKind.allCases.map(\.rawValue)
+        let kinds =
+            GrowthKind.allCases.map(\.rawValue) + CallKind.allCases.map(\.rawValue)
+            + FeatureKind.allCases.map(\.rawValue)
         var wanted: Set<String> = []
         for name in text.split(separator: ",").map(String.init) {
-            let named = (codes + kinds).filter { ["W", "G", "C"].contains(name) ? $0.hasPrefix(name) : $0 == name }
+            let named = (codes + kinds).filter {
+                ["W", "G", "C", "F"].contains(name) ? $0.hasPrefix(name) : $0 == name
+            }
             guard !named.isEmpty else {
                 throw MeasuringFailure("No workload '\(name)'; there are \((codes + kinds).joined(separator: ", ")).")
             }
@@ -95,6 +101,7 @@ package struct Arguments {
         workloads = workloads.filter { wanted.contains($0.rawValue) }
         growth = growth.filter { wanted.contains($0.rawValue) }
         calls = calls.filter { wanted.contains($0.rawValue) }
+        features = features.filter { wanted.contains($0.rawValue) }
         measuresSharing = wanted.contains("W12")
         measuresObjects = wanted.contains("W13")
         measuresStartUp = wanted.contains("W14")
@@ -120,6 +127,8 @@ package struct Arguments {
             if let kind = GrowthKind(rawValue: name) { return .growth(kind, count: rows) }
         case ("call", let name):
             if let kind = CallKind(rawValue: name) { return .call(kind) }
+        case ("feature", let name):
+            if let kind = FeatureKind(rawValue: name) { return .feature(kind, rows: rows) }
         case ("profile", let name):
             if let workload = Workload(rawValue: name), let side {
                 let times = words.count > 3 ? Int(words[3]) : nil

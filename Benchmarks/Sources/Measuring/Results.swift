@@ -84,6 +84,7 @@ package struct Report: Codable {
     package var startUp: StartUpResult?
     package var growth: [GrowthResult] = []
     package var calls: [CallResult] = []
+    package var features: [FeatureResult] = []
 
     package init(machine: Machine) { self.machine = machine }
 

@@ -22,6 +22,7 @@ enum {
     RAW_WRITE_MAX,
     RAW_TRANSACTION,
     RAW_CHANGE,
+    RAW_UPSERT,
     RAW_STATEMENTS
 };
 

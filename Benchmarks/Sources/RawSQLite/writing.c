@@ -54,6 +54,25 @@ int raw_insert_each(raw_session *session, const raw_item *items, int64_t count) 
     return SQLITE_OK;
 }
 
+int raw_upsert(raw_session *session, const raw_item *items, int64_t count, double more) {
+    RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
+    int64_t key;
+    RAW_CHECK(raw_take_keys(session, 1, count, &key));
+    sqlite3_stmt *statement;
+    RAW_CHECK(raw_statement(
+        session, RAW_UPSERT,
+        "INSERT INTO ZITEM(Z_PK, Z_ENT, Z_OPT, ZCOLLECTED, ZLISTED, ZQUANTITY, ZNAME) VALUES(?, 1, 1, 0, 1, ?, ?) "
+        "ON CONFLICT(ZNAME) DO UPDATE SET ZQUANTITY = excluded.ZQUANTITY, Z_OPT = Z_OPT + 1",
+        &statement));
+    for (int64_t index = 0; index < count; index++) {
+        sqlite3_bind_int64(statement, 1, key + index);
+        sqlite3_bind_double(statement, 2, items[index].quantity + more);
+        sqlite3_bind_text(statement, 3, items[index].name, items[index].name_length, SQLITE_STATIC);
+        RAW_CHECK(raw_run(statement));
+    }
+    return raw_exec(session, "COMMIT");
+}
+
 int raw_load(raw_session *session, raw_row *rows, int64_t count) {
     sqlite3_stmt *statement;
     RAW_CHECK(raw_statement(

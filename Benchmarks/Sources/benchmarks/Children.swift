@@ -49,6 +49,8 @@ struct Children {
         case .growth(let kind, let count):
             try write(GrowthMeasurement(kind: kind, count: count, rounds: rounds, stores: stores).run())
         case .call(let kind): try write(CallMeasurement(kind: kind, rounds: rounds, stores: stores).run())
+        case .feature(let kind, let rows):
+            try write(FeatureMeasurement(kind: kind, rows: rows, rounds: rounds, stores: stores).run())
         case .profile(let workload, let side, let rows, let times):
             try profile(workload, side, rows: rows, times: times)
         }

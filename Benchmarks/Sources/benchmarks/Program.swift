@@ -45,6 +45,12 @@ struct Program {
             progress(kind.rawValue)
             report.calls.append(try children.start(["call", kind.rawValue], rows: 1))
         }
+        for kind in arguments.features {
+            for rows in arguments.rows {
+                progress("\(kind.rawValue) \(Report.grouped(rows))")
+                report.features.append(try children.start(["feature", kind.rawValue], rows: rows))
+            }
+        }
         show(report)
         if let json = arguments.json { try report.encoded().write(to: URL(fileURLWithPath: json)) }
     }
@@ -112,6 +118,7 @@ struct Program {
         if report.startUp != nil { print("\n" + report.startUpTable) }
         if !report.growth.isEmpty { print("\n" + report.growthTable) }
         if !report.calls.isEmpty { print("\n" + report.callTable) }
+        if !report.features.isEmpty { print("\n" + report.featureTable) }
         let notes = report.workloads.compactMap(\.note)
         if !notes.isEmpty { print("\nFewer rounds:\n" + notes.joined(separator: "\n")) }
         showVerdicts(report)
@@ -122,6 +129,8 @@ struct Program {
         if !uneven.isEmpty { print("\nNot flat: \(uneven.joined(separator: ", ")).") }
         let dear = report.calls.filter { $0.meetsGoal == false }.map(\.kind.rawValue)
         if !dear.isEmpty { print("\nCalls not yet at the goal: \(dear.joined(separator: ", ")).") }
+        let slow = report.features.filter { $0.rows == 100_000 && !$0.meetsGoal }.map(\.kind.rawValue)
+        if !slow.isEmpty { print("\nFeatures not yet at the goal at 100,000 rows: \(slow.joined(separator: ", ")).") }
         let judged = report.workloads.filter { $0.rows == 100_000 && $0.meetsGoal(arguments.time) != nil }
         guard !judged.isEmpty else { return }
         let missed = judged.filter { $0.meetsGoal(arguments.time) == false }.map(\.workload.rawValue)

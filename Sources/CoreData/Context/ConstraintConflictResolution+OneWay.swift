@@ -7,10 +7,11 @@ extension ConstraintConflictResolution {
     /// also one that nobody has in memory.
     func redirectOneWayReferences() throws {
         guard !survivors.isEmpty else { return }
-        let changed = (context.insertedList + context.updatedList).filter(\.hasChanges)
-        var seen: Set<ObjectReference> = []
-        for object in changed + (try referrers(to: merged)) where seen.insert(ObjectReference(object)).inserted {
-            guard !object.relations.isEmpty, isPresent(object) else { continue }
+        let referrers = try referrers(to: merged)
+        for object in [context.insertedList, context.updatedList, referrers].joined() {
+            guard !object.relations.isEmpty, object.hasChanges || !referrers.isEmpty, isPresent(object) else {
+                continue
+            }
             for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
                 guard object.runtime.slots[slot].relationship?.inverseSlot == nil else { continue }
                 redirect(object.relations[index], slot, of: object)

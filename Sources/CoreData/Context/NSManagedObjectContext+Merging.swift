@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
         // Nobody is told of half of it, whatever hooks of objects do meanwhile.
         isProcessing = true
         var merged = MergedIDs()
+        adoptPermanentKeys()
         var updated = registry.objects(saved.updatedKeys)
         updated += saved.updated.compactMap { registeredObject(for: $0) }
         if saved.invalidatesAll { updated += registry.objects }

@@ -61,6 +61,8 @@ extension NSManagedObjectContext {
 struct ContextRows {
     private let context: NSManagedObjectContext
     private var preparations: [Int32: SavePreparation] = [:]
+    /// Of new objects, each entity may be of another store; they come in runs.
+    private var lastNew: (home: ObjectHome, preparation: SavePreparation)?
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -77,14 +79,14 @@ struct ContextRows {
 
     private mutating func preparation(for object: NSManagedObject) throws -> SavePreparation {
         let index = object.storeIndex
+        if index == 0, let lastNew, lastNew.home === object.home { return lastNew.preparation }
         if let known = preparations[index] { return known }
         guard let store = object.home.store ?? context.storeForNew(object.runtime) else {
             throw CoreDataErrors.noWritableStore(entity: object.runtime.name, in: try context.coordinatorForRequest())
         }
         let made = SavePreparation(
             context: context, store: store, inserted: [], updated: [], deleted: [], checked: [], isForContexts: true)
-        // Of new objects, each entity may be of another store.
-        if index != 0 { preparations[index] = made }
+        if index != 0 { preparations[index] = made } else { lastNew = (object.home, made) }
         return made
     }
 }

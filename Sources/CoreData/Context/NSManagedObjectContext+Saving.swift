@@ -164,6 +164,7 @@ extension NSManagedObjectContext {
                 NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
             ]
             objects["newChangeToken"] = historyToken(after: saved)
+            objects[SavedIDs.userInfoKey] = SavedIDs(saved)
             center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
         }
         if ContextNotification.didSaveObjectIDs.isWanted {

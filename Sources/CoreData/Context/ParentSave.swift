@@ -19,7 +19,7 @@ struct ParentSave {
 
         init(_ object: NSManagedObject) {
             storeIndex = object.storeIndex
-            ordinal = object.runtime.ordinal
+            ordinal = Int(object.home.ordinal)
             primaryKey = object.primaryKey
         }
     }
@@ -93,6 +93,7 @@ struct ParentSave {
                 if let value = values[slot] { change.values.append((slot, value)) }
             }
         }
+        change.toOnes.reserveCapacity(object.relations.isEmpty ? 0 : runtime.relationSlots.count)
         for (relation, value) in object.relations.enumerated() {
             let slot = runtime.relationSlots[relation]
             switch value {
@@ -154,13 +155,25 @@ struct ParentSave {
 
     /// The child's objects are clean, with what the parent has as their rows.
     func commit() {
-        for (object, row) in zip(inserted + updated, rows) {
-            if object.home.store == nil, let store = child.storeForNew(object.runtime) {
-                object.home = child.registry.home(of: object.runtime, in: store)
+        // Where new objects of one entity go, most often all of them.
+        var move: (from: ObjectHome, to: ObjectHome)?
+        var index = 0
+        func commit(_ object: NSManagedObject) {
+            if object.home.storeIndex == 0 {
+                if let move, object.home === move.from {
+                    object.home = move.to
+                } else if let store = child.storeForNew(object.runtime) {
+                    let home = child.registry.home(of: object.runtime, in: store)
+                    move = (object.home, home)
+                    object.home = home
+                }
             }
-            object.takeRow(row.retainedWord())
+            object.takeRow(rows[index].retainedWord())
             object.becomeClean()
+            index += 1
         }
+        inserted.forEachHeld(commit)
+        updated.forEachHeld(commit)
         deleted.forEachHeld { $0.becomeClean() }
     }
 }
@@ -169,9 +182,34 @@ struct ParentSave {
 private struct ParentTarget {
     let parent: NSManagedObjectContext
     let child: NSManagedObjectContext
+    /// Where the parent's objects of a store live, by entity: the ends of relationships alternate.
+    private let homes = Homes()
+
+    private final class Homes {
+        var homes: [ObjectHome?] = []
+    }
+
+    init(parent: NSManagedObjectContext, child: NSManagedObjectContext) {
+        self.parent = parent
+        self.child = child
+        homes.homes = Array(repeating: nil, count: parent.coordinator?.runtime.entities.count ?? 0)
+    }
 
     /// The parent's object, a fault where it had none; `nil` for a new one that it does not know.
     func object(_ identity: ParentSave.Identity) -> NSManagedObject? {
+        if identity.primaryKey >= 0, let home = homes.homes[identity.ordinal], home.storeIndex == identity.storeIndex,
+            let known = parent.registry.object(in: home, primaryKey: identity.primaryKey)
+        {
+            return known
+        }
+        guard let object = foundObject(identity) else { return nil }
+        if identity.primaryKey >= 0, object.storeIndex == identity.storeIndex {
+            homes.homes[identity.ordinal] = object.home
+        }
+        return object
+    }
+
+    private func foundObject(_ identity: ParentSave.Identity) -> NSManagedObject? {
         guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
         if identity.primaryKey < 0 {
             if let id = parent.permanentID(forTemporaryKey: identity.primaryKey) { return parent.object(with: id) }

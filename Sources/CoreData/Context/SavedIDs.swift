@@ -18,36 +18,43 @@ struct SavedIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
-    /// Of updated objects that are not among the IDs, in the order of stores, roots and keys: no ID was made for them.
+    /// Of updated objects that are not among the IDs: no ID was made for them.
     var updatedKeys: [StoredKey] = []
     /// Whether everything is to be read anew.
     var invalidatesAll = false
 
-    init(_ notification: Notification, in coordinator: NSPersistentStoreCoordinator?) {
-        var userInfo = notification.userInfo ?? [:]
-        let keys = Self.updatedKeys(userInfo, of: notification.object as? NSManagedObjectContext, in: coordinator)
-        if keys != nil { userInfo[NSUpdatedObjectsKey] = nil }
-        self.init(userInfo, in: coordinator)
-        updatedKeys = keys ?? []
+    /// Where a context's own notifications have it: whoever merges them elsewhere need not touch the context's objects.
+    static let userInfoKey = "savedIDs"
+
+    /// What a context saved; on its queue.
+    init(_ saved: NSManagedObjectContext.SavedObjects) {
+        inserted = saved.inserted.map(\.objectID)
+        deleted = saved.deleted.map(\.objectID)
+        if saved.updated.allHeldSatisfy({ !$0.hasTemporaryKey }) {
+            updatedKeys.reserveCapacity(saved.updated.count)
+            saved.updated.forEachHeld { updatedKeys.append(StoredKey($0)) }
+        } else {
+            updated = saved.updated.map(\.objectID)
+        }
     }
 
-    /// The keys of what a context of the coordinator saved to its stores; `nil` for what IDs have to be asked of.
-    private static func updatedKeys(
-        _ userInfo: [AnyHashable: Any], of saving: NSManagedObjectContext?,
-        in coordinator: NSPersistentStoreCoordinator?
-    ) -> [StoredKey]? {
-        guard let saving, saving.keptParent == nil, saving.coordinator != nil, saving.coordinator === coordinator,
-            userInfo[NSUpdatedObjectIDsKey] == nil,
-            let objects = userInfo[NSUpdatedObjectsKey] as? Set<NSManagedObject>
-        else { return nil }
-        var keys: [StoredKey] = []
-        keys.reserveCapacity(objects.count)
-        for object in objects {
-            guard object.home.registryAddress == saving.registryAddress, !object.hasTemporaryKey else { return nil }
-            keys.append(StoredKey(object))
+    init(_ notification: Notification, in coordinator: NSPersistentStoreCoordinator?) {
+        let userInfo = notification.userInfo ?? [:]
+        if let saved = userInfo[Self.userInfoKey] as? SavedIDs,
+            let saving = notification.object as? NSManagedObjectContext, saving.coordinator === coordinator,
+            saved.isWhole(userInfo)
+        {
+            self = saved
+        } else {
+            self.init(userInfo, in: coordinator)
         }
-        keys.sort { ($0.store, $0.root, $0.primaryKey) < ($1.store, $1.root, $1.primaryKey) }
-        return keys
+    }
+
+    /// Whether nobody took objects out of what was posted before he handed it on.
+    private func isWhole(_ userInfo: [AnyHashable: Any]) -> Bool {
+        func count(_ key: String) -> Int? { (userInfo[key] as? Set<NSManagedObject>)?.count }
+        return count(NSInsertedObjectsKey) == inserted.count && count(NSDeletedObjectsKey) == deleted.count
+            && count(NSUpdatedObjectsKey) == updated.count + updatedKeys.count
     }
 
     init(_ userInfo: [AnyHashable: Any], in coordinator: NSPersistentStoreCoordinator?) {

@@ -12,10 +12,9 @@ struct ConstraintLookup {
     /// 1 where what is read of a column may differ from what it was compared with.
     let rowsPerStatement: Int
 
-    /// Calls `body` with the values that were found, the row's key and its entity's number.
+    /// Calls `body` with the values that were found, the row's key and its entity's number; with values that are wanted more than
+    /// once perhaps as often.
     func find(_ wanted: [[SQLValue]], _ body: ([SQLValue], Int64, Int64) -> Void) throws {
-        var seen: Set<[SQLValue]> = []
-        let wanted = wanted.filter { seen.insert($0).inserted }
         var first = 0
         while first < wanted.count {
             let left = wanted.count - first

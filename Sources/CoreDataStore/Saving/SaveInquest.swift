@@ -59,8 +59,16 @@ struct SaveInquest {
     // MARK: Unique values
 
     private struct Claim: Hashable {
-        var constraint: ConstraintKey
+        /// The place of its constraint in a list of them.
+        var constraint: Int
         var values: [SQLValue]
+    }
+
+    /// Who has the values of a claim.
+    private enum Holder {
+        case stored(RowKey)
+        /// Which of the wishes.
+        case wish(Int)
     }
 
     private struct ConstraintKey: Hashable {
@@ -89,40 +97,57 @@ struct SaveInquest {
         for update in changes.updates {
             gone[try tables.table(of: update.new.entity).name, default: []].insert(update.new.primaryKey)
         }
-        let wishes = try wishes(changes)
-        let stored = try storedRows(wishes, besides: gone)
-        var claims: [Claim: Int] = [:]
+        var constraints: [ConstraintKey] = []
+        let wishes = try wishes(changes, &constraints)
+        var holders = try storedRows(wishes, constraints, besides: gone)
         var violations: [SaveFailure.ConstraintViolation] = []
         for (index, wish) in wishes.enumerated() {
-            let isStored = wish.isNew && stored[wish.claim] != nil
-            if !isStored, claims[wish.claim] == nil {
-                claims[wish.claim] = index
+            let holder = holders[wish.claim]
+            var violation = SaveFailure.ConstraintViolation(
+                entity: wish.constraint.entity, slots: wish.constraint.slots, changed: wish.row, existing: wish.row)
+            switch holder {
+            case .stored(let row) where wish.isNew:
+                violation.existing = row
+                violation.isExistingStored = true
+            case .wish(let other):
+                violation.existing = wishes[other].row
+                violation.existingInsertion = wishes[other].insertion
+            case .stored, nil:
+                holders[wish.claim] = .wish(index)
                 continue
             }
-            let other = isStored ? nil : claims[wish.claim].map { wishes[$0] }
-            guard let existing = isStored ? stored[wish.claim] : other?.row else { continue }
-            var violation = SaveFailure.ConstraintViolation(
-                entity: wish.constraint.entity, slots: wish.constraint.slots, changed: wish.row, existing: existing)
-            violation.isExistingStored = isStored
             violation.changedInsertion = wish.insertion
-            violation.existingInsertion = other?.insertion
             violations.append(violation)
         }
         return violations
     }
 
     /// What has the values longest comes first, as the row that exists: updates that keep them, others, inserts.
-    private func wishes(_ changes: ChangeSet) throws -> [Wish] {
+    private func wishes(_ changes: ChangeSet, _ constraints: inout [ConstraintKey]) throws -> [Wish] {
         var wishes: [Wish] = []
-        func add(_ row: RowSnapshot, insertion: Int? = nil, isNew: Bool) throws {
-            let table = try tables.table(of: row.entity)
-            for constraint in table.constraints {
-                guard let values = row.values(constraint.columns, table.kinds) else { continue }
+        wishes.reserveCapacity(changes.insertions.count)
+        // Rows of one entity come in runs.
+        var run: (entity: Int, table: SaveTables.Table, places: [Int])?
+        func places(_ entity: Int) throws -> (table: SaveTables.Table, places: [Int]) {
+            if let run, run.entity == entity { return (run.table, run.places) }
+            let table = try tables.table(of: entity)
+            let places = table.constraints.map { constraint in
                 let key = ConstraintKey(table: table.name, columnNames: constraint.columnNames)
+                if let place = constraints.firstIndex(of: key) { return place }
+                constraints.append(key)
+                return constraints.count - 1
+            }
+            run = (entity, table, places)
+            return (table, places)
+        }
+        func add(_ row: RowSnapshot, insertion: Int? = nil, isNew: Bool) throws {
+            let (table, places) = try places(row.entity)
+            for (constraint, place) in zip(table.constraints, places) {
+                guard let values = row.values(constraint.columns, table.kinds) else { continue }
                 wishes.append(
                     Wish(
                         row: row.key, insertion: insertion, constraint: constraint,
-                        claim: Claim(constraint: key, values: values), isNew: isNew))
+                        claim: Claim(constraint: place, values: values), isNew: isNew))
             }
         }
         for update in changes.updates where !Self.changesUniqueValue(update, tables) {
@@ -147,23 +172,28 @@ struct SaveInquest {
     }
 
     /// The rows of the store that have the values which somebody wishes, but those that the save changes.
-    private func storedRows(_ wishes: [Wish], besides gone: [String: Set<Int64>]) throws -> [Claim: RowKey] {
-        var found: [Claim: RowKey] = [:]
-        var groups: [ConstraintKey: [Wish]] = [:]
-        for wish in wishes where wish.isNew { groups[wish.claim.constraint, default: []].append(wish) }
-        for (key, wishes) in groups {
-            let table = try tables.table(of: wishes[0].row.entity)
-            let isComparable = wishes[0].constraint.columns.allSatisfy {
+    private func storedRows(
+        _ wishes: [Wish], _ constraints: [ConstraintKey], besides gone: [String: Set<Int64>]
+    ) throws -> [Claim: Holder] {
+        var found: [Claim: Holder] = [:]
+        found.reserveCapacity(wishes.count)
+        for (place, key) in constraints.enumerated() {
+            let wanted = wishes.filter { $0.isNew && $0.claim.constraint == place }
+            guard let first = wanted.first else { continue }
+            let table = try tables.table(of: first.row.entity)
+            let isComparable = first.constraint.columns.allSatisfy {
                 table.kinds[$0] == .integer || table.kinds[$0] == .blob
                     || table.kinds[$0] == .text && !isDecimal($0, table.entity)
             }
             let lookup = ConstraintLookup(
                 connection: connection, table: key.table, columns: key.columnNames,
                 rowsPerStatement: isComparable ? 200 : 1)
-            try lookup.find(wishes.map(\.claim.values)) { values, primaryKey, number in
-                guard gone[key.table]?.contains(primaryKey) != true else { return }
+            let gone = gone[key.table] ?? []
+            try lookup.find(wanted.map(\.claim.values)) { values, primaryKey, number in
+                guard !gone.contains(primaryKey) else { return }
                 let entity = tables.layout.ordinalByNumber[number] ?? table.entity
-                found[Claim(constraint: key, values: values)] = RowKey(entity: entity, primaryKey: primaryKey)
+                found[Claim(constraint: place, values: values)] = .stored(
+                    RowKey(entity: entity, primaryKey: primaryKey))
             }
         }
         return found

@@ -70,6 +70,9 @@ int raw_fetch_pairs(raw_session *session, raw_digest *digest);                  
 int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest);  // W11
 int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest);       // W12
 
+// Items without places whose names are unique, with `more` added to their quantities: a row that has the name changes.
+int raw_upsert(raw_session *session, const raw_item *items, int64_t count, double more);  // F4
+
 // Opens a store and reads its metadata.
 int raw_open_store(const char *path, raw_session **session);
 

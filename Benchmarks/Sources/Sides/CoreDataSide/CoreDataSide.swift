@@ -7,9 +7,9 @@ import Measuring
 /// What is timed includes giving the objects back, since whoever fetches them pays for that as well.
 package struct CoreDataSide: Side {
     package let name = SideName.ours
-    private let model = GroceryModel.make()
+    private let model: NSManagedObjectModel
 
-    package init() {}
+    package init(uniqueNames: Bool = false) { model = GroceryModel.make(uniqueNames: uniqueNames) }
 
     package func open(_ store: URL, isRecorded: Bool = false) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Grocery", managedObjectModel: model)

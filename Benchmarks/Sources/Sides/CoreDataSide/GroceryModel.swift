@@ -2,7 +2,8 @@ import CoreData
 
 /// Items with a unit, a place at home and a place in the shop, made in code.
 package enum GroceryModel {
-    package static func make() -> NSManagedObjectModel {
+    /// - Parameter uniqueNames: whether a constraint says that no two items have the same name.
+    package static func make(uniqueNames: Bool = false) -> NSManagedObjectModel {
         let item = entity("Item")
         let home = entity("LocationAtHome")
         let shop = entity("LocationAtShop")
@@ -18,6 +19,7 @@ package enum GroceryModel {
             attribute("quantity", .floatAttributeType, default: Float(1)),
             itemHome, itemShop, itemUnit,
         ]
+        if uniqueNames { item.uniquenessConstraints = [["name"]] }
         home.properties = [attribute("storedIn", .stringAttributeType), homeItems]
         shop.properties = [attribute("aisle", .stringAttributeType), shopItems]
         unit.properties = [attribute("name", .stringAttributeType), unitItems]

@@ -67,19 +67,19 @@ struct WritingTrials {
 }
 
 /// The objects that new items refer to, by primary key from 1 on.
-struct Places {
+package struct Places {
     let homes: [LocationAtHome]
     let shops: [LocationAtShop]
     let units: [Unit]
 
-    init(_ context: NSManagedObjectContext) throws {
+    package init(_ context: NSManagedObjectContext) throws {
         homes = try Self.all("LocationAtHome", by: "storedIn", context)
         shops = try Self.all("LocationAtShop", by: "aisle", context)
         units = try Self.all("Unit", by: "name", context)
     }
 
     /// A new item with its three to-ones.
-    func insert(_ values: ItemValues, into context: NSManagedObjectContext) {
+    package func insert(_ values: ItemValues, into context: NSManagedObjectContext) {
         let item = Item(context: context)
         item.name = values.name
         item.quantity = Float(values.quantity)
