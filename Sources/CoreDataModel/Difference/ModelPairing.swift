@@ -21,7 +21,9 @@ package struct ModelPairing: Sendable {
                 (document?.entities ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
 
-        package func identifier(_ entity: CompiledEntity) -> String { elements[entity.name]?.renamingIdentifier ?? entity.name }
+        package func identifier(_ entity: CompiledEntity) -> String {
+            elements[entity.name]?.renamingIdentifier ?? entity.name
+        }
 
         package func identifier(_ property: CompiledProperty) -> String {
             element(property)?.renamingIdentifier ?? property.name
