@@ -104,8 +104,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///   - configuration: the configuration whose entities the store has; `nil` for all.
     ///   - storeURL: the file; ignored in memory. `/dev/null` makes an SQLite store in memory.
     ///   - options: `NSReadOnlyPersistentStoreOption` and the others of this module.
-    /// - Throws: 134100 when the store is of another model, with what differs; 260 when it is to be read only and not there,
-    ///   512 when its folder is not there, 262 for a URL of no file; 134080, 259 and others when it cannot be opened. Nothing
+    /// A store of another model is migrated first where the options ask for it:
+    /// `NSMigratePersistentStoresAutomaticallyOption`
+    /// and, for a mapping that is inferred, `NSInferMappingModelAutomaticallyOption`.
+    ///
+    /// - Throws: 134100 when the store is of another model, with what differs; 134110 to 134140 when it cannot be
+    ///   migrated; 260 when it is to be read only and not there,
+    ///   512 when its folder is not there, 262 for a URL of no file; 134080, 259 and others when it cannot be opened.
+    /// Nothing
     ///   is left of a store that could not be made.
     @discardableResult
     open func addPersistentStore(
@@ -132,7 +138,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a file.
+    /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a
+    /// file.
     final func attach(
         at url: URL?, makes: Bool = false, _ open: (Int32) throws -> AttachedStore
     ) throws -> NSPersistentStore {

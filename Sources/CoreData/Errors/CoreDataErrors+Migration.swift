@@ -47,6 +47,9 @@ extension CoreDataErrors {
         return inference(migration)
     }
 
+    /// A policy, or an expression of a mapping, cannot do what it is asked for.
+    static func policy(_ message: String) -> CocoaError { make(NSEntityMigrationPolicyError, message) }
+
     /// There is no mapping model, and none is to be inferred.
     static func missingMapping(url: URL, model: NSManagedObjectModel, mismatch: String) -> CocoaError {
         make(

@@ -13,11 +13,16 @@ package struct LightweightMigration {
     let configuration: String?
     /// Where versions of the model are looked for that a store keeps no copy of, before the bundles.
     var files: [URL]
+    /// The model that the store may have been made with, where the caller has it.
+    var source: NSManagedObjectModel?
     /// Told how much is done, from 0 to 1; throws to end the migration.
     package var progress: (Double) throws -> Void = { _ in }
 
-    package init(to model: NSManagedObjectModel, configuration: String?, files: [URL] = []) {
+    package init(
+        to model: NSManagedObjectModel, configuration: String?, files: [URL] = [], source: NSManagedObjectModel? = nil
+    ) {
         self.model = model
+        self.source = source
         self.configuration = configuration
         self.files = files + [model.fileURL].compactMap { $0 }
     }
@@ -33,8 +38,10 @@ package struct LightweightMigration {
     /// Migrates the store unless it is of the model already.
     ///
     /// - Returns: whether there was something to do.
-    /// - Throws: a `CocoaError`: 134130 where nobody has the store's model, 134140 where no mapping can be inferred, 134111
-    ///   where objects violate a uniqueness constraint, 134120 where `progress` threw, else 134110. The store is as it was.
+    /// - Throws: a `CocoaError`: 134130 where nobody has the store's model, 134140 where no mapping can be inferred,
+    ///   134111
+    ///   where objects violate a uniqueness constraint, 134120 where `progress` threw, else 134110. The store is as
+    /// it was.
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
         try converting(url) {
@@ -71,6 +78,10 @@ package struct LightweightMigration {
 
     /// Among the versions beside the model, then in all bundles.
     private func findSource(_ hashes: [String: Data]) -> ModelDocument? {
+        if let source {
+            let known = source.entityVersionHashesByName
+            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return source.makeDocument() }
+        }
         for file in files {
             guard let versions = try? NSManagedObjectModel.versions(at: file) else { continue }
             for version in versions.versions.reversed() {
@@ -86,6 +97,22 @@ package struct LightweightMigration {
             if let model = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata) {
                 return model.makeDocument()
             }
+        }
+        return nil
+    }
+
+    /// The model that the store was made with: the store's own copy, or whatever else has its hashes.
+    func sourceModel(ofStoreAt url: URL) -> NSManagedObjectModel? {
+        guard
+            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                type: .sqlite, at: url, options: nil),
+            let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata)
+        else { return nil }
+        let documents = [try? ModelInspection.cachedModel(ofStoreAt: url), findSource(hashes)]
+        for document in documents.compactMap({ $0 }) {
+            guard let model = try? NSManagedObjectModel(document: document) else { continue }
+            let known = model.entityVersionHashesByName
+            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return model }
         }
         return nil
     }
@@ -121,6 +148,15 @@ extension LightweightMigration {
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
+            if let staged = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
+                try staged.migrate(url, to: model, configuration: configuration, options: options ?? [:])
+                return try open()
+            }
+            let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
+            if !isReadOnly, configuration == nil, let mapped = MappedMigration(ofStoreAt: url, to: model) {
+                try mapped.run(at: url, options: options)
+                return try open()
+            }
             guard isInferenceWanted(options) else {
                 throw CoreDataErrors.missingMapping(url: url, model: model, mismatch: failure.message)
             }

@@ -26,6 +26,17 @@ package enum ModelFiles {
         return byName.values.sorted { $0.path < $1.path }
     }
 
+    /// Every mapping model in the bundles, compiled ones first; sorted by path.
+    package static func mappingModels(in bundles: [Bundle]?) -> [URL] {
+        let found = folders(of: bundles).flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).map(
+                folder.appendingPathComponent)
+        }
+        return ["cdm", "xcmappingmodel"].flatMap { kind in
+            found.filter { $0.pathExtension == kind }.sorted { $0.path < $1.path }
+        }
+    }
+
     /// The model with that file name in the bundles, without regard to its form.
     package static func model(named name: String, in bundles: [Bundle]?) -> URL? {
         models(in: bundles).first { $0.deletingPathExtension().lastPathComponent == name }

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// Runs the steps of a migration, in the transaction of whoever calls it. Nothing of a row is ever in memory but a value
+/// Runs the steps of a migration, in the transaction of whoever calls it. Nothing of a row is ever in memory but a
+/// value
 /// that moves from a file into it.
 struct MigrationExecutor {
     let connection: any SQLConnection
@@ -50,7 +51,8 @@ struct MigrationExecutor {
         let values = try connection.rows(bits.query(of: entity)).compactMap { row -> Data? in
             if case .blob(let data)? = row.first { data } else { nil }
         }
-        // New values of one part must not be old ones of the next, so there is one part unless there are very many values.
+        // New values of one part must not be old ones of the next, so there is one part unless there are very many
+        // values.
         let limit = max(1, (connection.dialect.maximumBindings - 1) / 3)
         guard values.count > limit else {
             if !values.isEmpty { try connection.run(bits.update(of: entity, values)) }

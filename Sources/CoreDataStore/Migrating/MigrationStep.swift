@@ -52,7 +52,8 @@ package struct MigrationStep: Sendable {
 package struct MigrationPlan: Sendable {
     package var mapping: ModelMapping
     package var steps: [MigrationStep]
-    /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the end.
+    /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the
+    /// end.
     var lostFiles: [SelectStatement]
     /// The layout that the store has in the end.
     package var schema: SchemaLayout

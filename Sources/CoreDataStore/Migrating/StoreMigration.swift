@@ -8,7 +8,8 @@ import Foundation
 /// ```
 ///  source model found → lock taken → store still of that model? → plan made → steps run → commit → files removed
 /// ```
-/// Whatever fails, or kills the process, before the commit leaves the store as it was. Of several processes that want to
+/// Whatever fails, or kills the process, before the commit leaves the store as it was. Of several processes that want
+/// to
 /// migrate a store one does; the others wait for its lock and find that there is nothing to do.
 package struct StoreMigration {
     /// The newer model.
@@ -50,7 +51,8 @@ package struct StoreMigration {
 
     /// Migrates the store, unless it is of the newer model already.
     ///
-    /// - Throws: ``MigrationFailure``, ``StoreFailure``; ``SQLFailure`` for what only the database can say, such as a lock.
+    /// - Throws: ``MigrationFailure``, ``StoreFailure``; ``SQLFailure`` for what only the database can say, such as a
+    ///   lock.
     @discardableResult
     package func run(_ options: DatabaseOptions) throws -> Outcome {
         guard !options.isReadOnly else {

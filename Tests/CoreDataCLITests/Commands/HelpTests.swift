@@ -6,7 +6,8 @@ import Testing
 @Suite struct HelpTests {
     static let commands = [
         "", "store", "store info", "store create", "store verify", "query", "import", "export", "port", "history",
-        "history list", "history watch", "history purge", "history consumers", "model",
+        "history list", "history watch", "history purge", "history consumers", "migrate", "migrate plan", "migrate run",
+        "migrate rollback", "migrate check", "model",
         "model compile", "model convert", "model decompile", "model diff", "model doc", "model fmt", "model generate",
         "model graph", "model hash", "model lint",
     ]
@@ -52,7 +53,7 @@ import Testing
 
     /// The commands that are tested are all that there are.
     @Test func everyCommandIsListed() throws {
-        for group in ["", "store", "model", "history"] {
+        for group in ["", "store", "model", "history", "migrate"] {
             let lines = try help(group, columns: 80)
             let start = try #require(lines.firstIndex(of: "SUBCOMMANDS:"))
             let names = lines[(start + 1)...].prefix { !$0.isEmpty }

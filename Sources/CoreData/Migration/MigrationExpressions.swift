@@ -1,0 +1,100 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+/// Evaluates the expressions of mappings, for one object.
+///
+///     $source.name
+///     FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", "BookToBook", $source.books)
+struct MigrationExpressions {
+    let manager: NSMigrationManager
+    let mapping: NSEntityMapping
+    var property: NSPropertyMapping?
+    let policy: NSEntityMigrationPolicy
+    var source: NSManagedObject?
+    var destination: NSManagedObject?
+
+    func value(of expression: NSExpression) throws -> Any? { try value(expression.node) }
+
+    private func variable(_ name: String) throws -> Any? {
+        switch name {
+        case NSMigrationManagerKey: return manager
+        case NSMigrationSourceObjectKey: return source
+        case NSMigrationDestinationObjectKey: return destination
+        case NSMigrationEntityMappingKey: return mapping
+        case NSMigrationPropertyMappingKey: return property
+        case NSMigrationEntityPolicyKey: return policy
+        default: throw CoreDataErrors.policy("A mapping's expression has no variable '$\(name)'.")
+        }
+    }
+
+    private func value(_ node: ExpressionNode) throws -> Any? {
+        switch node {
+        case .variable(let name): return try variable(name)
+        case .keyPath(let operand, let keys): return try keys.reduce(value(operand)) { try Self.value(of: $0, key: $1) }
+        case .message(let target, let selector, let arguments):
+            return try call(selector, of: try value(target), arguments.map { try value($0) })
+        case .aggregate(let elements): return try elements.map { try value($0) ?? NSNull() }
+        case .evaluatedObject: return source
+        default:
+            var variables: [String: Any] = [:]
+            variables[NSMigrationSourceObjectKey] = source
+            variables[NSMigrationDestinationObjectKey] = destination
+            return NSExpression.make(node: node).expressionValue(
+                with: source, context: NSMutableDictionary(dictionary: variables))
+        }
+    }
+
+    private static func value(of object: Any?, key: String) throws -> Any? {
+        switch object {
+        case nil, is NSNull: return nil
+        case let object as NSManagedObject:
+            guard object.entity.propertiesByName[key] != nil else {
+                throw CoreDataErrors.policy("The entity '\(object.entity.name ?? "")' has no property '\(key)'.")
+            }
+            return object.value(forKey: key)
+        case let dictionary as [AnyHashable: Any]: return dictionary[key]
+        case let objects?:
+            let members = Self.objects(objects)
+            if key == "@count" { return members.count }
+            return try members.compactMap { try value(of: $0, key: key) }
+        }
+    }
+
+    private func call(_ selector: String, of target: Any?, _ arguments: [Any?]) throws -> Any? {
+        switch (target, selector) {
+        case (_, "valueForKey:"), (_, "valueForKeyPath:"):
+            guard let path = arguments.first as? String else { return nil }
+            return try path.split(separator: ".").reduce(target) { try Self.value(of: $0, key: String($1)) }
+        case (is NSMigrationManager, "destinationInstancesForEntityMappingNamed:sourceInstances:"):
+            guard arguments.count == 2, let name = arguments[0] as? String else { return nil }
+            return manager.destinationInstances(forEntityMappingName: name, sourceInstances: Self.objects(arguments[1]))
+        case (is NSMigrationManager, "destinationInstancesForSourceRelationshipNamed:sourceInstances:"):
+            return arguments.count == 2 ? manager.destinations(of: Self.objects(arguments[1])) : nil
+        case (is NSMigrationManager, "sourceInstancesForEntityMappingNamed:destinationInstances:"):
+            guard arguments.count == 2, let name = arguments[0] as? String else { return nil }
+            return manager.sourceInstances(forEntityMappingName: name, destinationInstances: Self.objects(arguments[1]))
+        case (let policy as NSEntityMigrationPolicy, _):
+            return try policy.value(ofFunction: selector, arguments: arguments)
+        default:
+            throw CoreDataErrors.policy(
+                "A mapping's expression calls '\(selector)' of \(target.map { "a \(type(of: $0))" } ?? "nothing"), which is not possible; give it to the policy."
+            )
+        }
+    }
+
+    /// The managed objects of a value: itself, or the members of a collection, in order where it has one.
+    static func objects(_ value: Any?) -> [NSManagedObject] {
+        switch value {
+        case let object as NSManagedObject: [object]
+        case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
+        case let set as NSSet:
+            set.allObjects.compactMap { $0 as? NSManagedObject }.sorted { a, b in
+                a.objectID.uriRepresentation().absoluteString < b.objectID.uriRepresentation().absoluteString
+            }
+        case let set as Set<NSManagedObject>: Array(set)
+        case let array as [Any]: array.compactMap { $0 as? NSManagedObject }
+        default: []
+        }
+    }
+}

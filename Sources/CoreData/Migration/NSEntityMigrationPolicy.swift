@@ -1,0 +1,115 @@
+import CoreDataPrimitives
+import Foundation
+
+/// Migrates the objects of one entity mapping; subclass it for what expressions cannot say.
+///
+///     final class BookPolicy: NSEntityMigrationPolicy {
+///         override func createDestinationInstances(
+///             forSource book: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+///         ) throws {
+///             try super.createDestinationInstances(forSource: book, in: mapping, manager: manager)
+///             …
+///         }
+///     }
+///     mapping.entityMigrationPolicyClassName = "BookPolicy"
+///
+/// The manager calls, for each mapping in order, `begin`, `createDestinationInstances` for each source object and
+/// `endInstanceCreation`; then, again for each mapping, `createRelationships` for each destination object and
+/// `endRelationshipCreation`; then `performCustomValidation` and `end`.
+open class NSEntityMigrationPolicy: NSObject {
+    /// The manager makes policies by name.
+    public required override init() { super.init() }
+
+    /// Called before the first object of the mapping.
+    open func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {}
+
+    /// Makes what becomes of a source object: an object of the mapping's destination entity, with the values of the
+    /// attribute
+    /// mappings, that is associated with the source object.
+    open func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        guard let entity = manager.destinationEntity(for: mapping) else { return }
+        let made = NSEntityDescription.insertNewObject(
+            forEntityName: entity.name ?? "", into: manager.destinationContext)
+        let attributes = entity.attributesByName
+        if let mappings = mapping.attributeMappings {
+            for property in mappings {
+                guard let name = property.name, let expression = property.valueExpression else { continue }
+                guard let attribute = attributes[name] else {
+                    throw CoreDataErrors.policy(
+                        "The entity '\(entity.name ?? "")' has no attribute '\(name)', which the mapping '\(mapping.name ?? "")' sets."
+                    )
+                }
+                if attribute is NSDerivedAttributeDescription { continue }
+                let value = try MigrationExpressions(
+                    manager: manager, mapping: mapping, property: property, policy: self, source: sInstance,
+                    destination: made
+                ).value(of: expression)
+                made.setValue(value, forKey: name)
+            }
+        } else {
+            for (name, attribute) in sInstance.entity.attributesByName {
+                guard let own = attributes[name], own.attributeType == attribute.attributeType, !own.isTransient,
+                    !(own is NSDerivedAttributeDescription)
+                else { continue }
+                made.setValue(sInstance.value(forKey: name), forKey: name)
+            }
+        }
+        manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
+    }
+
+    /// Called when all source objects of the mapping have become something.
+    open func endInstanceCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
+
+    /// Gives a destination object the members of the relationship mappings.
+    open func createRelationships(
+        forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        let relationships = dInstance.entity.relationshipsByName
+        let source = manager.sourceInstances(
+            forEntityMappingName: mapping.name ?? "", destinationInstances: [dInstance]
+        ).first
+        for property in mapping.relationshipMappings ?? [] {
+            guard let name = property.name, let expression = property.valueExpression else { continue }
+            guard let relationship = relationships[name] else {
+                throw CoreDataErrors.policy(
+                    "The entity '\(dInstance.entity.name ?? "")' has no relationship '\(name)', which the mapping '\(mapping.name ?? "")' sets."
+                )
+            }
+            let value = try MigrationExpressions(
+                manager: manager, mapping: mapping, property: property, policy: self, source: source,
+                destination: dInstance
+            ).value(of: expression)
+            let members = MigrationExpressions.objects(value)
+            if !relationship.isToMany {
+                dInstance.setValue(members.first, forKey: name)
+            } else if relationship.isOrdered {
+                dInstance.setValue(NSOrderedSet(array: members), forKey: name)
+            } else {
+                dInstance.setValue(NSSet(array: members), forKey: name)
+            }
+        }
+    }
+
+    /// Called when all destination objects of the mapping have their members.
+    open func endRelationshipCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
+
+    /// Throws to end the migration where the result is not what it should be.
+    open func performCustomValidation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
+
+    /// Called in the end.
+    open func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
+
+    /// What `FUNCTION($entityPolicy, "name", …)` in a mapping's expressions gives.
+    ///
+    ///     override func value(ofFunction name: String, arguments: [Any?]) throws -> Any? {
+    ///         name == "initialsOf:" ? initials(of: arguments[0] as? String) : try super.value(ofFunction: name, arguments: arguments)
+    ///     }
+    ///
+    /// Differs from Apple: there a method of that name is called, which Swift cannot find here.
+    open func value(ofFunction name: String, arguments: [Any?]) throws -> Any? {
+        throw CoreDataErrors.policy(
+            "\(type(of: self)) has no function '\(name)'; override value(ofFunction:arguments:) to give it one.")
+    }
+}

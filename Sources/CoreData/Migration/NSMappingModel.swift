@@ -1,0 +1,114 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import Foundation
+
+/// How a store of one model becomes a store of another.
+///
+///     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+///     let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+///     try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: other, type: .sqlite)
+open class NSMappingModel: NSObject {
+    /// The mappings, in the order in which they are gone through.
+    open var entityMappings: [NSEntityMapping]! = []
+    /// Whether it was inferred, so that the store can be migrated without its objects.
+    final var isInferred = false
+
+    /// Makes a mapping model without mappings.
+    public override init() { super.init() }
+
+    /// The mappings by name.
+    open var entityMappingsByName: [String: NSEntityMapping] {
+        Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Infers how a store of the older model becomes one of the newer, as a lightweight migration does.
+    ///
+    /// - Throws: a `CocoaError` with code 134190 whose `reason` has a line for everything in the way.
+    open class func inferredMappingModel(
+        forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        let (old, new) = (try sourceModel.compile(), try destinationModel.compile())
+        let mapping: ModelMapping
+        do {
+            mapping = try ModelMapping.inferred(
+                from: .init(old, document: sourceModel.makeDocument()),
+                to: .init(new, document: destinationModel.makeDocument()))
+        } catch { throw CoreDataErrors.inference(error) }
+        let result = NSMappingModel()
+        result.entityMappings = mapping.entities.map { InferredMappings(mapping).entityMapping($0) }
+        result.isInferred = true
+        return result
+    }
+
+    open override var description: String { "<NSMappingModel: \((entityMappings ?? []).map(\.name))>" }
+
+    /// Whether its mappings are those between the two models, by version hash.
+    final func fits(_ source: [String: Data], _ destination: [String: Data]) -> Bool {
+        func isOne(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
+            guard let name else { return true }
+            return hashes[name].map { hash == nil || $0 == hash } ?? false
+        }
+        let mappings = entityMappings ?? []
+        // Both sides are covered: a mapping model of another step may know some of the entities too.
+        return !mappings.isEmpty
+            && mappings.allSatisfy {
+                isOne($0.sourceEntityName, $0.sourceEntityVersionHash, source)
+                    && isOne($0.destinationEntityName, $0.destinationEntityVersionHash, destination)
+            }
+            && Set(mappings.compactMap(\.destinationEntityName)).isSuperset(of: destination.keys)
+            && Set(mappings.compactMap(\.sourceEntityName)).isSuperset(of: source.keys)
+    }
+}
+
+/// Apple's classes for an inferred mapping, with expressions for values.
+private struct InferredMappings {
+    let mapping: ModelMapping
+
+    init(_ mapping: ModelMapping) { self.mapping = mapping }
+
+    func entityMapping(_ inferred: ModelMapping.EntityMapping) -> NSEntityMapping {
+        let result = NSEntityMapping()
+        result.name = mapping.name(of: inferred)
+        result.mappingType =
+            switch inferred.kind {
+            case .add: .addEntityMappingType
+            case .remove: .removeEntityMappingType
+            case .copy: .copyEntityMappingType
+            case .transform: .transformEntityMappingType
+            }
+        if let source = inferred.source.map({ mapping.source.entities[$0] }) {
+            result.sourceEntityName = source.name
+            result.sourceEntityVersionHash = source.versionHash
+        }
+        guard let new = inferred.destination.map({ mapping.destination.entities[$0] }) else { return result }
+        result.destinationEntityName = new.name
+        result.destinationEntityVersionHash = new.versionHash
+        guard let old = inferred.source.map({ mapping.source.entities[$0] }) else { return result }
+        var attributes: [NSPropertyMapping] = []
+        var relationships: [NSPropertyMapping] = []
+        for property in new.properties.sorted(by: { $0.name < $1.name }) {
+            guard let slot = inferred.sourceSlots[property.slot] else { continue }
+            let name = old.properties[slot].name
+            let made = NSPropertyMapping()
+            made.name = property.name
+            let source = ExpressionNode.keyPath(operand: .variable(NSMigrationSourceObjectKey), [name])
+            if property.attribute?.isDerived == true { continue }
+            if property.attribute != nil {
+                made.valueExpression = .make(node: source)
+                attributes.append(made)
+            } else if let destination = property.relationship?.destination {
+                let mappingName = mapping.name(of: mapping.entities[destination])
+                made.valueExpression = .make(
+                    node: .message(
+                        target: .variable(NSMigrationManagerKey),
+                        selector: "destinationInstancesForEntityMappingNamed:sourceInstances:",
+                        [.constant(.value(.string(mappingName))), source]))
+                relationships.append(made)
+            }
+        }
+        result.attributeMappings = attributes
+        result.relationshipMappings = relationships
+        return result
+    }
+}

@@ -1,0 +1,128 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// Leads a store over several versions of its model, stage by stage, with code in between.
+///
+///     let manager = NSStagedMigrationManager([
+///         NSLightweightMigrationStage([first.versionChecksum]),
+///         NSCustomMigrationStage(migratingFrom: firstReference, to: secondReference),
+///     ])
+///     description.setOption(manager, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+///
+/// A stage begins where the store is and ends with its last version; stages that the store has passed are left out.
+/// Each
+/// step is a transaction of its own: what fails leaves the store at the version before it.
+open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
+    // Safe because the container is set while one thread migrates, and stages are not changed.
+
+    /// The stages, in their order.
+    public let stages: [NSMigrationStage]
+    /// Has the store while a stage's code runs.
+    open private(set) var container: NSPersistentContainer?
+
+    /// A manager of these stages.
+    public init(_ stages: [NSMigrationStage]) {
+        self.stages = stages
+        super.init()
+    }
+
+    /// A version that the store passes, and the custom stage, if any, that leads there from the version before.
+    private struct Step {
+        var checksum: String
+        var stage: NSCustomMigrationStage?
+    }
+
+    /// Brings the store to the model.
+    ///
+    /// - Throws: 134504 where a version that a custom stage names cannot be found, 134505 where the store says
+    ///   nothing of its
+    ///   version, 134506 where the model is one that the stages have before the store's.
+    func migrate(
+        _ url: URL, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
+    ) throws {
+        let checksum = try Self.checksum(of: url, options)
+        let steps = steps
+        guard let start = steps.lastIndex(where: { $0.checksum == checksum }) else {
+            // The stages do not know the store's version: the rest is a lightweight migration.
+            return try step(url, to: model, configuration, options)
+        }
+        let target = model.versionChecksum
+        let end = steps.lastIndex { $0.checksum == target }
+        if let end, end < start {
+            throw CoreDataErrors.make(
+                NSStagedMigrationBackwardMigrationError,
+                "The store '\(url.path)' is of a newer version of the model than the one it is opened with: stages lead forward only.",
+                [NSFilePathErrorKey: url.path])
+        }
+        for index in (start + 1)..<max(start + 1, (end ?? steps.count - 1) + 1) {
+            // A version that is only passed needs no store of it.
+            guard let stage = steps[index].stage else { continue }
+            try run(stage, url, configuration, options)
+        }
+        try step(url, to: model, configuration, options)
+    }
+
+    private var steps: [Step] {
+        stages.flatMap { stage -> [Step] in
+            switch stage {
+            case let stage as NSLightweightMigrationStage: stage.versionChecksums.map { Step(checksum: $0) }
+            case let stage as NSCustomMigrationStage:
+                [
+                    Step(checksum: stage.currentModel.versionChecksum),
+                    Step(checksum: stage.nextModel.versionChecksum, stage: stage),
+                ]
+            default: []
+            }
+        }
+    }
+
+    private func run(
+        _ stage: NSCustomMigrationStage, _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]
+    ) throws {
+        let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
+        try step(url, to: current, configuration, options)
+        try attached(url, current, configuration, options) { try stage.willMigrateHandler?(self, stage) }
+        try step(url, to: next, configuration, options)
+        try attached(url, next, configuration, options) { try stage.didMigrateHandler?(self, stage) }
+    }
+
+    private func step(
+        _ url: URL, to model: NSManagedObjectModel, _ configuration: String?, _ options: [AnyHashable: Any]
+    ) throws {
+        try LightweightMigration(to: model, configuration: configuration).run(at: url, options: options)
+    }
+
+    /// Runs the body while the container has the store.
+    private func attached(
+        _ url: URL, _ model: NSManagedObjectModel, _ configuration: String?, _ options: [AnyHashable: Any],
+        _ body: () throws -> Void
+    ) throws {
+        let container = NSPersistentContainer(
+            name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+        let coordinator = container.persistentStoreCoordinator
+        var plain = options
+        plain[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+        plain[NSMigratePersistentStoresAutomaticallyOption] = nil
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: configuration, at: url, options: plain)
+        self.container = container
+        defer {
+            self.container = nil
+            try? coordinator.remove(store)
+        }
+        try body()
+    }
+
+    private static func checksum(of url: URL, _ options: [AnyHashable: Any]) throws -> String {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url, options: nil)
+        if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String { return checksum }
+        if let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata) {
+            return VersionHash.checksum(hashes)
+        }
+        throw CoreDataErrors.make(
+            NSStagedMigrationFrameworkVersionMismatchError,
+            "The store '\(url.path)' does not say which version of its model it is of, so no stage can begin there.",
+            [NSFilePathErrorKey: url.path])
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import CoreData
+import CoreDataModel
+import Foundation
+
+/// `coredata migrate check`
+struct MigrateCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Finds out whether stores of every version of a model can be migrated to the current one.",
+        usage: "coredata migrate check [<options>] <model>",
+        discussion: """
+            Makes a store of each version, with objects whose values are made up, migrates it and verifies it. Exits \
+            with 1 if one cannot be migrated; for continuous integration.
+
+            EXAMPLES
+              coredata migrate check Library.xcdatamodeld
+              coredata migrate check Library.momd --to 'Library 4'
+            """)
+
+    @Argument(help: "The model: an .xcdatamodeld or .momd.", completion: .file())
+    var model: String
+
+    @Option(
+        help: ArgumentHelp("The version to migrate to. Without it the current one.", valueName: "version"))
+    var to: String?
+
+    @Option(help: ArgumentHelp("How many objects of each entity.", valueName: "number"))
+    var objects = 20
+
+    func validate() throws {
+        if objects < 0 { throw ValidationError("--objects takes a number from 0 up.") }
+    }
+
+    func run() throws {
+        let versions = try ModelOptions.versions(model)
+        let target = try versions.document(named: to, at: model)
+        let name = to ?? versions.currentName
+        var failures = 0
+        for version in versions.versions where version.name != name {
+            let result = try check(version, target)
+            print("\(version.name) → \(name): \(result ?? "ok")")
+            if result != nil { failures += 1 }
+        }
+        if versions.versions.count < 2 { print("\(model) has one version only: there is nothing to migrate from") }
+        if failures > 0 { throw ExitCode(1) }
+    }
+
+    /// - Returns: why stores of the version cannot be migrated.
+    private func check(_ version: ModelVersions.Version, _ target: ModelDocument) throws -> String? {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = folder.appendingPathComponent("Store.sqlite")
+        do {
+            try fill(store, version.document)
+            let migration = LightweightMigration(
+                to: try NSManagedObjectModel(document: target), configuration: nil)
+            try migration.run(at: store, options: nil)
+            let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: store)
+            return verification.isPassed ? nil : verification.findings.map(\.description).joined(separator: "; ")
+        } catch let error as CocoaError {
+            return ErrorText.describe(error)
+        }
+    }
+
+    private func fill(_ store: URL, _ document: ModelDocument) throws {
+        let model = try StoreModel(document: document).makeModel()
+        let opened = try OpenStore(creating: store.path, model: model)
+        let context = opened.makeContext()
+        defer { for store in opened.coordinator.persistentStores { try? opened.coordinator.remove(store) } }
+        try context.performAndWait {
+            MadeUpObjects(context: context, count: objects).insert(model.entities)
+            do { try context.save() } catch let error as CocoaError {
+                // Rules of validation can ask for more than can be made up; an empty store still tells of the schema.
+                Terminal.note(
+                    "note: an empty store of '\(document.name ?? "")' was migrated: \(ErrorText.describe(error))")
+                context.rollback()
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata migrate run`
+struct MigrateRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Migrates a store, and keeps a copy of it as it was.",
+        usage: "coredata migrate run [<options>] <store> --model <model>",
+        discussion: """
+            The copy is <store>.before-migration; migrate rollback puts it back. With --dry-run only a copy is \
+            migrated and checked, and taken away again.
+
+            EXAMPLES
+              coredata migrate run Library.sqlite --model Library.xcdatamodeld
+              coredata migrate run Library.sqlite --model Library.xcdatamodeld --dry-run
+            """)
+
+    @OptionGroup var input: MigrationInput
+
+    @Flag(help: "Migrate a copy, check it, and leave the store as it is.")
+    var dryRun = false
+
+    @Flag(inversion: .prefixedNo, help: "Keep a copy of the store as it was.")
+    var backup = true
+
+    func validate() throws {
+        if dryRun, !backup {
+            throw ValidationError("--dry-run leaves the store as it is: there is nothing to back up.")
+        }
+    }
+
+    func run() throws {
+        var migration = try input.migration()
+        guard try migration.plan(of: input.url) != nil else { return print("\(input.store) is of that model already") }
+        let copy = MigrationInput.backup(of: input.store)
+        if dryRun { return try rehearse(migration) }
+        if backup {
+            guard !FileManager.default.fileExists(atPath: copy.path) else {
+                throw ToolFailure(
+                    "There is a copy of an earlier migration at \(copy.path). Put it back with migrate rollback, or remove it."
+                )
+            }
+            try StoreCopying.copy(input.url, to: copy)
+        }
+        var bar = ProgressBar("Migrating", unit: "%")
+        migration.progress = { bar.update(fraction: $0, count: Int($0 * 100)) }
+        defer { bar.finish() }
+        do { try migration.run(at: input.url, options: nil) } catch {
+            if backup { StoreCopying.remove(copy) }
+            throw error
+        }
+        bar.finish()
+        print("Migrated \(input.store)\(backup ? "; as it was it is in \(copy.path)" : "")")
+    }
+
+    private func rehearse(_ migration: LightweightMigration) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent(input.url.lastPathComponent)
+        try StoreCopying.copy(input.url, to: copy)
+        try migration.run(at: copy, options: nil)
+        let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
+        for finding in verification.findings { print(finding) }
+        guard verification.isPassed else { throw ExitCode(1) }
+        print("\(input.store) can be migrated: a copy was, and is sound")
+    }
+}
+
+/// `coredata migrate rollback`
+struct MigrateRollbackCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Puts back the copy that migrate run kept.",
+        usage: "coredata migrate rollback <store>",
+        discussion: """
+            What was saved since the migration is lost.
+
+            EXAMPLES
+              coredata migrate rollback Library.sqlite
+            """)
+
+    @Argument(help: "The store's file.", completion: .file())
+    var store: String
+
+    func run() throws {
+        let copy = MigrationInput.backup(of: store)
+        guard FileManager.default.fileExists(atPath: copy.path) else {
+            throw ToolFailure("There is no copy at \(copy.path): migrate run keeps one of the store that it migrates.")
+        }
+        try StoreCopying.copy(copy, to: URL(fileURLWithPath: store))
+        StoreCopying.remove(copy)
+        print("\(store) is as it was before the migration")
+    }
+}
+
+/// Whole stores, with what belongs to them.
+enum StoreCopying {
+    static func copy(_ source: URL, to destination: URL) throws {
+        let model = NSManagedObjectModel()
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: destination, withPersistentStoreFrom: source, type: .sqlite)
+    }
+
+    /// Takes a copy away; nothing else reads it.
+    static func remove(_ url: URL) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        try? coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+    }
+}

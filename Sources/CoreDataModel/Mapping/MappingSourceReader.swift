@@ -1,0 +1,187 @@
+import CoreDataPrimitives
+import CoreDataXML
+import Foundation
+
+/// Compiles the source of a mapping model: a store of XML with objects for the model, its entity and its property
+/// mappings.
+///
+/// What the source leaves to the compiler follows from the two models that it holds: a property that both have under
+/// one
+/// name gets its values from there.
+struct MappingSourceReader {
+    private struct Item {
+        var type: String
+        var values: [String: String] = [:]
+        var links: [String: [String]] = [:]
+    }
+
+    private var items: [String: Item] = [:]
+    private var source: CompiledModel?
+    private var destination: CompiledModel?
+    private var entities: [Item] = []
+
+    static func document(from data: Data) throws(ModelFailure) -> MappingModelDocument {
+        var reader = MappingSourceReader()
+        try reader.read(data)
+        return reader.document()
+    }
+
+    // MARK: The store
+
+    private mutating func read(_ data: Data) throws(ModelFailure) {
+        var found: [String: Item] = [:]
+        do {
+            let reader = try XMLReader(data)
+            var current: (id: String, item: Item)?
+            var attribute: (name: String, text: String)?
+            while let event = try reader.next() {
+                switch event {
+                case .start(let tag):
+                    let values = Dictionary(
+                        tag.attributes.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+                    switch tag.name {
+                    case "object": current = (values["id"] ?? "", Item(type: values["type"] ?? ""))
+                    case "attribute": attribute = (values["name"] ?? "", "")
+                    case "relationship":
+                        current?.item.links[values["name"] ?? ""] =
+                            (values["idrefs"] ?? "").split(separator: " ").map(String.init)
+                    default: break
+                    }
+                case .text(let text): attribute?.text += text
+                case .end(name: "attribute"):
+                    if let attribute { current?.item.values[attribute.name] = attribute.text }
+                    attribute = nil
+                case .end(name: "object"):
+                    if let current { found[current.id] = current.item }
+                    current = nil
+                case .end, .comment: break
+                }
+            }
+        } catch {
+            throw ModelFailure(diagnostics: [Diagnostic(.error, "the mapping model cannot be read: \(error)")])
+        }
+        items = found
+        guard let model = found.values.first(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
+            throw ModelFailure(diagnostics: [Diagnostic(.error, "the file holds no mapping model")])
+        }
+        source = Self.model(model.values["sourcemodeldata"])
+        destination = Self.model(model.values["destinationmodeldata"])
+        entities = found.values.filter { $0.type == "XDDEVENTITYMAPPING" }.sorted { a, b in
+            func key(_ item: Item) -> (Int, String) {
+                (Int(item.values["mappingnumber"] ?? "") ?? 0, item.values["destinationname"] ?? "")
+            }
+            return key(a) < key(b)
+        }
+    }
+
+    private static func data(_ text: String?) -> Data? {
+        text.flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
+    }
+
+    private static func model(_ text: String?) -> CompiledModel? {
+        guard let data = data(text) else { return nil }
+        return try? ModelCompiler.compile(ElementsReader.document(from: data, file: nil))
+    }
+
+    // MARK: Mappings
+
+    private func document() -> MappingModelDocument {
+        var document = MappingModelDocument()
+        document.entities = entities.map(entity)
+        return document
+    }
+
+    private static func name(_ item: Item) -> String {
+        if let name = item.values["name"], !name.isEmpty { return name }
+        switch (item.values["sourcename"], item.values["destinationname"]) {
+        case (let source?, let destination?): return "\(source)To\(destination)"
+        case (let source?, nil): return source
+        case (nil, let destination): return destination ?? ""
+        }
+    }
+
+    private func entity(_ item: Item) -> MappingModelDocument.Entity {
+        var entity = MappingModelDocument.Entity(name: Self.name(item))
+        entity.sourceName = item.values["sourcename"]
+        entity.destinationName = item.values["destinationname"]
+        let old = entity.sourceName.flatMap { source?.entity(named: $0) }
+        let new = entity.destinationName.flatMap { destination?.entity(named: $0) }
+        entity.sourceHash = old?.versionHash
+        entity.destinationHash = new?.versionHash
+        entity.policyClassName = item.values["migrationpolicyclassname"].flatMap { $0.isEmpty ? nil : $0 }
+        if let name = entity.sourceName {
+            entity.sourceExpression = expression(item.values["sourceexpressiondata"]) ?? Self.fetch(name, item)
+        }
+        entity.attributes = properties(item, "attributemappings") { property in
+            let name = property.values["name"] ?? ""
+            return old?.property(named: name)?.attribute == nil ? nil : Self.source(name)
+        }
+        entity.relationships = properties(item, "relationshipmappings") { relationship($0, of: old) }
+        entity.type = Self.type(entity)
+        return entity
+    }
+
+    private static func type(_ entity: MappingModelDocument.Entity) -> Int {
+        if entity.policyClassName != nil { return 1 }
+        if entity.sourceName == nil { return 2 }
+        if entity.destinationName == nil { return 3 }
+        // A copy may have other relationships than its source, as a mapping model of Xcode's shows.
+        let isCopied = entity.attributes.allSatisfy { $0.valueExpression == source($0.name) }
+        return isCopied && entity.sourceName == entity.destinationName ? 4 : 5
+    }
+
+    private static func fetch(_ name: String, _ item: Item) -> String {
+        let filter = item.values["sourcefilterpredicatestring"].flatMap { $0.isEmpty ? nil : $0 } ?? "TRUEPREDICATE"
+        return
+            "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \(quoted(name)), \(quoted(filter))), $manager.sourceContext, NO)"
+    }
+
+    /// `$source.name`; keys that are words of the language are marked so that they are read as keys.
+    private static func source(_ path: String) -> String {
+        let keys = path.split(separator: ".").map { key in
+            PredicateText.reservedWords.contains(key.uppercased()) ? "#" + key : String(key)
+        }
+        return (["$source"] + keys).joined(separator: ".")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// Those that the entity mapping names, by name.
+    private func properties(
+        _ item: Item, _ link: String, _ usual: (Item) -> String?
+    ) -> [MappingModelDocument.Property] {
+        (item.links[link] ?? []).compactMap { items[$0] }.map { property in
+            MappingModelDocument.Property(
+                name: property.values["name"] ?? "",
+                valueExpression: expression(property.values["valueexpressiondata"]) ?? usual(property))
+        }.sorted { NameOrder.byCodeUnits($0.name, $1.name) }
+    }
+
+    private func expression(_ text: String?) -> String? {
+        guard let data = Self.data(text), let archive = try? KeyedArchiveReader(data) else { return nil }
+        return PredicateArchive.expression(archive.root)
+    }
+
+    /// What has become of the objects that the relationship of the same name led to.
+    private func relationship(_ item: Item, of old: CompiledEntity?) -> String? {
+        let name = item.values["name"] ?? ""
+        let path = item.values["sourcekeypath"].flatMap { $0.isEmpty ? nil : $0 } ?? name
+        guard let relationship = old?.property(named: path)?.relationship, let source else { return nil }
+        if let mapping = item.values["sourcemappingname"], !mapping.isEmpty {
+            return Self.instances("destinationInstancesForEntityMappingNamed:sourceInstances:", mapping, path)
+        }
+        let targets = source.entities[relationship.destination].subtree.map { source.entities[$0].name }
+        let mappings = entities.filter { targets.contains($0.values["sourcename"] ?? "") }
+        if mappings.count == 1 {
+            return Self.instances(
+                "destinationInstancesForEntityMappingNamed:sourceInstances:", Self.name(mappings[0]), path)
+        }
+        return Self.instances("destinationInstancesForSourceRelationshipNamed:sourceInstances:", path, path)
+    }
+
+    private static func instances(_ selector: String, _ name: String, _ path: String) -> String {
+        "FUNCTION($manager, \"\(selector)\", \(quoted(name)), \(source(path)))"
+    }
+}

@@ -1,0 +1,159 @@
+import CoreDataSQL
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+/// Stores of an older model are migrated when they are added: statements T2 to T5, T9 and T10 as programs see them.
+@Suite struct AutomaticMigrationTests {
+    private func attribute(_ name: String, _ type: NSAttributeType = .stringAttributeType) -> NSAttributeDescription {
+        let attribute = NSAttributeDescription()
+        attribute.name = name
+        attribute.attributeType = type
+        attribute.isOptional = true
+        return attribute
+    }
+
+    private func model(_ attributes: [NSAttributeDescription], unique: [[Any]] = []) -> NSManagedObjectModel {
+        let book = NSEntityDescription()
+        book.name = "Book"
+        book.properties = attributes
+        book.uniquenessConstraints = unique
+        let model = NSManagedObjectModel()
+        model.entities = [book]
+        return model
+    }
+
+    private func renamed(_ name: String, from identifier: String) -> NSAttributeDescription {
+        let attribute = attribute(name)
+        attribute.renamingIdentifier = identifier
+        return attribute
+    }
+
+    /// A store with a book of each title.
+    private func makeStore(_ model: NSManagedObjectModel, titles: [String] = ["One", "Two"]) throws -> URL {
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("Library.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for title in titles {
+                let entity = try #require(model.entitiesByName["Book"])
+                NSManagedObject(entity: entity, insertInto: context).setValue(title, forKey: "title")
+            }
+            try context.save()
+        }
+        try coordinator.remove(store)
+        return url
+    }
+
+    private static var automatic: [AnyHashable: Any] {
+        [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
+    }
+
+    private func open(
+        _ url: URL, _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = automatic
+    ) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+        return coordinator
+    }
+
+    private func failure(
+        _ url: URL, _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = automatic
+    ) throws -> CocoaError {
+        try #require(throws: CocoaError.self) { _ = try open(url, model, options) }
+    }
+
+    @Test("T3, T4: containers migrate by themselves, and objects keep their IDs")
+    func containersMigrate() throws {
+        let url = try makeStore(model([attribute("title")]))
+        let before = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        let new = model([renamed("name", from: "title"), attribute("pages", .integer32AttributeType)])
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: new)
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+        var problem: (any Error)?
+        container.loadPersistentStores { problem = $1 }
+        #expect(problem == nil)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let books = try container.viewContext.fetch(request)
+        #expect(books.map { $0.value(forKey: "name") as? String } == ["One", "Two"])
+        #expect(books.map { $0.objectID.uriRepresentation().lastPathComponent } == ["p1", "p2"])
+        let after = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(before[NSStoreUUIDKey] as? String == after[NSStoreUUIDKey] as? String)
+        #expect(new.isConfiguration(withName: nil, compatibleWithStoreMetadata: after))
+        // New objects get new keys.
+        let added = NSManagedObject(entity: try #require(new.entitiesByName["Book"]), insertInto: container.viewContext)
+        try container.viewContext.save()
+        #expect(added.objectID.uriRepresentation().lastPathComponent == "p3")
+    }
+
+    @Test("T2: without the options the store is left alone")
+    func nothingIsMigratedUnasked() throws {
+        let url = try makeStore(model([attribute("title")]))
+        let new = model([attribute("title"), attribute("isbn")])
+        #expect(try failure(url, new, nil).code == .persistentStoreIncompatibleVersionHash)
+        let error = try failure(url, new, [NSMigratePersistentStoresAutomaticallyOption: true])
+        #expect(error.code == .migrationMissingMappingModel)
+        #expect(error.localizedDescription.contains(NSInferMappingModelAutomaticallyOption))
+        _ = try open(url, model([attribute("title")]), nil)
+    }
+
+    @Test("T3: what cannot be inferred is 134140 over 134190, with what would help")
+    func whatCannotBeInferredIsTold() throws {
+        let url = try makeStore(model([attribute("title"), attribute("pages", .integer16AttributeType)]))
+        let required = attribute("isbn")
+        required.isOptional = false
+        let error = try failure(url, model([attribute("title"), required, attribute("pages", .stringAttributeType)]))
+        #expect(error.code == .migrationMissingMappingModel)
+        let inner = try #require(error.userInfo[NSUnderlyingErrorKey] as? CocoaError)
+        #expect(inner.code == .inferredMappingModel)
+        #expect(inner.userInfo["entity"] as? String == "Book")
+        let reason = try #require(inner.userInfo["reason"] as? String)
+        #expect(reason.contains("Book.isbn") && reason.contains("default value"))
+        #expect(reason.contains("Book.pages changes its type"))
+        _ = try open(url, model([attribute("title"), attribute("pages", .integer16AttributeType)]), nil)
+    }
+
+    @Test("T10: duplicates under a new constraint are 134111")
+    func duplicatesAreTold() throws {
+        let url = try makeStore(model([attribute("title")]), titles: ["One", "One"])
+        let error = try failure(url, model([attribute("title")], unique: [["title"]]))
+        #expect(error.errorCode == NSMigrationConstraintViolationError)
+        #expect(error.localizedDescription.contains("'Book'") && error.localizedDescription.contains("title"))
+        #expect(!error.localizedDescription.contains("One"))
+        _ = try open(url, model([attribute("title")]), nil)
+    }
+
+    @Test("A store that is to be read only is not migrated")
+    func readOnlyStoresAreRefused() throws {
+        let url = try makeStore(model([attribute("title")]))
+        var options = Self.automatic
+        options[NSReadOnlyPersistentStoreOption] = true
+        let error = try failure(url, model([attribute("title"), attribute("isbn")]), options)
+        #expect(error.code == .migration)
+        #expect(error.localizedDescription.contains("read only"))
+    }
+
+    @Test(
+        "T2: a store that keeps no model needs one in a bundle; versions beside the model are found",
+        .enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))
+    func versionsBesideTheModelAreFound() throws {
+        let source = Fixtures.url("grocery-dude/Model.xcdatamodeld")
+        let old = try NSManagedObjectModel.load(contentsOf: source, version: "Model")
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old)
+        try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: url))
+        let database = try SQLStore.makeDatabase(DatabaseOptions(path: url.path))
+        try database.write { try $0.execute("DELETE FROM Z_MODELCACHE") }
+        database.close()
+        let unknown = model([attribute("title")])
+        #expect(try failure(url, unknown).code == .migrationMissingSourceModel)
+        _ = try open(url, try NSManagedObjectModel.load(contentsOf: source, version: "Model 2"))
+    }
+}
