@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
         var merged = MergedIDs()
         var updated = saved.updated
         if saved.invalidatesAll { updated += registry.objects.filter(\.isStored).map(\.objectID) }
+        if !followers.isEmpty { event.mergedUpdates += updated }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
         let deleted = mergeDeletions(saved.deleted, &merged)

@@ -155,6 +155,7 @@ extension NSManagedObjectContext {
         event = ChangeEvent()
         keptUndoManager?.removeAllActions(withTarget: self)
         retained = []
+        followers.forEach { $0.contextDidReset() }
         guard !ids.isEmpty else { return }
         NotificationCenter.default.post(
             name: ContextNotification.objectsDidChange.name, object: self,

@@ -179,6 +179,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var absorbed: [(temporaryKey: Int64, survivor: NSManagedObject)] = []
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
+    /// Who is told of events beyond what notifications tell.
+    final var followers = ChangeFollowers()
     /// The home of the object that was last asked for by its ID, or made of a row.
     final var lastHome: ObjectHome? {
         didSet { uncountedLastHome = lastHome.map { .passUnretained($0) } }
@@ -309,6 +311,8 @@ struct ChangeEvent {
     var invalidated: [NSManagedObject] = []
     /// Inserted by another context, and made known to this one.
     var mergedInsertions: [NSManagedObject] = []
+    /// Rows that another context changed, also of objects that this one does not know; noted for followers only.
+    var mergedUpdates: [NSManagedObjectID] = []
     /// Deleted before, and not any more.
     var restored: [NSManagedObject] = []
     /// What undo needs of the objects that leave; recorded while there is an undo manager.
@@ -323,6 +327,6 @@ struct ChangeEvent {
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty && restored.isEmpty
+            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && restored.isEmpty
     }
 }
