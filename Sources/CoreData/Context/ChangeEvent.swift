@@ -9,6 +9,8 @@ struct ChangeEvent {
     var observed: [NSManagedObject] = []
     /// Inserted by another context, and made known to this one.
     var mergedInsertions: [NSManagedObject] = []
+    /// Rows that another context changed, also of objects that this one does not know; noted for followers only.
+    var mergedUpdates: [NSManagedObjectID] = []
     /// Deleted before, and not any more.
     var restored: [NSManagedObject] = []
     /// What undo needs of the objects that leave; recorded while there is an undo manager.
@@ -23,6 +25,6 @@ struct ChangeEvent {
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty && restored.isEmpty && observed.isEmpty
+            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && restored.isEmpty && observed.isEmpty
     }
 }

@@ -96,12 +96,16 @@ extension NSManagedObjectContext {
         if registry.recordsUndo { registerUndo(of: finished) }
         let observations = registry.observations
         let observed = observations == nil ? [] : observedChanges(in: finished)
-        if ContextNotification.objectsDidChange.isWanted, let userInfo = userInfo(of: finished) {
+        let userInfo = ContextNotification.objectsDidChange.isWanted ? userInfo(of: finished) : nil
+        if userInfo != nil || !followers.isEmpty {
             finished.forEachObject { $0.flags.subtract(.event) }
             // What observers change belongs to the next event, which they may end: they may save, too.
             isProcessing = false
-            NotificationCenter.default.post(
-                name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
+            if let userInfo {
+                NotificationCenter.default.post(
+                    name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
+            }
+            followers.forEach { $0.contextDidChange(finished) }
             finished.forEachObject { if $0.flags.isDisjoint(with: .event) { forgetEventValues(of: $0) } }
         } else {
             finished.forEachObject {

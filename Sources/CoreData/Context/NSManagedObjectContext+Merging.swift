@@ -46,6 +46,7 @@ extension NSManagedObjectContext {
         var updated = registry.objects(saved.updatedKeys)
         updated += saved.updated.compactMap { registeredObject(for: $0) }
         if saved.invalidatesAll { updated += registry.objects }
+        if !followers.isEmpty { event.mergedUpdates += saved.updatedIDs(in: coordinator) }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
         let deleted = mergeDeletions(saved.deleted, &merged)

@@ -103,6 +103,7 @@ extension NSManagedObjectContext {
         event = ChangeEvent()
         keptUndoManager?.removeAllActions(withTarget: self)
         retained = []
+        followers.forEach { $0.contextDidReset() }
         if !ids.isEmpty {
             NotificationCenter.default.post(
                 name: ContextNotification.objectsDidChange.name, object: self,

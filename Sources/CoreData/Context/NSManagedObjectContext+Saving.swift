@@ -125,6 +125,7 @@ extension NSManagedObjectContext {
         saved.updated.forEachHeld { $0.didSave() }
         saved.deleted.forEachHeld { $0.didSave() }
         detach(saved.deleted)
+        followers.forEach { $0.contextDidSave() }
         postDidSave(saved)
         saved.deleted.forEachHeld { $0.leaveRelations() }
     }
@@ -211,6 +212,7 @@ extension NSManagedObjectContext {
             object.primaryKey = key
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
+        followers.forEach { $0.contextDidSave() }
     }
 
     /// The objects of the range, which have got their keys, are known under them from now on; those without a temporary key

@@ -4,11 +4,13 @@ import Foundation
 struct StoredKey: Sendable {
     let store: Int32
     let root: Int32
+    let entity: Int32
     let primaryKey: Int64
 
     init(_ object: NSManagedObject) {
         store = object.storeIndex
         root = Int32(truncatingIfNeeded: object.home.root)
+        entity = Int32(truncatingIfNeeded: object.runtime.ordinal)
         primaryKey = object.primaryKey
     }
 }
@@ -48,6 +50,19 @@ struct SavedIDs: Sendable {
         } else {
             self.init(userInfo, in: coordinator)
         }
+    }
+
+    /// The IDs of all that was updated, made for the coordinator's stores.
+    func updatedIDs(in coordinator: NSPersistentStoreCoordinator?) -> [NSManagedObjectID] {
+        guard let coordinator, !updatedKeys.isEmpty else { return updated }
+        let entities = coordinator.runtime.entities
+        let stores = coordinator.attachedStores
+        return updated
+            + updatedKeys.compactMap { key in
+                stores.first { $0.index == key.store }.map {
+                    NSManagedObjectID(runtime: entities[Int(key.entity)], primaryKey: key.primaryKey, store: $0)
+                }
+            }
     }
 
     /// Whether nobody took objects out of what was posted before he handed it on.

@@ -124,7 +124,7 @@ struct ObjectSorter {
         objects = keyed.map(\.object)
     }
 
-    private func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Operand {
+    func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Operand {
         var operand = Operand.object(object)
         for key in sort.keyPath {
             guard case .object(let owner) = operand else { return .null }

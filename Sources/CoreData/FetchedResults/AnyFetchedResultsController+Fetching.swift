@@ -1,0 +1,96 @@
+import CoreDataStore
+import Foundation
+
+// From the store to rows in sections.
+extension AnyFetchedResultsController {
+    final func fetchRows(
+        _ translation: FetchTranslation, _ order: FetchedOrder, _ dependencies: FetchedDependencies
+    ) throws -> FetchedRows {
+        var objects = try fetchObjects(translation.request)
+        try overlayRelated(&objects, translation, dependencies)
+        return FetchedRows(
+            objects, sections: try sections(of: objects, translation, order), order: order, controller: self)
+    }
+
+    /// What the store says of rows is not so where unsaved changes of related objects say otherwise.
+    private func overlayRelated(
+        _ objects: inout [NSManagedObject], _ translation: FetchTranslation, _ dependencies: FetchedDependencies
+    ) throws {
+        let context = managedObjectContext
+        guard !dependencies.isEmpty, context.hasChanges, translation.request.fetchLimit == 0,
+            translation.request.fetchOffset == 0
+        else { return }
+        let related = (context.updatedList + context.insertedList).filter {
+            $0.hasChanges && !$0.isDeleted && dependencies.include($0.runtime)
+        }
+        var owners: Set<NSManagedObject> = []
+        for object in related { owners.formUnion(dependencies.owners(of: object) ?? []) }
+        owners = owners.filter { translation.includes($0) }
+        guard !owners.isEmpty else { return }
+        objects.removeAll { owners.contains($0) }
+        objects += owners.filter { isMember($0, translation) }
+        try ObjectSorter(sorts: translation.sorts).sort(&objects)
+    }
+
+    /// Names and sizes of the sections, in order.
+    private func sections(
+        of objects: [NSManagedObject], _ translation: FetchTranslation, _ order: FetchedOrder
+    ) throws -> [(name: String, count: Int)] {
+        guard sectionNameKeyPath != nil else { return [("", objects.count)] }
+        if let counted = countedSections(translation, order), counted.reduce(0, { $0 + $1.count }) == objects.count {
+            return counted
+        }
+        var sections: [(name: String, count: Int)] = []
+        var known: Set<String> = []
+        for (index, object) in objects.enumerated() {
+            let name = order.sectionName(of: object)
+            if let last = sections.last, last.name == name {
+                sections[sections.count - 1].count += 1
+            } else if known.insert(name).inserted {
+                sections.append((name, 1))
+            } else {
+                throw CoreDataErrors.invalidRequest(
+                    "(NSFetchedResultsController) The fetched object at index \(index) has an out of order section name "
+                        + "'\(name)'. Objects must be sorted by section name: make '\(sectionNameKeyPath ?? "")' the key of "
+                        + "the first sort descriptor.")
+            }
+        }
+        return sections
+    }
+
+    /// The sections as the store counts them, where the rows themselves are not read; `nil` where it cannot.
+    private func countedSections(
+        _ translation: FetchTranslation, _ order: FetchedOrder
+    ) -> [(name: String, count: Int)]? {
+        let request = translation.request
+        guard let path = sectionNameKeyPath, request.fetchBatchSize > 0 || !request.includesPropertyValues,
+            order.isSortedBySectionName, let first = translation.sorts.first, first.comparison == .literal,
+            request.fetchLimit == 0, request.fetchOffset == 0, !managedObjectContext.hasChanges,
+            managedObjectContext.parent == nil, let firstDescriptor = request.sortDescriptors?.first
+        else { return nil }
+        let count = NSExpressionDescription()
+        count.name = "count"
+        count.expression = NSExpression(forFunction: "count:", arguments: [NSExpression.expressionForEvaluatedObject()])
+        count.expressionResultType = .integer64AttributeType
+        let grouped = NSFetchRequest<NSDictionary>(request)
+        grouped.resultType = .dictionaryResultType
+        grouped.propertiesToFetch = [path, count]
+        grouped.propertiesToGroupBy = [path]
+        grouped.sortDescriptors = [firstDescriptor]
+        grouped.fetchBatchSize = 0
+        grouped.relationshipKeyPathsForPrefetching = nil
+        guard let groups = try? managedObjectContext.fetch(grouped) else { return nil }
+        var sections: [(name: String, count: Int)] = []
+        for group in groups {
+            guard let count = (group["count"] as? NSNumber)?.intValue else { return nil }
+            let name = FetchedOrder.name(of: group[path])
+            // Nil and empty texts stand next to each other, and are one section.
+            if sections.last?.name == name {
+                sections[sections.count - 1].count += count
+            } else {
+                sections.append((name, count))
+            }
+        }
+        return Set(sections.map(\.name)).count == sections.count ? sections : nil
+    }
+}

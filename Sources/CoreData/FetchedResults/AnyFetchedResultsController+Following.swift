@@ -1,0 +1,159 @@
+import CoreDataStore
+import Foundation
+
+// From an event of the context to what the delegate is told.
+extension AnyFetchedResultsController: ChangeFollower {
+    final func contextDidChange(_ event: ChangeEvent) {
+        guard rows != nil, let translation else { return }
+        guard delegate != nil else {
+            isBehind = true
+            return
+        }
+        var rest: [NSManagedObject] = []
+        for list in event.lists { note(list, translation, &rest) }
+        // What another context changed may match now, though nobody here has looked at it.
+        for id in event.mergedUpdates where isOfInterest(id, translation) {
+            note([managedObjectContext.object(with: id)], translation, &rest)
+        }
+        // Rows that were changed again since the event stand where nobody expects them.
+        for list in managedObjectContext.event.lists { note(list, translation, &rest) }
+        noteOwners(of: rest)
+        guard !isTelling else { return }
+        follow()
+    }
+
+    final func contextDidSave() {
+        guard !temporary.isEmpty, delegate != nil, rows != nil else { return }
+        let saved = temporary.filter { !$0.hasTemporaryKey }
+        guard !saved.isEmpty else { return }
+        temporary.removeAll { !$0.hasTemporaryKey }
+        tellNewIDs(saved)
+    }
+
+    final func contextDidReset() {
+        // The objects are of no use any more: nothing is followed until the next fetch.
+        translation = nil
+        touched = []
+        isChanged = [:]
+    }
+
+    // MARK: What is looked at
+
+    private func isOfInterest(_ id: NSManagedObjectID, _ translation: FetchTranslation) -> Bool {
+        guard !id.isTemporaryID || managedObjectContext.parent != nil,
+            let runtime = managedObjectContext.persistentStoreCoordinator?.runtime.entity(named: id.runtime.name)
+        else { return false }
+        return translation.entity.compiled.subtree.contains(runtime.ordinal) || dependencies?.include(runtime) ?? false
+    }
+
+    /// Takes note of those that are of the request's entity; adds those to `rest` on which rows depend.
+    private func note(
+        _ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject]
+    ) {
+        objects.forEachHeld { object in
+            if translation.includes(object) { touch(object, isChanged: true) }
+            if let dependencies, !dependencies.isEmpty, dependencies.include(object.runtime) { rest.append(object) }
+        }
+    }
+
+    private func noteOwners(of objects: [NSManagedObject]) {
+        guard let dependencies else { return }
+        var known: Set<ObjectIdentifier> = []
+        for object in objects where known.insert(ObjectIdentifier(object)).inserted {
+            guard let owners = dependencies.owners(of: object) else {
+                isBehind = true
+                continue
+            }
+            for owner in owners where translation?.includes(owner) ?? false { touch(owner, isChanged: false) }
+        }
+    }
+
+    private func touch(_ object: NSManagedObject, isChanged changed: Bool) {
+        if let known = isChanged[ObjectIdentifier(object)] {
+            isChanged[ObjectIdentifier(object)] = known || changed
+        } else {
+            isChanged[ObjectIdentifier(object)] = changed
+            touched.append(object)
+        }
+    }
+
+    // MARK: What comes of it
+
+    /// Brings the rows up to date and tells; what the delegate changes meanwhile comes after it.
+    private func follow() {
+        isTelling = true
+        defer { isTelling = false }
+        var rounds = 0
+        while !touched.isEmpty || isBehind, rounds < 1000 {
+            rounds += 1
+            let (objects, changed) = (touched, isChanged)
+            touched = []
+            isChanged = [:]
+            let changes = changes(objects, changed)
+            guard !changes.isEmpty else { continue }
+            forgetList()
+            temporary += changes.inserted.lazy.map(\.object).filter(\.hasTemporaryKey)
+            tell(changes)
+        }
+    }
+
+    private func changes(_ objects: [NSManagedObject], _ changed: [ObjectIdentifier: Bool]) -> FetchedChanges {
+        guard let rows, let translation else { return FetchedChanges() }
+        let hasWindow = translation.request.fetchLimit > 0 || translation.request.fetchOffset > 0
+        guard !isBehind, !hasWindow else {
+            isBehind = false
+            return refetched(translation) { changed[ObjectIdentifier($0)] ?? false }
+        }
+        return rows.change(
+            objects.map {
+                FetchedRows.Examined(
+                    object: $0, isMember: isMember($0, translation), isChanged: changed[ObjectIdentifier($0)] ?? false)
+            })
+    }
+
+    /// Compares the rows with those of a new fetch.
+    private func refetched(
+        _ translation: FetchTranslation, _ isChanged: (NSManagedObject) -> Bool
+    ) -> FetchedChanges {
+        guard let rows, let dependencies else { return FetchedChanges() }
+        do {
+            let new = try fetchRows(translation, rows.order, dependencies)
+            let changes = FetchedPicture.changes(from: FetchedPicture(rows), to: new, isChanged: isChanged)
+            self.rows = new
+            return changes
+        } catch {
+            CoreDataLog.general.error(
+                "The results of a fetched results controller could not be fetched again: \(error.localizedDescription)")
+            return FetchedChanges()
+        }
+    }
+
+    final func isMember(_ object: NSManagedObject, _ translation: FetchTranslation) -> Bool {
+        func isThere() -> Bool {
+            object.flags.contains(.registered) && object.home.registryAddress == managedObjectContext.registryAddress
+                && object.flags.isDisjoint(with: [.deleted, .inaccessible])
+        }
+        guard isThere() else { return false }
+        do {
+            guard try translation.matches(object) else { return false }
+        } catch {
+            CoreDataLog.general.error(
+                "\(object.objectID) cannot be told to match, and counts as not matching: \(error.localizedDescription)")
+            return false
+        }
+        // To look at it may have shown that its row is gone.
+        guard isThere() else { return false }
+        guard accepts(object) else {
+            CoreDataLog.general.error("\(object.objectID) is no \(Swift.type(of: self)) result, and is left out.")
+            return false
+        }
+        return true
+    }
+}
+
+extension ChangeEvent {
+    /// Everything that an event touched, by what happened to it.
+    var lists: [[NSManagedObject]] {
+        [inserted, updated, deleted, refreshed, invalidated, mergedInsertions, restored]
+    }
+}

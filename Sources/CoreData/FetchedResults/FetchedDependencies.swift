@@ -1,0 +1,129 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataStore
+import Foundation
+
+/// What a request looks at beyond its own objects: `author.name` in a predicate makes a book's row depend on its author.
+///
+/// A changed author leads back to books through the inverse relationship. Where a relationship has none, nobody knows which rows
+/// depend on the object: then all are fetched again.
+struct FetchedDependencies {
+    /// Which objects matter, and how they lead back: the inverse of each relationship on the way, the last first.
+    private struct Dependency {
+        let destination: CompiledEntity
+        /// `nil` where a relationship has no inverse.
+        let back: [Int]?
+    }
+
+    private var dependencies: [Dependency] = []
+
+    init(_ translation: FetchTranslation, sectionPath: String?, in model: ModelRuntime) {
+        var paths = PathCollector()
+        if let predicate = translation.request.predicate?.node { paths.visit(predicate) }
+        var keyPaths = paths.paths + translation.sorts.map(\.keyPath)
+        if let sectionPath { keyPaths.append(sectionPath.split(separator: ".").map(String.init)) }
+        var known: Set<[String]> = []
+        for path in keyPaths {
+            // `books.@sum.pages` looks at pages of books.
+            let keys = path.filter { !$0.hasPrefix("@") }
+            var entity = translation.entity
+            var back: [Int]? = []
+            // Where the last key leads, its owner knows.
+            for (index, key) in keys.dropLast().enumerated() {
+                guard let slot = entity.slot(forKey: key), let relationship = entity.slots[slot].relationship else {
+                    break
+                }
+                entity = model.entities[relationship.destination]
+                back = relationship.inverseSlot.flatMap { inverse in back.map { [inverse] + $0 } }
+                if known.insert(Array(keys[...index])).inserted {
+                    dependencies.append(Dependency(destination: entity.compiled, back: back))
+                }
+            }
+        }
+    }
+
+    var isEmpty: Bool { dependencies.isEmpty }
+
+    /// Whether rows may depend on objects of the entity.
+    func include(_ entity: EntityRuntime) -> Bool {
+        dependencies.contains { $0.destination.subtree.contains(entity.ordinal) }
+    }
+
+    /// The objects whose rows depend on this one; `nil` where nobody knows them.
+    func owners(of object: NSManagedObject) -> [NSManagedObject]? {
+        var owners: [NSManagedObject] = []
+        for dependency in dependencies where dependency.destination.subtree.contains(object.runtime.ordinal) {
+            guard let back = dependency.back else { return nil }
+            var level = [object]
+            for slot in back {
+                level = level.flatMap { object -> [NSManagedObject] in
+                    guard object.registry != nil, !object.flags.contains(.inaccessible) else { return [] }
+                    guard object.runtime.slots[slot].isToMany else { return object.toOne(slot).map { [$0] } ?? [] }
+                    return object.knownMembers(slot).members
+                }
+            }
+            owners += level
+        }
+        return owners
+    }
+}
+
+/// The key paths in a predicate, from the object that it is about.
+private struct PathCollector {
+    private(set) var paths: [[String]] = []
+    private var variables: [String: [String]] = [:]
+
+    mutating func visit(_ node: PredicateNode) {
+        switch node {
+        case .constant, .block: break
+        case .comparison(let comparison):
+            visit(comparison.left)
+            visit(comparison.right)
+        case .and(let nodes), .or(let nodes): for node in nodes { visit(node) }
+        case .not(let node): visit(node)
+        }
+    }
+
+    private mutating func visit(_ expression: ExpressionNode) {
+        switch expression {
+        case .constant, .evaluatedObject, .variable, .anyKey: break
+        case .keyPath(let operand, _):
+            if let path = path(of: expression) { paths.append(path) }
+            visit(operand)
+        case .function(_, let arguments), .aggregate(let arguments): for argument in arguments { visit(argument) }
+        case .message(let target, _, let arguments): for argument in [target] + arguments { visit(argument) }
+        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):
+            visit(a)
+            visit(b)
+        case .subquery(let collection, let variable, let predicate):
+            visit(collection)
+            let outer = variables[variable]
+            variables[variable] = path(of: collection)
+            visit(predicate)
+            variables[variable] = outer
+        case .conditional(let predicate, let a, let b):
+            visit(predicate)
+            visit(a)
+            visit(b)
+        case .assignment(_, let value): visit(value)
+        case .fetch(let request, let context, _):
+            visit(request)
+            visit(context)
+        case .block(let block): for argument in block.arguments { visit(argument) }
+        }
+    }
+
+    /// The path from the object; `nil` for what does not begin there.
+    private func path(of expression: ExpressionNode) -> [String]? {
+        switch expression {
+        case .evaluatedObject: []
+        case .variable(let name): variables[name]
+        case .keyPath(let operand, let keys):
+            path(of: operand).map { $0 + keys.filter { $0 != "self" && $0 != "SELF" } }
+        // What is taken out of a collection is looked at as the whole.
+        case .function(_, let arguments): arguments.first.flatMap(path)
+        case .subquery(let collection, _, _): path(of: collection)
+        default: nil
+        }
+    }
+}

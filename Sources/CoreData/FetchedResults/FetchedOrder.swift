@@ -1,0 +1,99 @@
+import CoreDataPredicate
+import CoreDataStore
+import Foundation
+
+/// In which order rows stand, and in which sections.
+struct FetchedOrder {
+    /// What an object is sorted by, read once.
+    struct Keys {
+        fileprivate let values: [Operand]
+    }
+
+    let sectionPath: String?
+    private let sorter: ObjectSorter
+    /// Whether the model knows every key of the section's path: then it is read without key-value coding.
+    private let sectionKeys: [String]?
+
+    /// Whether the name of a section alone tells its place among the others.
+    let isSortedBySectionName: Bool
+
+    /// - Throws: an error for a section key path through a to-many relationship.
+    init(_ translation: FetchTranslation, sectionPath: String?, in model: ModelRuntime) throws {
+        sorter = ObjectSorter(sorts: translation.sorts)
+        self.sectionPath = sectionPath
+        guard let sectionPath else {
+            sectionKeys = nil
+            isSortedBySectionName = true
+            return
+        }
+        let keys = sectionPath.split(separator: ".").map(String.init)
+        isSortedBySectionName = translation.sorts.first?.keyPath == keys
+        var entity: EntityRuntime? = translation.entity
+        var isModelled = !keys.isEmpty
+        for key in keys {
+            guard let owner = entity, let slot = owner.slot(forKey: key) else {
+                isModelled = false
+                break
+            }
+            if owner.slots[slot].isToMany {
+                throw CoreDataErrors.invalidRequest(
+                    "The sectionNameKeyPath '\(sectionPath)' leads through the to-many relationship '\(key)' of entity "
+                        + "'\(owner.name)'; an object is in one section.")
+            }
+            entity = owner.slots[slot].relationship.map { model.entities[$0.destination] }
+        }
+        sectionKeys = isModelled && entity == nil ? keys : nil
+    }
+
+    var hasSorts: Bool { !sorter.sorts.isEmpty }
+
+    // MARK: Order
+
+    func keys(of object: NSManagedObject) -> Keys {
+        Keys(values: sorter.sorts.map { (try? sorter.value($0, of: object)) ?? .null })
+    }
+
+    /// Negative where the object with the keys comes before the other, zero where neither does.
+    func compare(_ keys: Keys, _ other: NSManagedObject) -> Int {
+        for (index, sort) in sorter.sorts.enumerated() {
+            let value = (try? sorter.value(sort, of: other)) ?? .null
+            let order = OperandSorting.order(keys.values[index], value, by: sort.comparison)
+            if order != 0 { return sort.isAscending ? order : -order }
+        }
+        return 0
+    }
+
+    func compare(_ a: Keys, _ b: Keys) -> Int {
+        for (index, sort) in sorter.sorts.enumerated() {
+            let order = OperandSorting.order(a.values[index], b.values[index], by: sort.comparison)
+            if order != 0 { return sort.isAscending ? order : -order }
+        }
+        return 0
+    }
+
+    // MARK: Sections
+
+    /// In which section the object belongs; empty where there are none.
+    func sectionName(of object: NSManagedObject) -> String {
+        guard let sectionPath else { return "" }
+        guard let sectionKeys else { return Self.name(of: object.value(forKeyPath: sectionPath)) }
+        var operand = Operand.object(object)
+        for key in sectionKeys {
+            guard case .object(let owner) = operand else { return "" }
+            operand = (try? owner.predicateOperand(forKey: key)) ?? .null
+        }
+        if case .value(.string(let name)) = operand { return name }
+        return Self.name(of: OperandBridging.any(from: operand))
+    }
+
+    /// The value as the name of a section.
+    static func name(of value: Any?) -> String {
+        switch value {
+        case nil, is NSNull: ""
+        case let name as String: name
+        case let number as NSNumber: number.stringValue
+        case let url as URL: url.absoluteString
+        case let value?: "\(value)"
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+
+/// What a list shows: sections and their items by identifiers, each of which is there once.
+///
+///     var snapshot = NSDiffableDataSourceSnapshot<String, UUID>()
+///     snapshot.appendSections(["Dairy"])
+///     snapshot.appendItems([milk, butter])
+///     snapshot.insertItems([cream], beforeItem: butter)
+///     snapshot.itemIdentifiers                                // [milk, cream, butter]
+///
+/// On Apple's platforms it belongs to UIKit and AppKit; here it is what ``NSFetchedResultsControllerDelegate`` is told of.
+/// Finding a section or an item's section takes a step, finding an item's index one for each item of its section.
+public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, ItemIdentifierType: Hashable> {
+    var content = SnapshotContent<SectionIdentifierType, ItemIdentifierType>()
+
+    /// Makes a snapshot without sections.
+    public init() {}
+
+    /// Makes a snapshot of what a delegate was given.
+    ///
+    ///     let snapshot = NSDiffableDataSourceSnapshot<String, NSManagedObjectID>(reference)
+    ///
+    /// Differs from Apple: there, `reference as NSDiffableDataSourceSnapshot<…>` does it; no class becomes a structure by a cast
+    /// elsewhere.
+    ///
+    /// - Precondition: the identifiers are of these types.
+    public init(_ reference: NSDiffableDataSourceSnapshotReference) {
+        func cast<T>(_ identifier: AnyHashable, _ type: T.Type) -> T {
+            guard let value = identifier.base as? T else {
+                preconditionFailure(
+                    "The snapshot's identifier '\(identifier)' is a \(Swift.type(of: identifier.base)), no \(T.self).")
+            }
+            return value
+        }
+        content = reference.content.map(
+            { cast($0, SectionIdentifierType.self) }, { cast($0, ItemIdentifierType.self) })
+    }
+
+    // MARK: What there is
+
+    public var numberOfItems: Int { content.itemCount }
+    public var numberOfSections: Int { content.sections.count }
+    /// The sections in order.
+    public var sectionIdentifiers: [SectionIdentifierType] { content.sections }
+    /// The items of all sections in order.
+    public var itemIdentifiers: [ItemIdentifierType] { content.allItems }
+    /// The sections that were marked by `reloadSections(_:)`.
+    public var reloadedSectionIdentifiers: [SectionIdentifierType] { content.reloadedSections }
+    /// The items that were marked by `reloadItems(_:)`, and those that a controller says have changed.
+    public var reloadedItemIdentifiers: [ItemIdentifierType] { content.reloadedItems }
+    /// The items that were marked by `reconfigureItems(_:)`.
+    public var reconfiguredItemIdentifiers: [ItemIdentifierType] { content.reconfiguredItems }
+
+    /// - Precondition: the section is there.
+    public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int {
+        content.items(of: identifier).count
+    }
+
+    /// - Precondition: the section is there.
+    public func itemIdentifiers(inSection identifier: SectionIdentifierType) -> [ItemIdentifierType] {
+        content.items(of: identifier)
+    }
+
+    /// The section that has the item; `nil` where none has.
+    public func sectionIdentifier(containingItem identifier: ItemIdentifierType) -> SectionIdentifierType? {
+        content.section(of: identifier)
+    }
+
+    /// The item's place among all items.
+    public func indexOfItem(_ identifier: ItemIdentifierType) -> Int? { content.itemIndex(of: identifier) }
+    /// The section's place among the sections.
+    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? { content.sectionIndex(of: identifier) }
+
+    // MARK: Items
+
+    /// Adds items at the end of a section; of the last one without a name.
+    ///
+    /// - Precondition: none of the items is there yet, and there is a section.
+    public mutating func appendItems(
+        _ identifiers: [ItemIdentifierType], toSection sectionIdentifier: SectionIdentifierType? = nil
+    ) {
+        content.append(identifiers, to: sectionIdentifier)
+    }
+
+    public mutating func insertItems(
+        _ identifiers: [ItemIdentifierType], beforeItem beforeIdentifier: ItemIdentifierType
+    ) {
+        content.insert(identifiers, beside: beforeIdentifier, after: false)
+    }
+
+    public mutating func insertItems(_ identifiers: [ItemIdentifierType], afterItem afterIdentifier: ItemIdentifierType)
+    {
+        content.insert(identifiers, beside: afterIdentifier, after: true)
+    }
+
+    /// Takes out those of the items that are there.
+    public mutating func deleteItems(_ identifiers: [ItemIdentifierType]) { content.delete(identifiers) }
+
+    /// Takes out every item, and every section.
+    public mutating func deleteAllItems() { content.deleteAll() }
+
+    public mutating func moveItem(
+        _ identifier: ItemIdentifierType, beforeItem toIdentifier: ItemIdentifierType
+    ) {
+        content.move(identifier, beside: toIdentifier, after: false)
+    }
+
+    public mutating func moveItem(_ identifier: ItemIdentifierType, afterItem toIdentifier: ItemIdentifierType) {
+        content.move(identifier, beside: toIdentifier, after: true)
+    }
+
+    /// Marks items to be shown anew.
+    public mutating func reloadItems(_ identifiers: [ItemIdentifierType]) { content.reload(identifiers) }
+    /// Marks items to be shown anew in what shows them already.
+    public mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) { content.reconfigure(identifiers) }
+
+    // MARK: Sections
+
+    /// - Precondition: none of the sections is there yet.
+    public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { content.appendSections(identifiers) }
+
+    public mutating func insertSections(
+        _ identifiers: [SectionIdentifierType], beforeSection toIdentifier: SectionIdentifierType
+    ) {
+        content.insertSections(identifiers, beside: toIdentifier, after: false)
+    }
+
+    public mutating func insertSections(
+        _ identifiers: [SectionIdentifierType], afterSection toIdentifier: SectionIdentifierType
+    ) {
+        content.insertSections(identifiers, beside: toIdentifier, after: true)
+    }
+
+    /// Takes out those of the sections that are there, with their items.
+    public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) { content.deleteSections(identifiers) }
+
+    public mutating func moveSection(
+        _ identifier: SectionIdentifierType, beforeSection toIdentifier: SectionIdentifierType
+    ) {
+        content.moveSection(identifier, beside: toIdentifier, after: false)
+    }
+
+    public mutating func moveSection(
+        _ identifier: SectionIdentifierType, afterSection toIdentifier: SectionIdentifierType
+    ) {
+        content.moveSection(identifier, beside: toIdentifier, after: true)
+    }
+
+    /// Marks sections to be shown anew.
+    public mutating func reloadSections(_ identifiers: [SectionIdentifierType]) { content.reloadSections(identifiers) }
+}
+
+extension NSDiffableDataSourceSnapshot: Sendable where SectionIdentifierType: Sendable, ItemIdentifierType: Sendable {}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// Shows the objects of a request as a list that stays as the context has it: sorted, in sections, with every change told.
+///
+///     let request = NSFetchRequest<Item>(entityName: "Item")
+///     request.sortDescriptors = [NSSortDescriptor(key: "aisle.name", ascending: true), NSSortDescriptor(key: "name", ascending: true)]
+///     let list = NSFetchedResultsController(
+///         fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "aisle.name", cacheName: nil)
+///     list.delegate = screen
+///     try list.performFetch()         // SELECT … FROM ZITEM t0 LEFT OUTER JOIN ZAISLE … ORDER BY t1.ZNAME, t0.ZNAME
+///     list.sections?.first?.name      // "Bakery"
+///     list.object(at: IndexPath(row: 0, section: 0)).name = "Rye bread"
+///     // at the end of the event: the delegate is told that the row changed or moved
+///
+/// Changes show before they are saved; what other contexts saved shows when it is merged into the context. The cost of a change
+/// grows with what changed, not with the number of rows. Use the controller on its context's queue.
+///
+/// A request with a `fetchLimit` or `fetchOffset` is fetched again with every change that may matter to it: the row behind the
+/// limit is not known otherwise.
+///
+/// Differs from Apple: objects come, go and move also where a change of a related object is the reason (`author.name` in the
+/// predicate or the order), and where another context changed an object that this one does not know.
+open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetchedResultsController {
+    /// Makes a controller; nothing is fetched until ``AnyFetchedResultsController/performFetch()``.
+    ///
+    /// - Parameters:
+    ///   - fetchRequest: a request for objects, with sort descriptors.
+    ///   - sectionNameKeyPath: what names the section of an object. Objects of one section must be sorted next to each other:
+    ///     most often it is the first sort descriptor's key.
+    ///   - cacheName: the name of a file that keeps the sections from launch to launch; see ``deleteCache(withName:)``.
+    public init(
+        fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
+        sectionNameKeyPath: String?, cacheName: String?
+    ) {
+        super.init(
+            request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
+    }
+
+    /// What is fetched. Set its properties and call `performFetch()` again to see something else.
+    public final var fetchRequest: NSFetchRequest<ResultType> {
+        // The very request that the initialiser took.
+        Unmanaged.fromOpaque(Unmanaged.passUnretained(request).toOpaque()).takeUnretainedValue()
+    }
+
+    /// All objects in order; `nil` before the first fetch. Made anew after a change: O(n).
+    public final var fetchedObjects: [ResultType]? {
+        // Arrays of references are one, whatever their static type; each element is of the class.
+        unsafeBitCast(list, to: [ResultType]?.self)
+    }
+
+    /// The object at that place.
+    ///
+    /// - Precondition: there is one.
+    public final func object(at indexPath: IndexPath) -> ResultType {
+        unsafeBitCast(foundObject(at: indexPath), to: ResultType.self)
+    }
+
+    /// The place of the object; `nil` for one that is not among the results.
+    public final func indexPath(forObject object: ResultType) -> IndexPath? {
+        let object = unsafeBitCast(object, to: AnyObject.self)
+        return (object as? NSManagedObject).flatMap { rows?.place(of: $0)?.indexPath }
+    }
+
+    override final func fetchObjects(_ request: AnyFetchRequest) throws -> [NSManagedObject] {
+        unsafeBitCast(
+            try managedObjectContext.fetch(NSFetchRequest<ResultType>(request)), to: [NSManagedObject].self)
+    }
+
+    override final func accepts(_ object: NSManagedObject) -> Bool {
+        guard let wanted = (ResultType.self as Any) as? AnyClass, wanted != NSManagedObject.self else { return true }
+        return object is ResultType
+    }
+}

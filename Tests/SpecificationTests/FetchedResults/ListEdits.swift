@@ -1,0 +1,104 @@
+import CoreData
+import Foundation
+import TestSupport
+
+/// Edits of every kind to books, and to authors and tags that lists of books look at; equal for equal seeds.
+struct ListEdits {
+    var numbers: SeededNumbers
+    private let context: NSManagedObjectContext
+    private let sibling: NSManagedObjectContext
+    private var count = 0
+
+    init(seed: UInt64, context: NSManagedObjectContext, sibling: NSManagedObjectContext) {
+        numbers = SeededNumbers(seed: seed)
+        self.context = context
+        self.sibling = sibling
+        for context in [context, sibling] { context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
+    }
+
+    /// One event with one edit or several, or something that befalls the whole context.
+    mutating func step(undoes: Bool) throws {
+        switch numbers.below(24) {
+        case 0, 1: try context.save()
+        case 2: context.rollback()
+        case 3 where undoes: context.undo()
+        case 4 where undoes: context.redo()
+        case 5...8 where !undoes: try editElsewhere()
+        case 9:
+            for book in try context.all("Book") where numbers.chance(4) {
+                context.refresh(book, mergeChanges: numbers.chance(2))
+            }
+        case 10: for _ in 0..<numbers.below(12) { try edit(context) }
+        case 11: try swapShelves()
+        default: try edit(context)
+        }
+        context.processPendingChanges()
+    }
+
+    /// Another context saves, and this one is told.
+    private mutating func editElsewhere() throws {
+        try sibling.performAndWait {
+            sibling.reset()
+            for _ in 0...numbers.below(4) { try edit(sibling) }
+            let saved = Box()
+            let observer = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSaveObjectIDs, object: sibling, queue: nil
+            ) { saved.note = $0 }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            try sibling.save()
+            if let note = saved.note { context.mergeChanges(fromContextDidSave: note) }
+        }
+    }
+
+    private final class Box: @unchecked Sendable {
+        // Safe because the notification is posted on the thread that saves.
+        var note: Notification?
+    }
+
+    private mutating func swapShelves() throws {
+        for book in try context.all("Book", "shelf == %@", ["shelf 1"]) { book.setValue("shelf 9", forKey: "shelf") }
+    }
+
+    private mutating func any(_ entity: String, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
+        // In an order that does not depend on keys.
+        let sort = entity == "Book" ? "code" : "name"
+        let found = try context.all(entity, by: sort).filter { !$0.isDeleted }
+        return found.isEmpty ? nil : found[numbers.below(found.count)]
+    }
+
+    private mutating func edit(_ context: NSManagedObjectContext) throws {
+        count += 1
+        let short = numbers.below(5)
+        switch numbers.below(17) {
+        case 0, 1, 2, 3:
+            let entity = numbers.pick(["Book", "Book", "Novel"])
+            let book = context.insert(
+                entity, ["title": "title \(short)", "code": "code \(count)", "pages": numbers.below(8)])
+            if numbers.chance(2) { book.setValue(try any("Author", context), forKey: "author") }
+            if numbers.chance(2) { book.setValue("shelf \(short)", forKey: "shelf") }
+            book.setValue(count, forKey: "place")
+        case 4, 5: if let book = try any("Book", context) { context.delete(book) }
+        case 6, 7: try any("Book", context)?.setValue("title \(short)", forKey: "title")
+        case 8, 9: try any("Book", context)?.setValue(numbers.below(8), forKey: "pages")
+        case 10: try any("Book", context)?.setValue(numbers.chance(4) ? nil : "shelf \(short)", forKey: "shelf")
+        case 11:
+            try any("Book", context)?.setValue(
+                numbers.chance(4) ? nil : try any("Author", context), forKey: "author")
+        case 12: _ = context.insert("Author", ["name": "author \(count)", "rating": Double(short)])
+        case 13: try any("Author", context)?.setValue("author \(count)", forKey: "name")
+        case 14:
+            guard let author = try any("Author", context) else { return }
+            if numbers.chance(3) { context.delete(author) } else { author.setValue(Double(short), forKey: "rating") }
+        case 15:
+            guard let tag = numbers.chance(2) ? try any("Tag", context) : nil else {
+                _ = context.insert("Tag", ["name": "tag \(count)", "heft": short])
+                return
+            }
+            tag.setValue(short, forKey: "heft")
+        default:
+            guard let book = try any("Book", context), let tag = try any("Tag", context) else { return }
+            let tags = book.mutableOrderedSetValue(forKey: "tags")
+            if tags.contains(tag) { tags.remove(tag) } else { tags.add(tag) }
+        }
+    }
+}
