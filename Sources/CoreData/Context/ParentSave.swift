@@ -139,11 +139,14 @@ struct ParentSave {
             for index in changes.indices where changes[index].isNew {
                 objects[index] = target.insert(changes[index], over: objects[index])
             }
-            for (change, object) in zip(changes, objects) {
-                if let object { target.apply(change, to: object) }
-            }
-            for (change, object) in zip(changes, objects) {
-                if let object { target.relate(change, object) }
+            // In place: a copy of a change would count a reference for each of its lists.
+            changes.withUnsafeBufferPointer { changes in
+                for index in changes.indices {
+                    if let object = objects[index] { target.apply(changes[index], to: object) }
+                }
+                for index in changes.indices {
+                    if let object = objects[index] { target.relate(changes[index], object) }
+                }
             }
             for identity in deletions { target.delete(identity) }
             for identity in checked { if let object = target.object(identity) { parent.detectConflicts(for: object) } }

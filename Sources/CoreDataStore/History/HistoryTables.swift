@@ -83,6 +83,7 @@ final class HistoryTables: Sendable {
     private func makeInsertion(
         _ kind: HistoryKind, of table: SaveTables.Table, _ selection: Selection
     ) -> InsertStatement {
+        if selection == .several(1), kind != .deletion { return makeSingleInsertion(kind) }
         let tombstones = kind == .deletion ? tombstoneColumns(of: table) : []
         var columns = ["Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]
         if kind == .update { columns.append("ZCOLUMNS") }
@@ -110,6 +111,17 @@ final class HistoryTables: Sendable {
             if kind == .deletion { select.joins = [.init(.cross, own, on: .comparison(.equal, key, row))] }
         }
         return InsertStatement(into: BookkeepingSchema.changeTable, columns: columns, from: select)
+    }
+
+    /// A change that stands alone has all its values bound, in the order of ``Selection/several(_:)``.
+    private func makeSingleInsertion(_ kind: HistoryKind) -> InsertStatement {
+        let bound = ["ZENTITY", "ZTRANSACTIONID"] + (kind == .update ? ["ZCOLUMNS"] : []) + ["Z_PK", "ZENTITYPK"]
+        return InsertStatement(
+            into: BookkeepingSchema.changeTable, columns: bound + ["Z_ENT", "ZCHANGETYPE"],
+            rows: [
+                Array(repeating: .parameter, count: bound.count)
+                    + [.integer(BookkeepingSchema.changeNumber), .integer(kind.rawValue)]
+            ])
     }
 
     /// What a tombstone keeps of a row, in its storage class; files of external data go with their row.
