@@ -56,14 +56,20 @@ final class SavePreparation {
             guard writes else { return ChangeSet() }
             throw CoreDataErrors.readOnly(store.store)
         }
+        // A store of the program's own class names objects, not rows.
+        if store.objectSource != nil, inserted.contains(where: \.hasTemporaryKey) {
+            try context.obtainPermanentIDs(for: inserted)
+        }
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
         do {
-            let outcome = try store.source.save(keys: neededKeys()) { keys in
-                takeKeys(keys)
-                changes = try changeSet()
-                return changes
+            let outcome = try tellingObjects {
+                try store.source.save(keys: neededKeys()) { keys in
+                    takeKeys(keys)
+                    changes = try changeSet()
+                    return changes
+                }
             }
             commit(changes, outcome)
             return changes
@@ -74,6 +80,14 @@ final class SavePreparation {
             takeBackKeys()
             throw conflicts ?? CoreDataErrors.converted(error, store: store, context: context)
         }
+    }
+
+    /// Runs the save so that a store of the program's own class knows its objects.
+    private func tellingObjects(_ body: () throws -> SaveOutcome) throws -> SaveOutcome {
+        guard let source = store.objectSource else { return try body() }
+        let request = SavedRequest(
+            context: context, inserted: inserted, deleted: deleted, locked: checked, updated: { self.written })
+        return try source.saving(request, body)
     }
 
     /// The new objects are as they were before they got keys; orders and owners are assigned anew by the next attempt.

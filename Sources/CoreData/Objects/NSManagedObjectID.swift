@@ -57,8 +57,13 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     ///     x-coredata://6F997B6B-…/Item/p12           // permanent
     ///     x-coredata:///Item/t2B4C9A50-…2            // temporary: only this process understands it
     public func uriRepresentation() -> URL {
-        let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(primaryKey)"
+        let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(permanentReference)"
         return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference).url
+    }
+
+    /// The key, or what a store of the program's own class calls the object.
+    private var permanentReference: String {
+        storeReference?.references?.text(ofKey: primaryKey, root: runtime.root) ?? "\(primaryKey)"
     }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -102,9 +107,14 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 final class StoreReference: @unchecked Sendable {
     // Safe because `store` is written once, by the store's initialiser.
     let identifier: String
+    /// What a store of the program's own class calls its objects.
+    let references: ReferenceTable?
     private(set) weak var store: AttachedStore?
 
-    init(_ identifier: String) { self.identifier = identifier }
+    init(_ identifier: String, _ references: ReferenceTable? = nil) {
+        self.identifier = identifier
+        self.references = references
+    }
 
     func take(_ store: AttachedStore) { self.store = store }
 }

@@ -216,7 +216,8 @@ import Testing
         #expect(try String(contentsOf: url, encoding: .utf8) == text)
         #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: folder) }
         #expect(throws: CocoaError.self) {
-            try coordinator.addPersistentStore(type: .xml, at: folder.appendingPathComponent("x.xml"))
+            try coordinator.addPersistentStore(
+                type: .init(rawValue: "Strange"), at: folder.appendingPathComponent("x.strange"))
         }
         #expect(throws: CocoaError.self) {
             try coordinator.addPersistentStore(
