@@ -8,7 +8,7 @@ CONFIGURATION ?= debug
 # Where `make run` leaves the store that it builds.
 RUN_FOLDER ?= .build/grocery-dude
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/Apps/Sources Examples/Apps/Tests Fuzzing/Sources) \
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Fuzzing/Sources) \
 	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Fuzzing/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.

@@ -153,10 +153,14 @@ let package = Package(
         .testTarget(
             name: "CoreDataStoreTests",
             dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport", "StoreTestSupport"]),
+        // A store of a program's own class, to be copied.
+        .target(name: "JSONFolderStore", dependencies: ["CoreData"], path: "Examples/JSONFolderStore"),
         // What every store must do, and which stores there are.
         .testTarget(
             name: "SpecificationTests",
-            dependencies: ["CoreData", "CoreDataStore", "CoreDataSQLite", "TestSupport", "StoreTestSupport"]),
+            dependencies: [
+                "CoreData", "CoreDataStore", "CoreDataSQLite", "JSONFolderStore", "TestSupport", "StoreTestSupport",
+            ]),
         .testTarget(
             name: "CoreDataTests",
             dependencies: [

@@ -11,6 +11,8 @@ import Foundation
 ///     SaveKiller run <store> <seed>      // prints 1, 2, 3, …, or goes on where the store stands
 ///     SaveKiller count <store> <number>  // counts up that often, whoever else changes the counter's row
 ///     SaveKiller migrate <store> <model> // migrates the store to a model in a file of JSON
+///     SaveKiller rewrite <store> xml|binary   // the same with a store that is one file, which is made where there is none
+///     SaveKiller tell <store> xml|binary      // what is in such a store
 ///
 /// Save *k* inserts batch *k* with some items, counts it in the one counter row, and empties batch *k − 3*:
 /// its items are deleted, its item count is set to 0. The test that kills it knows these rules.
@@ -22,6 +24,14 @@ func run() throws {
         exit(2)
     }
     if arguments[1] == "migrate" { return try migrate(arguments[2], to: arguments[3]) }
+    if ["rewrite", "tell"].contains(arguments[1]) {
+        let shop = try FileShop(path: arguments[2], format: arguments.count > 3 ? arguments[3] : "")
+        if arguments[1] == "tell" {
+            let told = try shop.told()
+            return FileHandle.standardOutput.write(Data("\(told.counter) \(told.items)\n".utf8))
+        }
+        while true { FileHandle.standardOutput.write(Data("\(try shop.saveNext())\n".utf8)) }
+    }
     let shop = try Shop(path: arguments[2], creates: arguments[1] == "create")
     if arguments[1] == "count" {
         try shop.count(Int(arguments.count > 3 ? arguments[3] : "") ?? 1)

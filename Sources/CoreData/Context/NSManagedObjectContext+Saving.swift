@@ -202,10 +202,11 @@ extension NSManagedObjectContext {
         var keys: [(NSManagedObject, AttachedStore, Int64)] = []
         for (group, members) in groups {
             guard let store = store(at: Int32(group[0])) else { continue }
-            let range = try CoreDataErrors.converting {
-                try store.source.allocateKeys(root: group[1], count: members.count)
+            let new = try CoreDataErrors.converting {
+                try store.objectSource?.keys(for: members)
+                    ?? Array(store.source.allocateKeys(root: group[1], count: members.count))
             }
-            for (object, key) in zip(members, range) { keys.append((object, store, key)) }
+            for (object, key) in zip(members, new) { keys.append((object, store, key)) }
         }
         for (object, store, key) in keys {
             let temporaryKey = object.primaryKey

@@ -60,6 +60,10 @@ final class SavePreparation {
             guard writes else { return false }
             throw CoreDataErrors.readOnly(store.store)
         }
+        // A store of the program's own class names objects, not rows.
+        if store.objectSource != nil, inserted.contains(where: \.hasTemporaryKey) {
+            try context.obtainPermanentIDs(for: inserted)
+        }
         return true
     }
 
@@ -74,13 +78,15 @@ final class SavePreparation {
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
         do {
-            let outcome = try store.source.save(
-                keys: neededKeys(),
-                build: { keys in
-                    takeKeys(keys)
-                    changes = try changeSet()
-                    return changes
-                }, beforeCommit: beforeCommit)
+            let outcome = try tellingObjects {
+                try store.source.save(
+                    keys: neededKeys(),
+                    build: { keys in
+                        takeKeys(keys)
+                        changes = try changeSet()
+                        return changes
+                    }, beforeCommit: beforeCommit)
+            }
             historyTransaction = outcome.historyTransaction
             commit(changes, outcome)
             return changes.writesAnything
@@ -92,6 +98,14 @@ final class SavePreparation {
             if error is Abandoned { throw error }
             throw conflicts ?? CoreDataErrors.converted(error, store: store, context: context)
         }
+    }
+
+    /// Runs the save so that a store of the program's own class knows its objects.
+    private func tellingObjects(_ body: () throws -> SaveOutcome) throws -> SaveOutcome {
+        guard let source = store.objectSource else { return try body() }
+        let request = SavedRequest(
+            context: context, inserted: inserted, deleted: deleted, locked: checked, updated: { self.written })
+        return try source.saving(request, body)
     }
 
     /// The new objects are as they were before they got keys; orders and owners are assigned anew by the next attempt.

@@ -156,6 +156,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw CoreDataErrors.store(failure, url: url, makes: makes)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
         state.withLock { $0.stores.append(store) }
+        store.store.didAdd(to: self)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
             userInfo: [NSAddedPersistentStoresKey: [store.store]])
@@ -200,6 +201,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
         }
+        store.willRemove(from: self)
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         state.withLock { $0.stores.removeAll { $0 === attached } }
         attached.close()
@@ -235,11 +237,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         if let key = NSManagedObjectID.temporaryKey(ofReference: uri.reference) {
             return NSManagedObjectID(runtime: entity, primaryKey: key, store: nil)
         }
-        guard uri.reference.hasPrefix("p"), let key = Int64(uri.reference.dropFirst()), key > 0,
+        guard uri.reference.hasPrefix("p"),
             let store = attachedStores.first(where: {
                 $0.identifier.caseInsensitiveCompare(uri.store) == .orderedSame
             })
         else { return nil }
+        let text = String(uri.reference.dropFirst())
+        guard let key = store.references?.key(ofText: text, entity: entity) ?? Int64(text), key > 0 else { return nil }
         return NSManagedObjectID(runtime: entity, primaryKey: key, store: store)
     }
 

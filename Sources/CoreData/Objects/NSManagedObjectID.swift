@@ -59,8 +59,13 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public func uriRepresentation() -> URL { objectURI.url }
 
     final var objectURI: ObjectURI {
-        let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(primaryKey)"
+        let reference = isTemporaryID ? "t\(Self.process)\(-primaryKey)" : "p\(permanentReference)"
         return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference)
+    }
+
+    /// The key, or what a store of the program's own class calls the object.
+    private var permanentReference: String {
+        storeReference?.references?.text(ofKey: primaryKey, root: runtime.root) ?? "\(primaryKey)"
     }
 
     open override func isEqual(_ object: Any?) -> Bool {
@@ -104,9 +109,14 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 final class StoreReference: @unchecked Sendable {
     // Safe because `store` is written once, by the store's initialiser.
     let identifier: String
+    /// What a store of the program's own class calls its objects.
+    let references: ReferenceTable?
     private(set) weak var store: AttachedStore?
 
-    init(_ identifier: String) { self.identifier = identifier }
+    init(_ identifier: String, _ references: ReferenceTable? = nil) {
+        self.identifier = identifier
+        self.references = references
+    }
 
     func take(_ store: AttachedStore) { self.store = store }
 }

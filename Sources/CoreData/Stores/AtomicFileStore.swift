@@ -19,6 +19,11 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
             identifier: source.identifier, metadata: .stored(try source.metadata()), isReadOnly: source.isReadOnly)
     }
 
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) { preconditionFailure("A coordinator makes stores of this class: add one by its type.") }
+
     /// The format of the stores of that type, `nil` for types that are no file of this kind.
     static func format(ofType type: String) -> (any AtomicFormat.Type)? {
         switch type {

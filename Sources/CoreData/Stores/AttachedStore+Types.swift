@@ -28,6 +28,11 @@ extension AttachedStore {
                 format, configuration: configuration, url: url, options: options, index: index,
                 coordinator: coordinator)
         }
+        if let custom = StoreClasses.shared.classes[type] {
+            return try CustomStore.open(
+                custom, type: type, configuration: configuration, url: url, options: options, index: index,
+                coordinator: coordinator)
+        }
         return try SQLStore.open(
             type: type, configuration: configuration, url: url, options: options, index: index, coordinator: coordinator
         )
@@ -36,6 +41,10 @@ extension AttachedStore {
     /// The metadata of a store that no coordinator has open.
     static func metadata(of url: URL, type: String, _ options: [AnyHashable: Any]?) throws -> [String: Any] {
         if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.metadata(format, of: url) }
+        if let custom = StoreClasses.shared.classes[type] {
+            let metadata = try custom.metadataForPersistentStore(with: url)
+            return metadata
+        }
         return try SQLStore.metadata(of: url, options)
     }
 
@@ -44,6 +53,9 @@ extension AttachedStore {
     ) throws {
         if let format = AtomicFileStore.format(ofType: type) {
             return try AtomicFileStore.setMetadata(metadata, format, of: url)
+        }
+        if let custom = StoreClasses.shared.classes[type] {
+            return try custom.setMetadata(metadata, forPersistentStoreAt: url)
         }
         try SQLStore.setMetadata(metadata, of: url, options)
     }

@@ -19,6 +19,10 @@ final class AttachedStore: @unchecked Sendable {
     /// Who posts that somebody wrote to the store, where that is asked for.
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
+    /// Who is told of objects, where the store is of a class that the program has written.
+    let objectSource: (any ObjectSource)?
+    /// What such a store calls its objects.
+    var references: ReferenceTable? { reference.references }
     /// Whether the store is still a coordinator's.
     var isAttached: Bool { !closing.isClosed.load(ordering: .relaxed) }
     /// Shared with what child contexts see of the store.
@@ -28,14 +32,18 @@ final class AttachedStore: @unchecked Sendable {
         let isClosed = Atomic<Bool>(false)
     }
 
-    init(_ store: NSPersistentStore, source: any RowSource, index: Int32, postsRemoteChanges: Bool = false) {
+    init(
+        _ store: NSPersistentStore, source: any RowSource, index: Int32, postsRemoteChanges: Bool = false,
+        objectSource: (any ObjectSource)? = nil, references: ReferenceTable? = nil
+    ) {
+        self.objectSource = objectSource
         remoteChanges = postsRemoteChanges ? RemoteChanges() : nil
         self.store = store
         self.source = source
         self.index = index
         closing = Closing()
         cache = source.rowCache
-        reference = StoreReference(source.identifier)
+        reference = StoreReference(source.identifier, references)
         reference.take(self)
         remoteChanges?.begin(self)
     }
@@ -43,6 +51,7 @@ final class AttachedStore: @unchecked Sendable {
     /// A coordinator's store as a child context sees it: the same store and the same IDs, other rows.
     init(of base: AttachedStore, through source: any RowSource) {
         remoteChanges = nil
+        objectSource = nil
         store = base.store
         self.source = source
         index = base.index

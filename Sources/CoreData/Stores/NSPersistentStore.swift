@@ -4,9 +4,10 @@ import Synchronization
 
 /// A store that is attached to a coordinator.
 ///
-/// Stores are made by `NSPersistentStoreCoordinator.addPersistentStore(ofType:configurationName:at:options:)`.
+/// Stores are made by `NSPersistentStoreCoordinator.addPersistentStore(ofType:configurationName:at:options:)`. Those of your own
+/// are subclasses of ``NSAtomicStore`` or ``NSIncrementalStore``.
 ///
-/// Differs from Apple: custom stores (`NSAtomicStore`, `NSIncrementalStore`) do not exist yet.
+/// Differs from Apple: the initialiser is `required`, so a subclass that overrides it says `required` instead of `override`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // Safe because what changes after the initialiser is guarded by `state`.
 
@@ -18,6 +19,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var hasUnsavedMetadata = false
         var metadataEdits = 0
         var isReadOnly: Bool
+        /// The type under which the store's class was registered.
+        var registeredType: String?
     }
 
     enum Metadata {
@@ -37,7 +40,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator?, configurationName: String?, url: URL?,
         options: [AnyHashable: Any]?, identifier: String, metadata: Metadata, isReadOnly: Bool
     ) {
-        self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        self.configurationName = configurationName ?? Self.defaultConfigurationName
         self.options = options
         let initial = Transfer(
             State(
@@ -46,6 +49,49 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         state = Mutex(initial.value)
         super.init()
     }
+
+    /// Makes a store that the coordinator is about to add; it calls ``loadMetadata()`` next.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        configurationName = name ?? Self.defaultConfigurationName
+        self.options = options
+        let initial = Transfer(
+            State(coordinator: root, url: url, identifier: "", metadata: .dictionary([:]), isReadOnly: false))
+        state = Mutex(initial.value)
+        super.init()
+    }
+
+    // MARK: For subclasses
+
+    /// Reads the store's metadata and sets ``metadata``, with its type and UUID, before anything else is asked of the store.
+    ///
+    /// As it is, takes what ``metadataForPersistentStore(with:)`` reads where there is a file; a store without UUID gets one.
+    open func loadMetadata() throws {
+        guard let url, FileManager.default.fileExists(atPath: url.path) else { return }
+        let found = try Swift.type(of: self).metadataForPersistentStore(with: url)
+        if !found.isEmpty { metadata = found }
+    }
+
+    /// The metadata of a store at a URL that nobody has added; empty unless overridden.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { [:] }
+
+    /// Writes the metadata of a store at a URL that nobody has added.
+    ///
+    /// - Throws: unless overridden.
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError, "\(self) must override setMetadata(_:forPersistentStoreAt:).")
+    }
+
+    /// Called when the store has been added to a coordinator.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+    /// Called before the store is removed from its coordinator.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    // MARK: What it is
 
     /// The coordinator that the store is attached to; `nil` once it was removed.
     public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
@@ -63,10 +109,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The store's type, e.g. `NSSQLiteStoreType`.
-    open var type: String { NSSQLiteStoreType }
+    open var type: String { state.withLock { $0.registeredType } ?? NSSQLiteStoreType }
 
-    /// Whether the store is not written to.
-    public final var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
+    /// Whether the store is not written to; one of your own may set it as it is made.
+    public final var isReadOnly: Bool {
+        get { state.withLock { $0.isReadOnly } }
+        set { state.withLock { $0.isReadOnly = newValue } }
+    }
 
     /// The store's metadata, as it is or as the next save will write it.
     public final var metadata: [String: Any]! {
@@ -88,6 +137,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             }
         }
     }
+
+    /// What the configuration of a store of all entities is called.
+    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
     /// Why a store that was not opened for reading only is read-only.
     var readOnlyReason: String? { nil }

@@ -31,6 +31,11 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             isReadOnly: engine.isReadOnly)
     }
 
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) { preconditionFailure("A coordinator makes stores of this class: add one by its type.") }
+
     /// Opens the store, or makes it where there is none.
     static func open(
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
@@ -67,7 +72,10 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings) throws {
         guard !engine.isReadOnly else { return }
         if settings.analyzes { try engine.database.analyze() }
-        if settings.vacuums { try engine.database.vacuum() }
+        if settings.vacuums {
+            try engine.removeOrphanedExternalData()
+            try engine.database.vacuum()
+        }
     }
 
     /// A database of the driver, whose statements are logged where that is asked for.

@@ -16,6 +16,11 @@ final class SourceStore: NSPersistentStore, @unchecked Sendable {
             coordinator: coordinator, configurationName: nil, url: nil, options: nil, identifier: source.identifier,
             metadata: .stored(try source.metadata()), isReadOnly: source.isReadOnly)
     }
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) { preconditionFailure("A coordinator makes stores of this class: add one by its type.") }
 }
 
 extension NSPersistentStoreCoordinator {

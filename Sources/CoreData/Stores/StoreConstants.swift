@@ -48,7 +48,8 @@ public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Option, Bool: ANALYZE when the store is added.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Option, Bool: VACUUM when the store is added.
+/// Option, Bool: VACUUM when the store is added; files of external data that no row names, which a crash may have left, are
+/// removed.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option, Bool: open a store of another model version without comparing hashes.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"

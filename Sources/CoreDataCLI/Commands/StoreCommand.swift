@@ -4,6 +4,8 @@ import ArgumentParser
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Describes, makes and checks stores.",
-        subcommands: [StoreInfoCommand.self, StoreCreateCommand.self, StoreVerifyCommand.self])
+        abstract: "Describes, makes, checks and recovers stores.",
+        subcommands: [
+            StoreInfoCommand.self, StoreCreateCommand.self, StoreVerifyCommand.self, StoreRecoverCommand.self,
+        ])
 }

@@ -256,7 +256,7 @@ struct XMLStoreHead {
                 lines += "\(tabs)\(rest.prefix(width))\n"
                 rest = rest.dropFirst(width)
             }
-            text += "\(indent)<data>\n\(lines)\(indent)</data>\n"
+            text += "\(indent)<data>\n\(lines)\(tabs)</data>\n"
         case .uid(let number):
             throw StoreFailure(
                 .unsupportedModel, "The metadata have a reference (\(number)) that no property list in XML has.")

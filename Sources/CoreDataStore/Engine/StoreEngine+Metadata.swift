@@ -7,6 +7,11 @@ package struct MetadataRow: Sendable {
     package var identifier: String
     package var metadata: StoreMetadata
 
+    package init(identifier: String, metadata: StoreMetadata) {
+        self.identifier = identifier
+        self.metadata = metadata
+    }
+
     package static func read(_ connection: any SQLConnection) throws -> MetadataRow {
         var query = SelectStatement(
             ["Z_UUID", "Z_PLIST"].map { .init(.column(nil, $0)) }, from: .init(BookkeepingSchema.metadataTable))

@@ -22,7 +22,7 @@ package final class MemoryEngine: RowSource {
     private let entities: Set<Int>
     private let derivations: MemoryDerivations
     /// Whether a key is given out once for all entities, and not once for each hierarchy.
-    private let sharesKeys: Bool
+    let sharesKeys: Bool
     /// What keeps the rows beyond the process, if anything does.
     package let backing: (any MemoryBacking)?
 
@@ -154,7 +154,7 @@ package final class MemoryEngine: RowSource {
             try save.checkKeys(changes)
             try beforeCommit()
             let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
-            if let backing, changes.writesAnything {
+            if let backing, changes.writesAnything, !state.withLock({ $0.isWrittenLater }) {
                 var contents = state.withLock { $0 }
                 contents.graph = graph
                 if let metadata = changes.metadata { contents.metadata = metadata }
@@ -184,6 +184,26 @@ package final class MemoryEngine: RowSource {
         backing?.close()
     }
 
+    /// Runs saves that are all written at the end, at once; where one fails, none is written.
+    package func writingOnce(_ body: () throws -> Void) throws {
+        try checkWritable()
+        writing.lock()
+        defer { writing.unlock() }
+        let before = contents
+        state.withLock { $0.isWrittenLater = true }
+        do {
+            try body()
+            state.withLock { $0.isWrittenLater = false }
+            try backing?.write(contents, after: ChangeSet())
+        } catch {
+            state.withLock { $0 = before }
+            throw error
+        }
+    }
+
+    /// Takes what was read, before anybody else knows the source.
+    package func begin(with contents: MemoryContents) { state.withLock { $0 = contents } }
+
     /// Everything that is there now.
     package var contents: MemoryContents { state.withLock { $0 } }
 }
@@ -195,6 +215,8 @@ package struct MemoryContents: Sendable {
     /// The last key that was given out, by root entity.
     var lastKeys: [Int: Int64] = [:]
     var graph: MemoryGraph
+    /// Whether saves are not written one by one.
+    fileprivate var isWrittenLater = false
 
     package init(model: CompiledModel, identifier: String = UUID().uuidString) {
         self.identifier = identifier

@@ -8,4 +8,10 @@ package struct SaveOutcome: Sendable {
     package var derivedRows: [RowKey]
     /// The number of the transaction that the store's history has of it.
     package var historyTransaction: Int64?
+
+    package init(keys: [Int: ClosedRange<Int64>], derivedRows: [RowKey], historyTransaction: Int64? = nil) {
+        self.keys = keys
+        self.derivedRows = derivedRows
+        self.historyTransaction = historyTransaction
+    }
 }

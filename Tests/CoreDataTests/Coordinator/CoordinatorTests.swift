@@ -217,7 +217,7 @@ import Testing
         #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: folder) }
         #expect(throws: CocoaError.self) {
             try coordinator.addPersistentStore(
-                type: .init(rawValue: "Web"), at: folder.appendingPathComponent("x.web"))
+                type: .init(rawValue: "Strange"), at: folder.appendingPathComponent("x.strange"))
         }
         #expect(throws: CocoaError.self) {
             try coordinator.addPersistentStore(

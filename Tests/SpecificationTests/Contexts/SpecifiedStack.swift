@@ -16,6 +16,10 @@ final class SpecifiedStack {
 
     init(_ store: SpecifiedStore, _ model: NSManagedObjectModel) throws {
         coordinator = try NSPersistentStoreCoordinator(validating: model)
+        if let opened = try store.attach?(coordinator) {
+            rows = SpecifiedSource(opened, model: coordinator.compiledModel)
+            return
+        }
         let opened = try store.make(coordinator.compiledModel)
         rows = SpecifiedSource(opened, model: coordinator.compiledModel)
         try coordinator.addStore(on: opened.source, type: store.name)

@@ -1,0 +1,134 @@
+import CoreDataStore
+import Foundation
+
+// Moving a store to another place or type, and copying one that is in use.
+extension NSPersistentStoreCoordinator {
+    /// Moves what an attached store has to a new store, of the same type or another, which takes its place in the coordinator.
+    ///
+    ///     let archive = try coordinator.migratePersistentStore(store, to: url, type: .xml)
+    ///
+    /// Rows are copied in portions, not as objects: memory is bounded where the new store is an SQLite store. The new store has
+    /// a UUID of its own, the metadata that the old one had, and external data of its own. Rows keep their keys, so that an
+    /// object's new URI differs from its old one in the UUID alone, but for XML stores, where ids are unique in the file.
+    ///
+    /// The old store is removed from the coordinator, and its file stays. Notifications: stores did change (added), store will be
+    /// removed, stores did change (removed), stores did change with ``NSUUIDChangedPersistentStoresKey``: the old store and the
+    /// new one.
+    ///
+    /// Differs from Apple: objects that contexts have of the old store are not led to the new one, so fetch them again, or find
+    /// them by their new IDs.
+    ///
+    /// - Parameter options: of the new store.
+    /// - Throws: 516 where there is a file already, 134010 for a registered type, what adding a store and saving may throw. The
+    ///   old store is then still the coordinator's, and nothing is left of the new one.
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        try Self.checkType(storeType)
+        return try whileChanging {
+            guard let old = attachedStore(of: store) else {
+                throw CoreDataErrors.make(
+                    NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
+            }
+            try Self.checkTarget(url, storeType)
+            let new = try attach(at: url, makes: true) { index in
+                try self.copy(old, to: url, type: storeType, options: options, index: index)
+            }
+            try remove(store)
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+                userInfo: [NSUUIDChangedPersistentStoresKey: [store, new]])
+            return new
+        }
+    }
+
+    /// Moves what an attached store has to a new store; see ``migratePersistentStore(_:to:options:withType:)``.
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
+    }
+
+    /// Copies an attached store, which may be in use, with its log and its external data, as it is at one moment; unsaved
+    /// changes of contexts are not in the copy.
+    ///
+    ///     try coordinator.copyPersistentStore(store, to: backup)
+    ///
+    /// The copy has the UUID of the store, so that its objects' IDs are the same. Apple's framework has no such method: there,
+    /// files are copied, and what is in the log is easily forgotten.
+    ///
+    /// - Throws: 516 where there is a file already, 512 when its folder is not there, an error for a store without a file.
+    public final func copyPersistentStore(_ store: NSPersistentStore, to url: URL) throws {
+        guard attachedStore(of: store) != nil, let source = store.url, AttachedStore.isFileType(store.type),
+            !source.isNullDevice
+        else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "Only an attached store that is in a file can be copied; migratePersistentStore(_:to:type:) moves others."
+            )
+        }
+        try Self.checkTarget(url, store.type)
+        var options = store.options ?? [:]
+        options[NSReadOnlyPersistentStoreOption] = nil
+        try replacePersistentStore(
+            at: url, withPersistentStoreFrom: source, sourceOptions: options, ofType: store.type)
+    }
+
+    /// - Throws: where there is something that would be lost.
+    private static func checkTarget(_ url: URL, _ storeType: String) throws {
+        guard AttachedStore.isFileType(storeType) else {
+            guard storeType != NSInMemoryStoreType else { return }
+            throw CoreDataErrors.make(
+                NSPersistentStoreTypeMismatchError,
+                "A store of the registered type '\(storeType)' is no target of a migration: add it, and save objects to it."
+            )
+        }
+        try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
+        guard !url.isNullDevice, (FileSize.of(url.path) ?? 0) > 0 else { return }
+        throw CoreDataErrors.make(
+            CocoaError.Code.fileWriteFileExists.rawValue,
+            "There is a file at '\(url.path)' already: destroy the store there first, or choose another place.",
+            [NSFilePathErrorKey: url.path])
+    }
+
+    private func copy(
+        _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32
+    ) throws -> AttachedStore {
+        let name = old.store.configurationName
+        let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
+        let isNew = AttachedStore.isFileType(type) && FileSize.of(url.path) == nil
+        let new = try AttachedStore.open(
+            type: type, configuration: configuration, url: url, options: options, index: index, coordinator: self)
+        do {
+            try RowCopy(from: old.source, to: new.source, model: compiledModel).run()
+            try copyMetadata(of: old, to: new)
+            return new
+        } catch {
+            let converted = CoreDataErrors.converted(error, store: old, context: nil)
+            new.close()
+            if isNew, !url.isNullDevice {
+                try? AttachedStore.destroy(at: url, type: type, nil)
+                try? FileManager.default.removeItem(at: url)
+            }
+            throw converted
+        }
+    }
+
+    /// What the user has put into them, also what no save has written yet.
+    private func copyMetadata(of old: AttachedStore, to new: AttachedStore) throws {
+        var dictionary: [String: Any] = old.store.metadata
+        let own = try new.source.metadata().metadata.dictionary
+        for key in StoreMetadata.Key.kept + [StoreMetadata.Key.identifier] { dictionary[key] = own[key] }
+        guard dictionary.count > own.count else { return }
+        let metadata = try StoreMetadata(dictionary: dictionary)
+        _ = try new.source.save(keys: [:]) { _ in
+            var changes = ChangeSet()
+            changes.metadata = metadata
+            return changes
+        }
+        let row = try new.source.metadata()
+        new.store.state.withLock { $0.metadata = .stored(row) }
+    }
+}

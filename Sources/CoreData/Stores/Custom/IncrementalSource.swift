@@ -1,0 +1,319 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// The rows of an ``NSIncrementalStore``, which it makes of the store's nodes.
+///
+/// ```
+///  rows by key ──▶ node of the store ──▶ row, kept with the node's version
+///  fetch       ──▶ request to the store ──▶ IDs ──▶ rows by key
+///  save        ──▶ are the nodes still of the versions that are known? ──▶ request to the store
+/// ```
+final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
+    // Safe because `lock` guards everything that changes.
+
+    let references = ReferenceTable()
+    let rowCache: RowCache
+    let runtime: ModelRuntime
+    weak var attached: AttachedStore?
+    private let store: NSIncrementalStore
+    private let entities: Set<Int>
+    /// Held while the store is asked: one thread at a time.
+    private let lock = NSRecursiveLock()
+    private var rows: [RowKey: Known] = [:]
+    private var saved: SavedRequest?
+    /// What requests go to the store with; its objects are only looked at for their IDs. As long as the store is asked, since it
+    /// holds the coordinator.
+    private var ownContext: NSManagedObjectContext?
+    private var depth = 0
+
+    /// A row, and the version of the node that it was made of.
+    private struct Known {
+        var row: RowSnapshot
+        var version: UInt64
+        var time: Double
+    }
+
+    init(_ store: NSIncrementalStore, runtime: ModelRuntime, entities: [Int]) {
+        self.store = store
+        self.runtime = runtime
+        self.entities = Set(entities)
+        rowCache = RowCache(model: runtime.model)
+    }
+
+    var identifier: String { store.identifier }
+    var isReadOnly: Bool { store.isReadOnly }
+
+    func includes(entity: Int) -> Bool { entities.contains(entity) }
+    func root(ofEntity entity: Int) -> Int { runtime.model.entities[entity].root }
+    func number(ofEntity entity: Int) -> Int64 { includes(entity: entity) ? Int64(entity) + 1 : 0 }
+    func entity(numbered number: Int64) -> Int? {
+        guard number > 0, number <= Int64(runtime.model.entities.count) else { return nil }
+        return includes(entity: Int(number) - 1) ? Int(number) - 1 : nil
+    }
+
+    func locked<R>(_ body: (NSManagedObjectContext) throws -> R) throws -> R {
+        lock.lock()
+        depth += 1
+        defer {
+            depth -= 1
+            if depth == 0 { ownContext = nil }
+            lock.unlock()
+        }
+        return try body(try context())
+    }
+
+    private func context() throws -> NSManagedObjectContext {
+        if let ownContext { return ownContext }
+        guard let coordinator = store.persistentStoreCoordinator else {
+            throw CoreDataErrors.coreData("The store is not attached to a coordinator any more.")
+        }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        ownContext = context
+        return context
+    }
+
+    /// Asks the store, on the queue of the context that it is asked with.
+    func ask<R>(_ body: (NSIncrementalStore, NSManagedObjectContext) throws -> R) throws -> R {
+        try locked { context in try context.performAndWait { try body(store, context) } }
+    }
+
+    func objectID(_ key: Int64, root: Int) -> NSManagedObjectID {
+        let entity = references.entity(ofKey: key, root: root) ?? root
+        return NSManagedObjectID(runtime: runtime.entities[entity], primaryKey: key, store: attached)
+    }
+
+    // MARK: By key
+
+    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
+        let known = cachedWord(primaryKey, root: root, staleness: staleness)
+        return known != 0 ? known : try read(primaryKey, root: root)?.row.retainedWord() ?? 0
+    }
+
+    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
+        var words: [UInt] = []
+        do {
+            for key in primaryKeys { words.append(try rowWord(key, root: root, staleness: staleness)) }
+            return words
+        } catch {
+            words.forEach { RowSnapshot.release($0) }
+            throw error
+        }
+    }
+
+    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)] else { return 0 }
+        if staleness >= 0, Date().timeIntervalSinceReferenceDate - known.time > staleness { return 0 }
+        return known.row.retainedWord()
+    }
+
+    /// The row as the store has it now; `nil` where it has no such object.
+    private func read(_ primaryKey: Int64, root: Int) throws -> Known? {
+        try ask { store, context in
+            let key = RowKey(entity: root, primaryKey: primaryKey)
+            let id = objectID(primaryKey, root: root)
+            let node: NSIncrementalStoreNode
+            do {
+                node = try store.newValuesForObject(with: id, with: context)
+            } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
+                rows[key] = nil
+                return nil
+            }
+            let known = rows[key]
+            if var known, known.version == node.version {
+                known.time = Date().timeIntervalSinceReferenceDate
+                rows[key] = known
+                return known
+            }
+            let row = try IncrementalRow(source: self, store: store, context: context)
+                .row(of: node, key: primaryKey, version: known.map { $0.row.version &+ 1 } ?? 1)
+            let made = Known(row: row, version: node.version, time: Date().timeIntervalSinceReferenceDate)
+            rows[key] = made
+            return made
+        }
+    }
+
+    func destinationRows(
+        entity: Int, slot: Int, owners: [Int64]
+    ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        let name = runtime.entities[entity].slots[slot].name
+        guard let relationship = runtime.entities[entity].entity.relationshipsByName[name],
+            let destination = runtime.entities[entity].slots[slot].relationship?.destination
+        else { return owners.map { ($0, []) } }
+        let root = runtime.model.entities[destination].root
+        var seen: Set<Int64> = []
+        return try owners.filter { seen.insert($0).inserted }.map { owner in
+            let id = objectID(owner, root: runtime.model.entities[entity].root)
+            let ids = try ask { store, context in
+                do {
+                    return IncrementalRow.ids(
+                        try store.newValue(forRelationship: relationship, forObjectWith: id, with: context))
+                } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
+                    // What is gone has no members.
+                    return []
+                }
+            }
+            let keys = relationship.isOrdered ? ids.map(\.primaryKey) : ids.map(\.primaryKey).sorted()
+            return (owner, try keys.compactMap { try row($0, root: root, staleness: -1) })
+        }
+    }
+
+    // MARK: Values
+
+    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
+    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? { nil }
+
+    // MARK: Saving
+
+    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError, "A store of the program's own class gives IDs to objects only.")
+    }
+
+    func keys(for objects: [NSManagedObject]) throws -> [Int64] {
+        lock.lock()
+        defer { lock.unlock() }
+        if isReadOnly { throw CoreDataErrors.readOnly(store) }
+        let ids = try store.obtainPermanentIDs(for: objects)
+        let fits = ids.count == objects.count && zip(ids, objects).allSatisfy { $0.runtime.root == $1.runtime.root }
+        guard fits, Set(ids).count == ids.count else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "\(type(of: store)).obtainPermanentIDs(for:) must return an ID of its own for each object, in their order."
+            )
+        }
+        return ids.map(\.primaryKey)
+    }
+
+    func saving<R>(_ save: SavedRequest, _ body: () throws -> R) rethrows -> R {
+        lock.lock()
+        defer {
+            saved = nil
+            lock.unlock()
+        }
+        saved = save
+        return try body()
+    }
+
+    func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+    ) throws -> SaveOutcome {
+        lock.lock()
+        defer { lock.unlock() }
+        if isReadOnly { throw StoreFailure(.readOnly, "The store is open for reading only.") }
+        let changes = try build([:])
+        let hasRows = !changes.insertions.isEmpty || !changes.updates.isEmpty || !changes.deletions.isEmpty
+        guard !hasRows || saved != nil else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "Rows without objects cannot be saved to a store of the program's own class.")
+        }
+        let conflicts = try conflicts(changes)
+        if !conflicts.isEmpty { throw SaveFailure.conflicts(conflicts) }
+        try beforeCommit()
+        if changes.writesAnything { try write(changes, hasRows: hasRows) }
+        return SaveOutcome(keys: [:], derivedRows: [])
+    }
+
+    private func write(_ changes: ChangeSet, hasRows: Bool) throws {
+        let request: NSSaveChangesRequest
+        if hasRows, let saved {
+            request = NSSaveChangesRequest(
+                inserted: Set(saved.inserted), updated: Set(saved.updated()), deleted: Set(saved.deleted),
+                locked: Set(saved.locked))
+        } else {
+            request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
+        }
+        request.affectedStores = [store]
+        _ = try store.execute(request, with: saved?.context)
+        let now = Date().timeIntervalSinceReferenceDate
+        for deletion in changes.deletions { rows[rootKey(deletion.key)] = nil }
+        for row in changes.insertions.map(\.row) + changes.updates.map(\.new) {
+            // The version that the store has given it; without an answer it is asked for when it is needed.
+            let key = rootKey(row.key)
+            let id = objectID(row.primaryKey, root: key.entity)
+            let node = try? ask { store, context in try store.newValuesForObject(with: id, with: context) }
+            rows[key] = node.map { Known(row: row, version: $0.version, time: now) }
+        }
+    }
+
+    private func rootKey(_ key: RowKey) -> RowKey {
+        RowKey(entity: runtime.model.entities[key.entity].root, primaryKey: key.primaryKey)
+    }
+
+    /// Rows that are no longer of the version that the context knows: the store is asked for each.
+    private func conflicts(_ changes: ChangeSet) throws -> [SaveFailure.Conflict] {
+        let expected =
+            changes.updates.map { (key: $0.old.key, version: $0.old.version) }
+            + changes.deletions.map { (key: $0.key, version: $0.version) }
+            + changes.checks.map { (key: $0.key, version: $0.version) }
+        let deleted = Set(changes.deletions.map { rootKey($0.key) })
+        return try expected.compactMap { key, version in
+            let root = rootKey(key)
+            let now = try read(root.primaryKey, root: root.entity)?.row
+            // A row to be deleted that is gone is as it shall be.
+            if now == nil, deleted.contains(root) { return nil }
+            guard now?.version != version else { return nil }
+            var conflict = SaveFailure.Conflict(key: key, expectedVersion: version, persisted: now)
+            conflict.cached = now
+            return conflict
+        }
+    }
+
+    func metadata() throws -> MetadataRow { try store.metadataRow() }
+
+    func close() {
+        lock.lock()
+        defer { lock.unlock() }
+        rows = [:]
+        ownContext = nil
+    }
+}
+
+/// Makes rows of nodes.
+struct IncrementalRow {
+    let source: IncrementalSource
+    let store: NSIncrementalStore
+    let context: NSManagedObjectContext
+
+    func row(of node: NSIncrementalStoreNode, key: Int64, version: Int32) throws -> RowSnapshot {
+        let entity = source.runtime.entities[node.objectID.runtime.ordinal]
+        let layout = entity.compiled.rowLayout
+        let builder = RowBuilder(columnCount: layout.columns.count)
+        for (index, slot) in entity.slots.enumerated() where !slot.property.isTransient && slot.column >= 0 {
+            if slot.attribute != nil {
+                if let property = entity.entity.propertiesByName[slot.name], let value = node.value(for: property) {
+                    try CustomValues.set(value, slot: index, of: entity, to: builder)
+                }
+            } else if let relationship = entity.entity.relationshipsByName[slot.name] {
+                let given = node.value(for: relationship)
+                let value =
+                    try given
+                    ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
+                guard let id = value as? NSManagedObjectID else { continue }
+                builder.setInteger(id.primaryKey, at: slot.column)
+                let column = layout.entityColumnOfSlot[index]
+                if column >= 0 { builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: column) }
+            }
+        }
+        return builder.finish(primaryKey: key, version: version, entity: entity.ordinal)
+    }
+
+    /// The IDs that a to-many leads to.
+    static func ids(_ value: Any) -> [NSManagedObjectID] {
+        switch value {
+        case let id as NSManagedObjectID: [id]
+        case let ids as [NSManagedObjectID]: ids
+        case let ids as Set<NSManagedObjectID>: Array(ids)
+        case let ids as NSOrderedSet: ids.compactMap { $0 as? NSManagedObjectID }
+        case let ids as NSSet: ids.compactMap { $0 as? NSManagedObjectID }
+        case let ids as NSArray: ids.compactMap { $0 as? NSManagedObjectID }
+        default: []
+        }
+    }
+}

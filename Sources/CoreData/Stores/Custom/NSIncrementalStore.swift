@@ -1,0 +1,119 @@
+import CoreDataStore
+import Foundation
+
+/// A store that is asked for one thing after another: a web service, a database of another kind, a folder of files. Subclass it.
+///
+///     final class JSONFolderStore: NSIncrementalStore {
+///         override func loadMetadata() throws { metadata = [NSStoreTypeKey: "JSONFolder", NSStoreUUIDKey: uuid] }
+///         override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any { … }
+///         override func newValuesForObject(…) throws -> NSIncrementalStoreNode { … }
+///         override func newValue(forRelationship: …) throws -> Any { … }
+///         override func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { … }
+///     }
+///     NSPersistentStoreCoordinator.registerStoreClass(JSONFolderStore.self, forStoreType: "JSONFolder")
+///
+/// The example `JSONFolderStore` is whole and meant to be copied.
+///
+/// One thread at a time calls the store. What it has told of an object is kept and shared by contexts; before an object is
+/// changed or deleted, its node is asked for again, and another version is a conflict for the merge policy.
+///
+/// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; requests for objects go to the store
+/// with a context of its own, and to-ones that a node leaves out are asked for at once. Uniqueness constraints and derived
+/// attributes are the store's business. `managedObjectContextDidRegisterObjects(with:)` and its counterpart are not called.
+open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
+    // Safe because the store's source calls it while it holds a lock.
+
+    private weak var attached: AttachedStore?
+
+    /// Makes a store that the coordinator is about to add.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+    }
+
+    // MARK: To override
+
+    /// Does what a request asks for.
+    ///
+    /// - For an ``AnyFetchRequest``, by its `resultType`: `[NSManagedObject]` (of `context.object(with:)`), `[NSManagedObjectID]`,
+    ///   `[NSDictionary]`, or `[NSNumber]` with the count.
+    /// - For an ``NSSaveChangesRequest``: `[]`, when all is written; without any sets the metadata are to be written.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        throw missing("execute(_:with:)")
+    }
+
+    /// The values of an object: its attributes and, if they are at hand, the IDs of its to-ones.
+    ///
+    /// - Throws: `CocoaError` with `NSManagedObjectReferentialIntegrityError` where there is no such object (any more).
+    open func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode { throw missing("newValuesForObject(with:with:)") }
+
+    /// Where a relationship of an object leads: an ID or `NSNull` for a to-one, an array or set of IDs for a to-many, in its order
+    /// where it has one.
+    open func newValue(
+        forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+        with context: NSManagedObjectContext?
+    ) throws -> Any { throw missing("newValue(forRelationship:forObjectWith:with:)") }
+
+    /// IDs for new objects, in their order, made by ``newObjectID(for:referenceObject:)``.
+    open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        throw missing("obtainPermanentIDs(for:)")
+    }
+
+    /// A UUID for a store that is made at the URL.
+    open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
+
+    /// Never called here; see the class.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// Never called here; see the class.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    private func missing(_ method: String) -> CocoaError {
+        CoreDataErrors.make(NSPersistentStoreOperationError, "\(Swift.type(of: self)) must override \(method).")
+    }
+
+    // MARK: IDs
+
+    /// The ID of the object that the reference names: a number, a text, a UUID.
+    ///
+    /// - Precondition: the store is attached, and the entity is one of its model.
+    public final func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
+        guard let attached, let id = attached.objectID(for: entity, reference: data) else {
+            preconditionFailure("An ID can be made when the store has been added, of an entity of its model.")
+        }
+        return id
+    }
+
+    /// What names the object of an ID in the store.
+    public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
+        attached?.references?.reference(ofKey: objectID.primaryKey, root: objectID.runtime.root)
+            ?? NSNumber(value: objectID.primaryKey)
+    }
+
+    // MARK: The source
+
+    final func attach(index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int]) -> AttachedStore {
+        let source = IncrementalSource(self, runtime: coordinator.runtime, entities: entities)
+        let attached = AttachedStore(
+            self, source: source, index: index, objectSource: source, references: source.references)
+        self.attached = attached
+        source.attached = attached
+        return attached
+    }
+}
+
+extension AttachedStore {
+    /// The ID of the object that the reference names; `nil` for an entity that the model does not have.
+    func objectID(for entity: NSEntityDescription, reference: Any) -> NSManagedObjectID? {
+        guard let references, let coordinator = store.persistentStoreCoordinator,
+            let runtime = entity.name.flatMap({ coordinator.runtime.entity(named: $0) })
+        else { return nil }
+        let key = references.key(of: reference, entity: runtime)
+        let own = references.entity(ofKey: key, root: runtime.root) ?? runtime.ordinal
+        return NSManagedObjectID(runtime: coordinator.runtime.entities[own], primaryKey: key, store: self)
+    }
+}

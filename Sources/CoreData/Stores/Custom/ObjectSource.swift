@@ -1,0 +1,124 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+
+/// A source whose store is told of objects, and not only of rows: one of a class that the program has written.
+protocol ObjectSource: AnyObject {
+    /// The keys that new objects get, in their order.
+    func keys(for objects: [NSManagedObject]) throws -> [Int64]
+    /// What is being saved, while it is; one after another.
+    func saving<R>(_ save: SavedRequest, _ body: () throws -> R) rethrows -> R
+}
+
+/// The objects of a save, as a store of the program's own class gets them.
+struct SavedRequest {
+    let context: NSManagedObjectContext
+    let inserted: [NSManagedObject]
+    let deleted: [NSManagedObject]
+    let locked: [NSManagedObject]
+    /// Known when their rows have been made.
+    let updated: () -> [NSManagedObject]
+}
+
+/// Attaches stores of classes that the program has registered.
+enum CustomStore {
+    static func open(
+        _ storeClass: NSPersistentStore.Type, type: String, configuration: String?, url: URL?,
+        options: [AnyHashable: Any]?, index: Int32, coordinator: NSPersistentStoreCoordinator
+    ) throws -> AttachedStore {
+        guard let url else {
+            throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(type) needs a URL.")
+        }
+        let settings = try StoreSettings(options)
+        try settings.checkHasNoDatabase(type)
+        guard let members = coordinator.compiledModel.entities(inConfiguration: configuration) else {
+            throw CoreDataErrors.coreData("The model has no configuration '\(configuration ?? "")'.")
+        }
+        let store = storeClass.init(
+            persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
+        store.state.withLock { state in
+            state.registeredType = type
+            if settings.isReadOnly { state.isReadOnly = true }
+        }
+        try store.loadMetadata()
+        try check(store, type: type, model: coordinator.runtime.model, entities: members.map(\.ordinal), settings)
+        switch store {
+        case let store as NSAtomicStore:
+            return try store.attach(
+                index: index, coordinator: coordinator, entities: members.map(\.ordinal))
+        case let store as NSIncrementalStore:
+            return store.attach(index: index, coordinator: coordinator, entities: members.map(\.ordinal))
+        default:
+            throw CoreDataErrors.make(
+                NSPersistentStoreInvalidTypeError,
+                "The class \(storeClass) of type '\(type)' is neither an NSAtomicStore nor an NSIncrementalStore.")
+        }
+    }
+
+    /// The metadata must have UUID and type, and be of the model; where they have no version hashes they get the model's.
+    private static func check(
+        _ store: NSPersistentStore, type: String, model: CompiledModel, entities: [Int], _ settings: StoreSettings
+    ) throws {
+        var metadata: [String: Any] = store.metadata
+        if let other = metadata[NSStoreTypeKey] as? String, other != type {
+            throw CoreDataErrors.make(
+                NSPersistentStoreTypeMismatchError,
+                "The store's metadata say that it is of type '\(other)', not '\(type)'.",
+                ["metadata": metadata])
+        }
+        let identifier = metadata[NSStoreUUIDKey] as? String ?? store.identifier ?? ""
+        metadata[NSStoreUUIDKey] = identifier.isEmpty ? UUID().uuidString : identifier
+        metadata[NSStoreTypeKey] = type
+        let known = try StoreMetadata(dictionary: metadata)
+        if !settings.ignoresVersioning, let mismatch = known.mismatch(with: model, entities: entities) {
+            throw CoreDataErrors.make(
+                NSPersistentStoreIncompatibleVersionHashError,
+                "The store was made with another version of the model (\(mismatch.description)).",
+                ["metadata": metadata])
+        }
+        if known.versionHashes == nil {
+            let made = try StoreMetadata.made(for: model, entities: entities, type: type).dictionary
+            for key in [
+                StoreMetadata.Key.versionHashes, StoreMetadata.Key.versionHashesVersion,
+                StoreMetadata.Key.versionIdentifiers,
+            ] { metadata[key] = made[key] }
+        }
+        let result = Transfer(metadata)
+        store.state.withLock { state in
+            state.metadata = .dictionary(result.value)
+            state.identifier = result.value[NSStoreUUIDKey] as? String ?? ""
+        }
+    }
+}
+
+extension NSPersistentStore {
+    /// The metadata as sources have them.
+    func metadataRow() throws -> MetadataRow {
+        var dictionary: [String: Any] = metadata
+        dictionary[NSStoreUUIDKey] = nil
+        return MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Makes a class of your own the one of the stores of a type, which can be added from then on; `nil` takes it away.
+    ///
+    ///     NSPersistentStoreCoordinator.registerStoreClass(JSONFolderStore.self, forStoreType: "JSONFolder")
+    ///     try coordinator.addPersistentStore(ofType: "JSONFolder", configurationName: nil, at: folder)
+    ///
+    /// - Precondition: it is a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, and the type is none of Core Data's own.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        precondition(
+            storeClass == nil || storeClass is NSAtomicStore.Type || storeClass is NSIncrementalStore.Type,
+            "\(storeClass.map { "\($0)" } ?? "") is no subclass of NSAtomicStore or NSIncrementalStore.")
+        precondition(
+            ![NSSQLiteStoreType, NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType].contains(storeType),
+            "The type '\(storeType)' is one of Core Data's own: choose another name.")
+        StoreClasses.shared.register(storeClass as? NSPersistentStore.Type, type: storeType)
+    }
+
+    /// Makes a class of your own the one of the stores of a type; see ``registerStoreClass(_:forStoreType:)``.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+}

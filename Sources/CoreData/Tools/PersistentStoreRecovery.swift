@@ -1,0 +1,110 @@
+import CoreDataModel
+import CoreDataStore
+import Foundation
+
+/// What could be saved of a damaged store, and what could not.
+///
+///     let recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(at: damaged, to: url)
+///     for entity in recovery.entities { print(entity) }
+///     // Book: 1,203 objects; objects 400 to 431 could not be read
+///
+/// Apple's framework has nothing like it.
+public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
+    /// What could be saved of one entity.
+    public struct Entity: Codable, Hashable, Sendable, CustomStringConvertible {
+        /// The entity's name.
+        public var name: String
+        /// How many objects are in the new store.
+        public var objectCount: Int
+        /// The primary keys of objects that could not be read, if there were any, as first and last of each range.
+        public var unreadableKeys: [[Int64]]
+        /// Values, such as external data, that could not be read of objects that could.
+        public var lostValueCount: Int
+        /// To-one relationships that led to objects that are lost.
+        public var lostReferenceCount: Int
+        /// Objects whose members of a many-to-many relationship could not be read.
+        public var lostMemberCount: Int
+        /// Objects that had values of others that must be unique.
+        public var refusedObjectCount: Int
+
+        /// Whether nothing is missing.
+        public var isComplete: Bool {
+            unreadableKeys.isEmpty && lostValueCount + lostReferenceCount + lostMemberCount + refusedObjectCount == 0
+        }
+
+        public var description: String {
+            func count(_ number: Int, _ one: String, _ many: String) -> String? {
+                number == 0 ? nil : "\(number) \(number == 1 ? one : many)"
+            }
+            let keys = unreadableKeys.map { $0[0] == $0[1] ? "\($0[0])" : "\($0[0]) to \($0[1])" }
+            let parts = [
+                keys.isEmpty ? nil : "objects \(keys.joined(separator: ", ")) could not be read",
+                count(lostValueCount, "value could not be read", "values could not be read"),
+                count(lostReferenceCount, "to-one led to a lost object", "to-ones led to lost objects"),
+                count(lostMemberCount, "object has lost its members", "objects have lost their members"),
+                count(refusedObjectCount, "object had another's unique values", "objects had others' unique values"),
+            ].compactMap { $0 }
+            return (["\(name): \(objectCount) \(objectCount == 1 ? "object" : "objects")"] + parts)
+                .joined(separator: "; ")
+        }
+    }
+
+    /// Every entity of the store.
+    public var entities: [Entity]
+    /// Whether nothing is missing.
+    public var isComplete: Bool { entities.allSatisfy(\.isComplete) }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Makes a new store of what can be read of a damaged SQLite store, which is not changed.
+    ///
+    /// Objects keep their keys; the new store has a UUID of its own, and no history.
+    ///
+    /// - Parameters:
+    ///   - url: the damaged store.
+    ///   - destination: where the new store is made; there must be no file yet.
+    ///   - model: the store's model; `nil` for the one that the store keeps a copy of.
+    ///   - configuration: the part of the model that the store has; `nil` for all of it.
+    /// - Throws: an error when nothing can be read: the file is no database, or its tables are not to be found.
+    public class func recoverPersistentStore(
+        at url: URL, to destination: URL, model: NSManagedObjectModel? = nil, configuration: String? = nil
+    ) throws -> PersistentStoreRecovery {
+        try CoreDataErrors.checkIsFile(destination, .fileWriteUnsupportedScheme)
+        guard FileSize.of(destination.path) == nil else {
+            throw CoreDataErrors.make(
+                CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at '\(destination.path)' already.",
+                [NSFilePathErrorKey: destination.path])
+        }
+        let known =
+            try model
+            ?? NSManagedObjectModel(
+                document: StoreTools.run(url) { options in
+                    var options = options
+                    options.pragmas = StoreRecovery.readingPragmas
+                    return try StoreEngine.cachedModelDocument(
+                        options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
+                })
+        let compiled = try known.freeze()
+        let document = Transfer(known)
+        let findings = try StoreTools.run(url) { options in
+            var new = StoreOptions(path: destination.path)
+            new.document = { document.value.makeDocument() }
+            return try StoreRecovery.recover(
+                model: compiled, configuration: configuration, from: StoreOptions(options), to: new,
+                makeDatabase: { try SQLStore.makeDatabase($0) })
+        }
+        return PersistentStoreRecovery(entities: findings.map(PersistentStoreRecovery.Entity.init))
+    }
+}
+
+extension PersistentStoreRecovery.Entity {
+    fileprivate init(_ finding: StoreRecovery.Finding) {
+        name = finding.entity
+        objectCount = finding.rows
+        unreadableKeys = finding.unreadableKeys.map { [$0.lowerBound, $0.upperBound] }
+        lostValueCount = finding.lostValues
+        lostReferenceCount = finding.lostReferences
+        lostMemberCount = finding.lostMembers
+        refusedObjectCount = finding.refusedRows
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import CoreData
+import Foundation
+
+/// `coredata store recover`
+struct StoreRecoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recover",
+        abstract: "Makes a new store of what can be read of a damaged one.",
+        usage: "coredata store recover [<options>] <store> <output>",
+        discussion: """
+            Reads every object by its key and leaves out those that cannot be read; prints for each entity how many \
+            objects are in the new store, and what is missing. The damaged store is not changed. Exits with 1 when \
+            something is missing.
+
+            EXAMPLES
+              coredata store recover Damaged.sqlite Library.sqlite
+              coredata store recover Damaged.sqlite Library.sqlite --model Library.xcdatamodeld --json
+            """)
+
+    @Argument(help: "The damaged store's file.", completion: .file())
+    var store: String
+
+    @Argument(help: "The new store's file, which must not exist.", completion: .file())
+    var output: String
+
+    @OptionGroup var modelOptions: ModelOptions
+
+    @Flag(help: "Print the list as JSON.")
+    var json = false
+
+    func run() throws {
+        try StoreFile.checkExists(store)
+        guard !FileManager.default.fileExists(atPath: output) else {
+            throw ToolFailure("There is a file at \(output) already; a store is made only where there is none.")
+        }
+        let found = try model()
+        let recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(
+            at: URL(fileURLWithPath: store), to: URL(fileURLWithPath: output),
+            model: found.map { try NSManagedObjectModel(document: $0.document) }, configuration: found?.configuration)
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            print(String(decoding: try encoder.encode(recovery), as: UTF8.self))
+        } else {
+            for entity in recovery.entities { print(entity) }
+            print(recovery.isComplete ? "\(output) has everything" : "\(output) has what could be read")
+        }
+        if !recovery.isComplete { throw ExitCode(1) }
+    }
+
+    /// The model that fits the store; where the store is too damaged to tell, the one that is given, or what is left of its copy.
+    private func model() throws -> StoreModel? {
+        if let found = try? modelOptions.resolved(for: store) { return found }
+        guard let path = modelOptions.model else { return nil }
+        let versions = try ModelOptions.versions(path)
+        return StoreModel(document: try versions.document(named: modelOptions.modelVersion, at: path))
+    }
+}

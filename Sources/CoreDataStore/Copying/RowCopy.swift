@@ -1,0 +1,176 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+/// Puts the rows of one source into another that is empty, whatever they stand on.
+///
+/// ```
+///  rows of every entity, in portions ──▶ pairs of many-to-many relationships, owner by owner
+/// ```
+/// Rows keep their keys, unless the other source gives out keys of its own kind. Only a portion is in memory at a time, and
+/// the keys.
+package struct RowCopy {
+    private let source: any RowSource
+    private let target: any RowSource
+    private let model: CompiledModel
+    private let entities: [Int]
+    private let origin: ChangeOrigin?
+    private let portionSize: Int
+
+    package init(from source: any RowSource, to target: any RowSource, model: CompiledModel) {
+        self.source = source
+        self.target = target
+        self.model = model
+        entities = model.entities.indices.filter { source.includes(entity: $0) }
+        origin = target.recordsHistory ? ChangeOrigin(author: nil, contextName: nil) : nil
+        // Each save of rows in memory costs a step for each row that is there.
+        portionSize = target is MemoryEngine ? 16_384 : 1024
+    }
+
+    /// - Throws: ``StoreFailure`` for an entity that the target does not have, ``ExternalDataFailure`` for a value that cannot be
+    ///   read. What has been copied by then is in the target.
+    package func run() throws {
+        if let missing = entities.first(where: { !target.includes(entity: $0) && !model.entities[$0].isAbstract }) {
+            throw StoreFailure(
+                .unknownConfiguration, "The other store has no entity '\(model.entities[missing].name)'.",
+                entity: model.entities[missing].name)
+        }
+        if let memory = target as? MemoryEngine { return try memory.writingOnce { try copy() } }
+        try copy()
+    }
+
+    private func copy() throws {
+        let keys = try newKeys()
+        for entity in entities { try copyRows(of: entity, keys) }
+        for entity in entities {
+            for property in model.entities[entity].properties where property.declaringEntity == entity {
+                try copyPairs(of: property, keys)
+            }
+        }
+    }
+
+    // MARK: Keys
+
+    /// By root entity: the keys that rows get in the target, where those are others.
+    private func newKeys() throws -> [Int: [Int64: Int64]]? {
+        guard let memory = target as? MemoryEngine, memory.sharesKeys else { return nil }
+        var result: [Int: [Int64: Int64]] = [:]
+        for root in Set(entities.map { model.entities[$0].root }).sorted() {
+            var known: [Int64: Int64] = [:]
+            var keys: [Int64] = []
+            for entity in entities where model.entities[entity].root == root {
+                var plan = FetchPlan(entity: entity)
+                plan.includesSubentities = false
+                keys += try source.keys(plan).map(\.primaryKey)
+            }
+            guard !keys.isEmpty else { continue }
+            for (key, new) in zip(keys.sorted(), try target.allocateKeys(root: root, count: keys.count)) {
+                known[key] = new
+            }
+            result[root] = known
+        }
+        return result
+    }
+
+    /// The key of a row of that hierarchy in the target; of one that is gone its old one.
+    private func key(_ key: Int64, root: Int, _ keys: [Int: [Int64: Int64]]?) -> Int64 {
+        guard let keys else { return key }
+        return keys[root]?[key] ?? key
+    }
+
+    // MARK: Rows
+
+    private func copyRows(of entity: Int, _ keys: [Int: [Int64: Int64]]?) throws {
+        let compiled = model.entities[entity]
+        guard !compiled.isAbstract else { return }
+        let layout = compiled.rowLayout
+        let builder = RowBuilder(columnCount: layout.columns.count)
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        var changes = ChangeSet()
+        func write() throws {
+            guard !changes.insertions.isEmpty else { return }
+            changes.origin = origin
+            try save(changes)
+            changes = ChangeSet()
+        }
+        try source.fetchRows(plan) { rows in
+            for index in rows.indices {
+                // It stays in the list, and so is given up with the portion.
+                let row = rows[index]
+                for column in layout.columns.indices { try copy(column, of: row, compiled, keys, to: builder) }
+                let new = builder.finish(
+                    primaryKey: key(row.primaryKey, root: compiled.root, keys), version: 1, entity: entity)
+                changes.insertions.append(ChangeSet.Insertion(row: new))
+                if changes.insertions.count == portionSize { try write() }
+            }
+        }
+        try write()
+    }
+
+    private func copy(
+        _ column: Int, of row: RowSnapshot, _ entity: CompiledEntity, _ keys: [Int: [Int64: Int64]]?,
+        to builder: RowBuilder
+    ) throws {
+        let layout = entity.rowLayout
+        if row.isUnreadable(column) {
+            // Throws, with the reason; what can be read now was not there when the row was read.
+            let bytes = try row.withBytes(column) { try source.bytes(ofStored: $0) }
+            return bytes.withUnsafeBytes { builder.setBytes($0, at: column) }
+        }
+        guard !row.isNull(column) else { return }
+        func root(_ entity: Int, _ slot: Int) -> Int {
+            let relationship = model.entities[entity].properties[slot].relationship
+            return model.entities[relationship?.destination ?? entity].root
+        }
+        switch layout.columns[column].role {
+        case .attribute, .order, .ownerOrder: builder.copy(column, kind: layout.kinds[column], from: row)
+        case .destinationKey(let slot):
+            builder.setInteger(key(row.integer(column), root: root(entity.ordinal, slot), keys), at: column)
+        case .ownerKey(let owner, _):
+            builder.setInteger(key(row.integer(column), root: model.entities[owner].root, keys), at: column)
+        case .destinationEntity:
+            let destination = source.entity(numbered: row.integer(column))
+            builder.setInteger(destination.map { target.number(ofEntity: $0) } ?? 0, at: column)
+        }
+    }
+
+    // MARK: Pairs
+
+    private static let ownersAtOnce = 256
+    private static let orderStep: Int64 = 1024
+
+    /// The pairs of a many-to-many: from the side that has an order, from both where both have one.
+    private func copyPairs(of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?) throws {
+        guard let relationship = property.relationship, relationship.isToMany, !property.isTransient,
+            let inverse = model.inverse(of: relationship), let back = inverse.relationship, back.isToMany
+        else { return }
+        let isSecond = (inverse.declaringEntity, inverse.slot) < (property.declaringEntity, property.slot)
+        guard relationship.isOrdered || !back.isOrdered && !isSecond else { return }
+        let entity = property.declaringEntity
+        let roots = (model.entities[entity].root, model.entities[relationship.destination].root)
+        let owners = try source.keys(FetchPlan(entity: entity)).map(\.primaryKey)
+        for start in stride(from: 0, to: owners.count, by: Self.ownersAtOnce) {
+            let portion = Array(owners[start..<min(start + Self.ownersAtOnce, owners.count)])
+            var changes = ChangeSet()
+            changes.origin = origin
+            for (owner, rows) in try source.destinationRows(entity: entity, slot: property.slot, owners: portion) {
+                for (index, row) in rows.enumerated() {
+                    changes.links.append(
+                        ChangeSet.Link(
+                            .insert, entity: entity, slot: property.slot, owner: key(owner, root: roots.0, keys),
+                            destination: key(row.primaryKey, root: roots.1, keys),
+                            order: relationship.isOrdered ? Int64(index + 1) * Self.orderStep : nil))
+                    source.rowCache.giveUp(row.retainedWord(), root: roots.1, primaryKey: row.primaryKey)
+                }
+            }
+            if !changes.links.isEmpty { try save(changes) }
+        }
+    }
+
+    /// Nobody reads from the target yet, so that it need not keep what it was given.
+    private func save(_ changes: ChangeSet) throws {
+        _ = try target.save(keys: [:]) { _ in changes }
+        target.rowCache.removeAll()
+    }
+}

@@ -1,0 +1,262 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// Puts what can be read of a damaged store into another one.
+///
+/// ```
+///  keys 1 … the highest, in ranges ──▶ a range that cannot be read is halved, down to single rows ──▶ rows ──▶ pairs
+/// ```
+/// Rows are found by their keys, which needs no index but the table itself. A to-one that leads to a row that is lost becomes
+/// nil, so that the new store is sound.
+package struct StoreRecovery {
+    /// What was saved of one entity, and what was not.
+    package struct Finding: Sendable {
+        package var entity: String
+        package var rows = 0
+        /// Keys of rows that could not be read, if they existed; neighbours are together.
+        package var unreadableKeys: [ClosedRange<Int64>] = []
+        /// Values that could not be read, of rows that could.
+        package var lostValues = 0
+        /// To-ones that led to rows that are lost.
+        package var lostReferences = 0
+        /// Rows whose members of a many-to-many could not be read.
+        package var lostMembers = 0
+        /// Rows that the new store refused.
+        package var refusedRows = 0
+    }
+
+    /// With these SQLite reads a file that is shorter than it says of itself.
+    package static let readingPragmas = ["writable_schema": "ON"]
+
+    private let source: StoreEngine
+    private let target: StoreEngine
+    private let model: CompiledModel
+    private var findings: [Int: Finding] = [:]
+    /// The rows that are in the new store, by root entity.
+    private var saved: [Int: Set<Int64>] = [:]
+
+    private init(_ source: StoreEngine, _ target: StoreEngine) {
+        self.source = source
+        self.target = target
+        model = source.model
+    }
+
+    /// Makes a store of what can be read of another.
+    ///
+    /// - Throws: where nothing can be read at all, or the new store cannot be made or written.
+    package static func recover(
+        model: CompiledModel, configuration: String?, from damaged: StoreOptions, to options: StoreOptions,
+        makeDatabase: @escaping DatabaseFactory
+    ) throws -> [Finding] {
+        var damaged = damaged
+        damaged.ignoresModelVersioning = true
+        damaged.createsStore = false
+        damaged.database.pragmas.merge(readingPragmas) { $1 }
+        let source = try StoreEngine.open(
+            model: model, configuration: configuration, options: damaged, makeDatabase: makeDatabase)
+        defer { source.close() }
+        let target = try StoreEngine.open(
+            model: model, configuration: configuration, options: options, makeDatabase: makeDatabase)
+        defer { target.close() }
+        var recovery = StoreRecovery(source, target)
+        try recovery.run()
+        return model.entities.compactMap { recovery.findings[$0.ordinal] }
+    }
+
+    private mutating func run() throws {
+        for entity in source.entities where !model.entities[entity].isAbstract {
+            findings[entity] = Finding(entity: model.entities[entity].name)
+        }
+        let roots = Set(source.entities.map { model.entities[$0].root }).sorted()
+        var highest: [Int: Int64] = [:]
+        for root in roots {
+            highest[root] = source.highestKey(root: root)
+            try forEachReadableRow(root: root, upTo: highest[root] ?? 0, notes: false) { row, recovery in
+                recovery.saved[root, default: []].insert(row.primaryKey)
+            }
+        }
+        for root in roots { try copyRows(root: root, upTo: highest[root] ?? 0) }
+        for entity in source.entities {
+            for property in model.entities[entity].properties where property.declaringEntity == entity {
+                try copyPairs(of: property)
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    private static let keysAtOnce: Int64 = 512
+
+    private mutating func forEachReadableRow(
+        root: Int, upTo highest: Int64, notes: Bool, _ body: (RowSnapshot, inout StoreRecovery) throws -> Void
+    ) throws {
+        var start: Int64 = 1
+        while start <= highest {
+            let end = min(highest, start + Self.keysAtOnce - 1)
+            for row in read(start...end, root: root, notes: notes) { try body(row, &self) }
+            source.rowCache.removeAll()
+            start = end + 1
+        }
+    }
+
+    /// The rows of a range; one that cannot be read is halved.
+    private mutating func read(_ keys: ClosedRange<Int64>, root: Int, notes: Bool) -> [RowSnapshot] {
+        do {
+            return try source.rowWords(Array(keys), root: root, staleness: 0).compactMap {
+                $0 == 0 ? nil : RowSnapshot(taking: $0)
+            }
+        } catch {
+            guard keys.count > 1 else {
+                if notes { note(keys.lowerBound, root: root) }
+                return []
+            }
+            let middle = keys.lowerBound + Int64(keys.count) / 2
+            return read(keys.lowerBound...(middle - 1), root: root, notes: notes)
+                + read(middle...keys.upperBound, root: root, notes: notes)
+        }
+    }
+
+    private mutating func note(_ key: Int64, root: Int) {
+        let entity = findings[root] == nil ? model.entities[root].subtree.first { findings[$0] != nil } ?? root : root
+        var ranges = findings[entity]?.unreadableKeys ?? []
+        if let last = ranges.last, last.upperBound + 1 == key {
+            ranges[ranges.count - 1] = last.lowerBound...key
+        } else {
+            ranges.append(key...key)
+        }
+        findings[entity]?.unreadableKeys = ranges
+    }
+
+    private mutating func copyRows(root: Int, upTo highest: Int64) throws {
+        var rows: [RowSnapshot] = []
+        try forEachReadableRow(root: root, upTo: highest, notes: true) { row, recovery in
+            rows.append(recovery.cleaned(row))
+            guard rows.count == 1024 else { return }
+            try recovery.write(rows)
+            rows = []
+        }
+        try write(rows)
+    }
+
+    /// The row as the new store has it.
+    private mutating func cleaned(_ row: RowSnapshot) -> RowSnapshot {
+        let entity = model.entities[row.entity]
+        let layout = entity.rowLayout
+        let builder = RowBuilder(columnCount: layout.columns.count)
+        var lost: Set<Int> = []
+        for (index, column) in layout.columns.enumerated() {
+            if row.isUnreadable(index) {
+                findings[row.entity]?.lostValues += 1
+                continue
+            }
+            guard !row.isNull(index) else { continue }
+            switch column.role {
+            case .destinationKey(let slot):
+                let destination = entity.properties[slot].relationship?.destination ?? entity.ordinal
+                if saved[model.entities[destination].root]?.contains(row.integer(index)) != true {
+                    findings[row.entity]?.lostReferences += 1
+                    lost.insert(slot)
+                    continue
+                }
+            case .ownerKey(let owner, _):
+                if saved[model.entities[owner].root]?.contains(row.integer(index)) != true { continue }
+            default: break
+            }
+            builder.copy(index, kind: layout.kinds[index], from: row)
+        }
+        for slot in lost {
+            for column in [layout.entityColumnOfSlot[slot], layout.orderColumnOfSlot[slot]] where column >= 0 {
+                builder.setNull(at: column)
+            }
+        }
+        for (index, column) in layout.columns.enumerated() {
+            guard case .destinationEntity(let slot) = column.role, !row.isNull(index), !lost.contains(slot) else {
+                continue
+            }
+            let destination = source.entity(numbered: row.integer(index))
+            builder.setInteger(destination.map { target.number(ofEntity: $0) } ?? 0, at: index)
+        }
+        return builder.finish(primaryKey: row.primaryKey, version: 1, entity: row.entity)
+    }
+
+    /// All at once; where one is in the way of another, one by one.
+    private mutating func write(_ rows: [RowSnapshot]) throws {
+        guard !rows.isEmpty else { return }
+        do {
+            try save(rows)
+            for row in rows { findings[row.entity]?.rows += 1 }
+        } catch is SaveFailure {
+            for row in rows {
+                do {
+                    try save([row])
+                    findings[row.entity]?.rows += 1
+                } catch is SaveFailure { findings[row.entity]?.refusedRows += 1 }
+            }
+        }
+    }
+
+    private func save(_ rows: [RowSnapshot]) throws {
+        _ = try target.save(keys: [:]) { _ in
+            var changes = ChangeSet()
+            changes.insertions = rows.map { ChangeSet.Insertion(row: $0) }
+            return changes
+        }
+        target.rowCache.removeAll()
+    }
+
+    // MARK: Pairs
+
+    private mutating func copyPairs(of property: CompiledProperty) throws {
+        guard let relationship = property.relationship, relationship.isToMany, !property.isTransient,
+            let inverse = model.inverse(of: relationship), inverse.relationship?.isToMany == true
+        else { return }
+        let entity = property.declaringEntity
+        let owners = (saved[model.entities[entity].root] ?? []).sorted()
+        for start in stride(from: 0, to: owners.count, by: 256) {
+            try copyPairs(of: property, Array(owners[start..<min(start + 256, owners.count)]))
+        }
+    }
+
+    /// From both sides: what one cannot tell, the other may.
+    private mutating func copyPairs(of property: CompiledProperty, _ owners: [Int64]) throws {
+        let entity = property.declaringEntity
+        guard let relationship = property.relationship else { return }
+        let known = saved[model.entities[relationship.destination].root] ?? []
+        var changes = ChangeSet()
+        do {
+            let found = try source.destinationRows(entity: entity, slot: property.slot, owners: owners)
+            for (owner, rows) in found {
+                for (index, row) in rows.enumerated() where known.contains(row.primaryKey) {
+                    changes.links.append(
+                        ChangeSet.Link(
+                            .insert, entity: entity, slot: property.slot, owner: owner, destination: row.primaryKey,
+                            order: relationship.isOrdered ? Int64(index + 1) * 1024 : nil))
+                }
+            }
+        } catch {
+            guard owners.count > 1 else {
+                findings[entity]?.lostMembers += 1
+                return
+            }
+            try copyPairs(of: property, Array(owners[..<(owners.count / 2)]))
+            return try copyPairs(of: property, Array(owners[(owners.count / 2)...]))
+        }
+        source.rowCache.removeAll()
+        if !changes.links.isEmpty { _ = try target.save(keys: [:]) { _ in changes } }
+    }
+}
+
+extension StoreEngine {
+    /// The highest key that the store says it has given out; where it cannot say, more than its file has room for.
+    fileprivate func highestKey(root: Int) -> Int64 {
+        let most = Int64((FileSize.of(path) ?? 0) / 8)
+        guard let number = layout.entities[root]?.number else { return most }
+        var query = SelectStatement([.init(.column(nil, "Z_MAX"))], from: .init(BookkeepingSchema.primaryKeyTable))
+        query.condition = .comparison(.equal, .column(nil, "Z_ENT"), .bind(.integer(number)))
+        let rows = try? database.read { try $0.rows(query) }
+        guard case .integer(let highest)? = rows?.first?.first else { return most }
+        return highest
+    }
+}
