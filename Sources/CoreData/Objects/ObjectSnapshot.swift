@@ -166,8 +166,8 @@ extension NSManagedObject {
     /// The attribute's value in a form that other queues may have: an object as the data that a save would write.
     fileprivate final func sendableValue(_ slot: Int) throws -> Value {
         let info = runtime.slots[slot]
-        // What was never decoded needs no decoding.
-        if info.type == .transformable, values?[slot] == nil, let row, info.column >= 0, !row.isNull(info.column) {
+        // What is as it was saved is the data that was saved: to archive an object twice may give two orders of bytes.
+        if info.type == .transformable, let row, info.column >= 0, !row.isNull(info.column), !isChanged(slot) {
             return .data(row.withBytes(info.column) { Data($0) })
         }
         let value = attributeValue(slot)
