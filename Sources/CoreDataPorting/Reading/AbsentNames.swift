@@ -102,11 +102,7 @@ enum AbsentNames {
         "NSAtomicStore",
     ]
 
-    static let comingNames: Set<String> = [
-        "NSCustomMigrationStage", "NSEntityMapping", "NSEntityMigrationPolicy", "NSLightweightMigrationStage",
-        "NSMappingModel", "NSMigrationManager", "NSMigrationStage", "NSPropertyMapping", "NSQueryGenerationToken",
-        "NSSaveChangesRequest", "NSStagedMigrationManager",
-    ]
+    static let comingNames: Set<String> = ["NSQueryGenerationToken", "NSSaveChangesRequest"]
 
     /// Members whose names nothing else is likely to have.
     static let comingMembers: Set<String> = [
