@@ -32,8 +32,10 @@ extension NSManagedObjectContext {
     ///     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
     ///     let result = try context.execute(request) as? NSPersistentHistoryResult
     ///
-    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request.
-    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
+    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request, an
+    ///   ``NSAsynchronousFetchResult`` at once for an asynchronous one, and an ``NSBatchInsertResult``, ``NSBatchUpdateResult``
+    ///   or ``NSBatchDeleteResult`` for a batch request.
+    /// - Throws: 134091 for requests of other kinds, and for batch requests where a store is no SQL store; what those may throw.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkOwned("execute(_:)")
@@ -43,10 +45,22 @@ extension NSManagedObjectContext {
             return try CoreDataErrors.converting { try HistoryTranslation(coordinator: coordinator).execute(request) }
         case let request as AnyFetchRequest:
             return ExecutedFetchResult(try fetch(NSFetchRequest<any NSFetchRequestResult>(request)) as [AnyObject])
+        case let request as AnyAsynchronousFetchRequest:
+            guard concurrencyType != .confinementConcurrencyType else {
+                throw CoreDataErrors.invalidRequest(
+                    "NSConfinementConcurrencyType context cannot support asynchronous fetch requests; it has no queue.")
+            }
+            return request.begin(in: self)
+        case let request as NSBatchInsertRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
+        case let request as NSBatchUpdateRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
+        case let request as NSBatchDeleteRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
         default:
             throw CoreDataErrors.make(
                 NSPersistentStoreUnsupportedRequestTypeError,
-                "A context executes fetch requests and history requests, no \(Swift.type(of: request)).")
+                "A context executes fetch, batch and history requests, no \(Swift.type(of: request)).")
         }
     }
 }
