@@ -162,6 +162,7 @@ extension NSManagedObjectContext {
             }
             var found: [NSManagedObject] = []
             try store.fetchRows(plan) { rows in
+                try fetchProgress?.advance(by: rows.count)
                 if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
                 append(objectsFor: rows, in: store, to: &found, noting: &classes)
             }

@@ -172,6 +172,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var absorbed: [(temporaryKey: Int64, survivor: NSManagedObject)] = []
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
+    /// What counts the rows of the fetch that runs, and can stop it.
+    final var fetchProgress: Progress?
     /// Who is told of events beyond what notifications tell.
     final var followers = ChangeFollowers()
     /// The home of the object that was last asked for by its ID, or made of a row.

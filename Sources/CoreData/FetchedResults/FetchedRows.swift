@@ -89,7 +89,13 @@ final class FetchedRows {
         if sectionsByName == nil {
             sectionsByName = Dictionary(sections.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
-        if let known = sectionsByName?[name] { return known }
+        if let known = sectionsByName?[name] {
+            guard known.count == 0, order.sectionPath != nil else { return known }
+            // New sections did not know where it stands.
+            sections.removeAll { $0 === known }
+            sections.insert(known, at: indexOfNewSection(keys))
+            return known
+        }
         hasOtherSections = true
         let made = FetchedSection(name)
         made.index = -1

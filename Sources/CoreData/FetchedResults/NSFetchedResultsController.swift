@@ -36,6 +36,17 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
             request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
     }
 
+    /// The controller with its result type, as a delegate's methods do not know it; `nil` for one of other objects.
+    ///
+    ///     guard let list = NSFetchedResultsController<Item>.cast(controller) else { return }
+    ///
+    /// Differs from Apple: there, `controller as? NSFetchedResultsController<Item>` does it; to Swift the types are unrelated.
+    public static func cast(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>
+    ) -> NSFetchedResultsController<ResultType>? {
+        (controller as AnyObject) as? NSFetchedResultsController<ResultType>
+    }
+
     /// What is fetched. Set its properties and call `performFetch()` again to see something else.
     public final var fetchRequest: NSFetchRequest<ResultType> {
         // The very request that the initialiser took.

@@ -19,7 +19,8 @@ import Foundation
 /// tell the controller that they were called: it asks each delegate once for each way.
 ///
 /// Differs from Apple: Swift takes a method for the delegate's where the class implements it that declares the conformance; one
-/// that only a subclass has is not called. `controller === mine` and casts to `NSFetchedResultsController<Book>` work as there.
+/// that only a subclass has is not called. `controller === mine` works as there; to cast the controller that a
+/// method is given, see ``NSFetchedResultsController/cast(_:)``.
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// The content is about to be told to have changed; the controller has the new one already.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)

@@ -21,8 +21,8 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSManagedObjectContext {
-    @discardableResult
     /// What the open method of the class does.
+    @discardableResult
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkOwned("execute(_:)")
         switch request {
@@ -31,10 +31,22 @@ extension NSManagedObjectContext {
             return try CoreDataErrors.converting { try HistoryTranslation(coordinator: coordinator).execute(request) }
         case let request as AnyFetchRequest:
             return ExecutedFetchResult(try fetch(NSFetchRequest<any NSFetchRequestResult>(request)) as [AnyObject])
+        case let request as AnyAsynchronousFetchRequest:
+            guard concurrencyType != .confinementConcurrencyType else {
+                throw CoreDataErrors.invalidRequest(
+                    "NSConfinementConcurrencyType context cannot support asynchronous fetch requests; it has no queue.")
+            }
+            return request.begin(in: self)
+        case let request as NSBatchInsertRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
+        case let request as NSBatchUpdateRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
+        case let request as NSBatchDeleteRequest:
+            return try CoreDataErrors.converting { try BatchExecution(self).run(request) }
         default:
             throw CoreDataErrors.make(
                 NSPersistentStoreUnsupportedRequestTypeError,
-                "A context executes fetch requests and history requests, no \(Swift.type(of: request)).")
+                "A context executes fetch, batch and history requests, no \(Swift.type(of: request)).")
         }
     }
 }

@@ -97,9 +97,7 @@ enum AbsentNames {
 
     /// The beginnings of names of Core Data that are all still to come.
     static let comingPrefixes = [
-        "NSFetchedResultsController", "NSFetchedResultsSectionInfo", "NSFetchedResultsChange", "NSBatchDelete",
-        "NSBatchInsert", "NSBatchUpdate", "NSPersistentStoreAsynchronous", "NSAsynchronousFetch", "NSIncrementalStore",
-        "NSAtomicStore",
+        "NSIncrementalStore", "NSAtomicStore",
     ]
 
     static let comingNames: Set<String> = ["NSQueryGenerationToken", "NSSaveChangesRequest"]

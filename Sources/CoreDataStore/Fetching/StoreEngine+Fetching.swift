@@ -160,7 +160,7 @@ extension StoreEngine {
     }
 
     /// What reads rows of the root's table with the connection: made once for each, and kept with it.
-    private func reader(ofRoot root: Int, _ connection: any SQLConnection) throws -> RowReader {
+    func reader(ofRoot root: Int, _ connection: any SQLConnection) throws -> RowReader {
         if let kept = connection.companion(root) { return unsafeDowncast(kept, to: RowReader.self) }
         let context = QueryContext(model: model, layout: layout, dialect: dialect)
         let shape = try RowShape(of: root, true, context)

@@ -9,7 +9,7 @@ import Foundation
 ///
 /// Deletions are written while their rows are there, insertions and updates once theirs are.
 final class HistoryWriter {
-    private let tables: HistoryTables
+    let tables: HistoryTables
     private let connection: any SQLConnection
     /// The transaction's number.
     let transaction: Int64
@@ -63,7 +63,7 @@ final class HistoryWriter {
     private static let shortestRange = 4
     private static let rowsPerStatement = 32
 
-    private func note(
+    func note(
         _ kind: HistoryKind, _ table: SaveTables.Table, _ count: Int, bits: Data? = nil, key: (Int) -> Int64
     ) throws {
         guard count > 0 else { return }

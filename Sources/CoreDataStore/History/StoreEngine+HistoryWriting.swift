@@ -20,13 +20,22 @@ extension StoreEngine {
         guard tracksHistory else { return nil }
         let count = changes.insertions.count + changes.updates.count + changes.deletions.count
         guard count > 0 else { return nil }
+        return try historyWriter(
+            nil, of: count, changes.origin ?? ChangeOrigin(), connection, members: changes.changedMembers)
+    }
+
+    /// What writes that many changes into the transaction of that number, or into a new one.
+    func historyWriter(
+        _ transaction: Int64?, of count: Int, _ origin: ChangeOrigin, _ connection: any SQLConnection,
+        members: [RowKey: IndexMask] = [:]
+    ) throws -> HistoryWriter {
         let tables = try historyTables(connection)
         let writer = HistoryWriter(
-            tables, connection, transaction: try takeKeys(of: .transactions, count: 1, connection).lowerBound,
-            firstChange: try takeKeys(of: .changes, count: count, connection).lowerBound,
-            members: changes.changedMembers)
-        try writer.begin(changes.origin ?? ChangeOrigin(), at: Self.now) {
-            try key(of: $0, tables, connection)
+            tables, connection,
+            transaction: try transaction ?? takeKeys(of: .transactions, count: 1, connection).lowerBound,
+            firstChange: try takeKeys(of: .changes, count: count, connection).lowerBound, members: members)
+        if transaction == nil {
+            try writer.begin(origin, at: Self.now) { try key(of: $0, tables, connection) }
         }
         return writer
     }

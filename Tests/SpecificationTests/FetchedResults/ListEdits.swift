@@ -8,6 +8,8 @@ struct ListEdits {
     private let context: NSManagedObjectContext
     private let sibling: NSManagedObjectContext
     private var count = 0
+    /// What was done, for messages.
+    private(set) var log: [String] = []
 
     init(seed: UInt64, context: NSManagedObjectContext, sibling: NSManagedObjectContext) {
         numbers = SeededNumbers(seed: seed)
@@ -18,14 +20,16 @@ struct ListEdits {
 
     /// One event with one edit or several, or something that befalls the whole context.
     mutating func step(undoes: Bool) throws {
-        switch numbers.below(24) {
+        let kind = numbers.below(24)
+        log.append("step \(kind)")
+        switch kind {
         case 0, 1: try context.save()
         case 2: context.rollback()
         case 3 where undoes: context.undo()
         case 4 where undoes: context.redo()
         case 5...8 where !undoes: try editElsewhere()
         case 9:
-            for book in try context.all("Book") where numbers.chance(4) {
+            for book in try context.all("Book", by: "code") where numbers.chance(4) && !context.hasChanges {
                 context.refresh(book, mergeChanges: numbers.chance(2))
             }
         case 10: for _ in 0..<numbers.below(12) { try edit(context) }
@@ -69,7 +73,9 @@ struct ListEdits {
     private mutating func edit(_ context: NSManagedObjectContext) throws {
         count += 1
         let short = numbers.below(5)
-        switch numbers.below(17) {
+        let kind = numbers.below(17)
+        log.append("\(context === sibling ? "elsewhere" : "edit") \(kind)")
+        switch kind {
         case 0, 1, 2, 3:
             let entity = numbers.pick(["Book", "Book", "Novel"])
             let book = context.insert(

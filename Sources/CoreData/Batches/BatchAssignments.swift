@@ -1,0 +1,86 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// The crossing from what a batch request gives properties to the engine's values: names become slots, objects become rows.
+struct BatchAssignments {
+    private let entity: EntityRuntime
+    private let store: AttachedStore
+
+    init(_ entity: EntityRuntime, _ store: AttachedStore) {
+        self.entity = entity
+        self.store = store
+    }
+
+    /// What a batch update sets.
+    ///
+    /// - Throws: an error for a property that the entity lacks, and for one that cannot be set in a store.
+    func make(_ properties: [AnyHashable: Any]) throws -> [BatchAssignment] {
+        try properties.map { key, value in
+            guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.name,
+                let slot = entity.slot(forKey: name)
+            else {
+                throw CoreDataErrors.invalidRequest(
+                    "Invalid string key \(key.base) passed to propertiesToUpdate: entity '\(entity.name)' has "
+                        + entity.slots.map(\.name).joined(separator: ", "))
+            }
+            let info = entity.slots[slot]
+            if info.property.isTransient || info.column < 0 {
+                throw CoreDataErrors.invalidRequest(
+                    "A batch update cannot set '\(name)' of entity '\(entity.name)': it is "
+                        + (info.isToMany ? "a to-many relationship." : "kept in no column."))
+            }
+            if info.attribute?.allowsExternalBinaryDataStorage == true {
+                throw CoreDataErrors.invalidRequest(
+                    "A batch update cannot set '\(name)' of entity '\(entity.name)', whose bytes may lie in files.")
+            }
+            let source = try source(value, of: slot)
+            guard case .value(.opaque(let box)) = source else { return BatchAssignment(slot: slot, source) }
+            return BatchAssignment(slot: slot, .value(.data(try Transformation.data(from: box, attribute: info))))
+        }
+    }
+
+    /// - Throws: an error for a value that is not of the property's type.
+    func source(_ any: Any, of slot: Int) throws -> BatchAssignment.Source {
+        let info = entity.slots[slot]
+        if let expression = any as? NSExpression { return try source(expression, of: slot) }
+        if any is NSNull { return info.relationship == nil ? .value(.null) : .destination(nil) }
+        guard info.attribute != nil else { return .destination(try key(any, info)) }
+        if let value = ManagedObjectValues.plain(any, info.type) ?? ManagedObjectValues.convert(any, to: info.type) {
+            return .value(value)
+        }
+        throw CoreDataErrors.invalidRequest(
+            "Unacceptable type of value for attribute: property = \"\(info.name)\"; entity = \"\(entity.name)\"; desired type = "
+                + "\(ManagedObjectValues.typeName(info.type)); given type = \(Swift.type(of: any)).")
+    }
+
+    private func source(_ expression: NSExpression, of slot: Int) throws -> BatchAssignment.Source {
+        let node = expression.node
+        guard case .constant(let constant) = node else { return .expression(node) }
+        switch constant {
+        // A constant is a value like any other, and is held to the attribute's type.
+        case .value(.null): return try source(NSNull(), of: slot)
+        case .value, .object: return try source(expression.constantValue ?? NSNull(), of: slot)
+        default: return .expression(node)
+        }
+    }
+
+    private func key(_ any: Any, _ info: EntityRuntime.Slot) throws -> RowKey {
+        guard !info.isToMany else {
+            throw CoreDataErrors.invalidRequest(
+                "A batch request cannot set the to-many relationship '\(info.name)' of entity '\(entity.name)'.")
+        }
+        guard let id = any as? NSManagedObjectID ?? (any as? NSManagedObject)?.objectID,
+            let key = id.predicateRowKey(inStore: store.identifier),
+            let ordinal = entity.model.entitiesByName[id.runtime.name] != nil ? id.runtime.ordinal : nil,
+            info.destinationSubtree.contains(ordinal)
+        else {
+            throw CoreDataErrors.invalidRequest(
+                "The to-one relationship '\(info.name)' of entity '\(entity.name)' takes the permanent ID of a "
+                    + "'\(info.destinationName)' of the same store, not \(any).")
+        }
+        return key
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// What an ``NSBatchDeleteRequest`` returns.
+public enum NSBatchDeleteRequestResultType: UInt, Sendable {
+    /// A `Bool`: whether it was done.
+    case resultTypeStatusOnly = 0
+    /// `[NSManagedObjectID]`: the objects that were deleted, those included that went with others by a delete rule.
+    case resultTypeObjectIDs = 1
+    /// An `Int`: how many were deleted.
+    case resultTypeCount = 2
+}
+
+/// Deletes many objects straight in a store: none is read, `prepareForDeletion` is not called, no context is told.
+///
+///     let old = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+///     old.predicate = NSPredicate(format: "listed == NO")
+///     try context.execute(NSBatchDeleteRequest(fetchRequest: old))
+///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?
+///
+/// Delete rules hold: references are set to nil, objects that cascade go, too, and a rule that denies it makes the request fail
+/// with 1600; then nothing is deleted. Limits of relationships and validation of the class's own are not looked at.
+///
+/// Differs from Apple: a request for objects of one class is no `NSFetchRequest<any NSFetchRequestResult>`; make one of it with
+/// `NSFetchRequest(books)`.
+open class NSBatchDeleteRequest: NSPersistentStoreRequest {
+    /// Which objects are deleted; limit and offset count.
+    public final let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+    let objectIDs: [NSManagedObjectID]?
+    /// What the request returns.
+    open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
+    /// Contexts that are told of what was deleted, when it is done. Apple's framework has no such property.
+    public final var mergesInto: [NSManagedObjectContext] = []
+
+    open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
+
+    /// Makes a request that deletes what another finds; it is copied.
+    public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
+        fetchRequest = NSFetchRequest(fetch)
+        objectIDs = nil
+        super.init()
+        affectedStores = fetch.affectedStores
+    }
+
+    /// Makes a request that deletes objects of one entity, or of entities that inherit from one another.
+    public init(objectIDs objects: [NSManagedObjectID]) {
+        fetchRequest = NSFetchRequest()
+        objectIDs = objects
+        super.init()
+        guard let first = objects.first else { return }
+        fetchRequest.entity = first.entity
+        fetchRequest.predicate = NSPredicate(format: "SELF IN %@", objects)
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy =
+            objectIDs.map { NSBatchDeleteRequest(objectIDs: $0) } ?? NSBatchDeleteRequest(fetchRequest: fetchRequest)
+        copy.resultType = resultType
+        copy.mergesInto = mergesInto
+        copy.affectedStores = affectedStores
+        return copy
+    }
+}
+
+/// What an ``NSBatchDeleteRequest`` did.
+open class NSBatchDeleteResult: NSPersistentStoreResult {
+    /// See ``NSBatchDeleteRequestResultType``: what it is of.
+    public let result: Any?
+    public let resultType: NSBatchDeleteRequestResultType
+
+    init(_ result: Any?, _ resultType: NSBatchDeleteRequestResultType) {
+        (self.result, self.resultType) = (result, resultType)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// What an ``NSBatchInsertRequest`` returns.
+public enum NSBatchInsertRequestResultType: UInt, Sendable {
+    /// A `Bool`: whether it was done.
+    case statusOnly = 0
+    /// `[NSManagedObjectID]`: the objects that were inserted, and those that took values because of a constraint.
+    case objectIDs = 1
+    /// An `Int`: how many those are.
+    case count = 2
+}
+
+/// Inserts many objects straight into a store: no object is made, nothing is validated, no context is told.
+///
+///     let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Milk"], ["name": "Bread", "quantity": 2]])
+///     request.resultType = .count
+///     let result = try context.execute(request) as? NSBatchInsertResult
+///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZNAME, …) VALUES (?, ?, ?, ?, …), (?, ?, ?, ?, …)
+///     result?.result as? Int                                                          // 2
+///
+/// What is not given has its default value. Where a value that must be unique is taken, the context's merge policy says what
+/// happens: with `mergeByPropertyObjectTrump` or `overwrite` the row that is there takes the given values, with
+/// `mergeByPropertyStoreTrump` or `rollback` it stays as it is, else the request fails and inserts nothing.
+///
+/// A handler is asked for one object after the other, until it returns `true`; what it filled in then is not inserted. Memory
+/// does not grow with the number of objects.
+///
+/// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store.
+open class NSBatchInsertRequest: NSPersistentStoreRequest {
+    /// The entity's name.
+    public final let entityName: String
+    /// The entity; `nil` where the request was made with a name.
+    public final let entity: NSEntityDescription?
+    /// Values by the names of properties; of other names nothing is taken.
+    open var objectsToInsert: [[String: Any]]?
+    /// Fills in the values of the next object; returns `true` when there is none.
+    open var dictionaryHandler: ((_ dictionary: NSMutableDictionary) -> Bool)?
+    /// Fills in the next object, which is the same again and again; returns `true` when there is none.
+    open var managedObjectHandler: ((_ object: NSManagedObject) -> Bool)?
+    /// What the request returns.
+    open var resultType: NSBatchInsertRequestResultType = .statusOnly
+    /// Contexts that are told of what was inserted, when it is done. Apple's framework has no such property.
+    public final var mergesInto: [NSManagedObjectContext] = []
+
+    open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
+
+    public init(entityName: String, objects dictionaries: [[String: Any]]) {
+        (self.entityName, entity, objectsToInsert) = (entityName, nil, dictionaries)
+    }
+
+    public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
+        (entityName, self.entity, objectsToInsert) = (entity.name ?? "", entity, dictionaries)
+    }
+
+    public convenience init(
+        entityName: String, dictionaryHandler handler: @escaping (_ dictionary: NSMutableDictionary) -> Bool
+    ) {
+        self.init(entityName: entityName, objects: [])
+        (objectsToInsert, dictionaryHandler) = (nil, handler)
+    }
+
+    public convenience init(
+        entity: NSEntityDescription, dictionaryHandler handler: @escaping (_ dictionary: NSMutableDictionary) -> Bool
+    ) {
+        self.init(entity: entity, objects: [])
+        (objectsToInsert, dictionaryHandler) = (nil, handler)
+    }
+
+    public convenience init(
+        entityName: String, managedObjectHandler handler: @escaping (_ object: NSManagedObject) -> Bool
+    ) {
+        self.init(entityName: entityName, objects: [])
+        (objectsToInsert, managedObjectHandler) = (nil, handler)
+    }
+
+    public convenience init(
+        entity: NSEntityDescription, managedObjectHandler handler: @escaping (_ object: NSManagedObject) -> Bool
+    ) {
+        self.init(entity: entity, objects: [])
+        (objectsToInsert, managedObjectHandler) = (nil, handler)
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy =
+            entity.map { NSBatchInsertRequest(entity: $0, objects: []) }
+            ?? NSBatchInsertRequest(entityName: entityName, objects: [])
+        copy.objectsToInsert = objectsToInsert
+        copy.dictionaryHandler = dictionaryHandler
+        copy.managedObjectHandler = managedObjectHandler
+        copy.resultType = resultType
+        copy.mergesInto = mergesInto
+        copy.affectedStores = affectedStores
+        return copy
+    }
+}
+
+/// What an ``NSBatchInsertRequest`` did.
+open class NSBatchInsertResult: NSPersistentStoreResult {
+    /// See ``NSBatchInsertRequestResultType``: what it is of.
+    public let result: Any?
+    public let resultType: NSBatchInsertRequestResultType
+
+    init(_ result: Any?, _ resultType: NSBatchInsertRequestResultType) {
+        (self.result, self.resultType) = (result, resultType)
+    }
+}

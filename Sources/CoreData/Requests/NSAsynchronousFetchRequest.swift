@@ -1,0 +1,87 @@
+import Foundation
+
+/// What is called when an asynchronous fetch is done, on the context's queue.
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
+    NSAsynchronousFetchResult<any NSFetchRequestResult>
+) -> Void
+
+/// An asynchronous fetch request without its result type.
+open class AnyAsynchronousFetchRequest: NSPersistentStoreRequest {
+    /// How many objects are expected, for the progress; 0 for nobody knows.
+    open var estimatedResultCount = 0
+
+    open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// Begins, and returns what will have the result.
+    func begin(in context: NSManagedObjectContext) -> NSPersistentStoreAsynchronousResult {
+        preconditionFailure("\(type(of: self)) cannot be executed; use NSAsynchronousFetchRequest.")
+    }
+}
+
+/// A fetch that runs on the context's queue while the caller goes on, tells how far it is and can be cancelled.
+///
+///     let request = NSAsynchronousFetchRequest(fetchRequest: books) { result in
+///         print(result.finalResult?.count ?? 0)                   // on the context's queue
+///     }
+///     let result = try context.execute(request) as? NSAsynchronousFetchResult<Book>
+///     result?.cancel()
+///
+/// The context needs a queue. Rows are counted as they are read, a few hundred at a time; that is also where a fetch that was
+/// cancelled stops, with `CocoaError.userCancelled`.
+open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: AnyAsynchronousFetchRequest {
+    /// What is fetched.
+    public final let fetchRequest: NSFetchRequest<ResultType>
+    /// Called when it is done, on the context's queue.
+    public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+
+    public init(
+        fetchRequest request: NSFetchRequest<ResultType>,
+        completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+    ) {
+        fetchRequest = request
+        completionBlock = blk
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSAsynchronousFetchRequest(fetchRequest: fetchRequest, completionBlock: completionBlock)
+        copy.estimatedResultCount = estimatedResultCount
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
+    override func begin(in context: NSManagedObjectContext) -> NSPersistentStoreAsynchronousResult {
+        let result = NSAsynchronousFetchResult(self, context)
+        let request = NSFetchRequest<ResultType>(fetchRequest)
+        if let affectedStores { request.affectedStores = affectedStores }
+        let work = Transfer((result, request))
+        context.perform {
+            let (result, request) = work.value
+            result.run(request)
+        }
+        return result
+    }
+
+    /// Fetches on the context's queue; when the task is cancelled, so is the fetch.
+    ///
+    ///     let books = try await NSAsynchronousFetchRequest(fetchRequest: request).results(in: context)
+    ///
+    /// The objects belong to the context's queue. Apple's framework has no such method.
+    public final func results(in context: NSManagedObjectContext) async throws -> sending [ResultType] {
+        let request = NSFetchRequest<ResultType>(fetchRequest)
+        if let affectedStores { request.affectedStores = affectedStores }
+        let result = NSAsynchronousFetchResult(
+            NSAsynchronousFetchRequest(fetchRequest: request), context, estimatedResultCount)
+        let work = Transfer((result, request))
+        return try await withTaskCancellationHandler {
+            let found: Transfer<[ResultType]> = try await context.perform {
+                let (result, request) = work.value
+                result.run(request)
+                if let error = result.operationError { throw error }
+                return Transfer(result.finalResult ?? [])
+            }
+            return found.value
+        } onCancel: {
+            work.value.0.cancel()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// What an asynchronous request will have come to.
+open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
+    /// The context that works on it.
+    public final let managedObjectContext: NSManagedObjectContext
+    /// Why there is no result; set before the completion block is called.
+    public final var operationError: (any Error)?
+    /// How far it is; cancelling it cancels the request.
+    public final let progress: Progress?
+
+    init(_ context: NSManagedObjectContext, estimatedCount: Int) {
+        managedObjectContext = context
+        progress = Progress(totalUnitCount: estimatedCount > 0 ? Int64(estimatedCount) : -1)
+    }
+
+    /// Has it stop where it can; what is done already stays so. May be called on any queue.
+    open func cancel() { progress?.cancel() }
+}
+
+/// What an ``NSAsynchronousFetchRequest`` will have found.
+open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
+    /// What was asked for.
+    public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
+    /// What was found; `nil` until it is done, and after an error. Read it on the context's queue.
+    public private(set) final var finalResult: [ResultType]?
+
+    init(
+        _ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext,
+        _ estimatedCount: Int? = nil
+    ) {
+        fetchRequest = request
+        super.init(context, estimatedCount: estimatedCount ?? request.estimatedResultCount)
+    }
+
+    /// Fetches, on the context's queue.
+    func run(_ request: NSFetchRequest<ResultType>) {
+        let context = managedObjectContext
+        let outer = context.fetchProgress
+        context.fetchProgress = progress
+        defer { context.fetchProgress = outer }
+        do {
+            try progress?.throwIfCancelled()
+            let found = try context.fetch(request)
+            try progress?.throwIfCancelled()
+            finalResult = found
+            progress?.totalUnitCount = Int64(found.count)
+            progress?.completedUnitCount = Int64(found.count)
+        } catch { operationError = error }
+        fetchRequest.completionBlock?(self)
+    }
+}
+
+extension Progress {
+    /// - Throws: `CocoaError.userCancelled` once it is cancelled.
+    func throwIfCancelled() throws {
+        if isCancelled { throw CocoaError(.userCancelled) }
+    }
+
+    /// Notes that rows were read.
+    func advance(by rows: Int) throws {
+        try throwIfCancelled()
+        completedUnitCount += Int64(rows)
+    }
+}

@@ -1,0 +1,214 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// What a delete rule forbids.
+package struct DeletionDenied: Error {
+    package var key: RowKey
+    package var relationship: String
+}
+
+extension BatchWriter {
+    /// Deletes the rows that the plan selects, by the delete rules of the model.
+    ///
+    ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?           where no rule and no history asks for more
+    ///
+    /// - Returns: how many rows were deleted, those included that went with others; their keys where they are wanted.
+    package func delete(_ plan: FetchPlan, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
+        let planner = engine.planner
+        let split = try planner.split(plan)
+        guard split.isWhole else { return try delete(engine.keys(plan), wantsKeys: wantsKeys) }
+        let start = try planner.start(plan)
+        let select = start.scope.select([.integer(1)])
+        let isPlain = plan.limit == 0 && plan.offset == 0 && select.joins.isEmpty
+        if isPlain, !wantsKeys, !engine.tracksHistory, !needsRules(plan.entity) {
+            let table = try engine.saveTables.table(of: plan.entity)
+            let statement = DeleteStatement(from: table.name, as: start.scope.alias, where: select.condition)
+            return (try connection.run(statement), [])
+        }
+        return try delete(keys(planner.keys(plan), of: plan.entity), wantsKeys: wantsKeys)
+    }
+
+    /// Whether deleting a row of the entity, or of one below, concerns anything but the row.
+    private func needsRules(_ entity: Int) -> Bool {
+        engine.model.entities[entity].subtree.contains { ordinal in
+            let entity = engine.model.entities[ordinal]
+            guard let table = try? engine.saveTables.table(of: ordinal) else { return false }
+            return !table.externalColumns.isEmpty
+                || entity.properties.contains { property in
+                    guard let relationship = property.relationship else { return false }
+                    // A to-one that is not to be followed, and that is one of many for its destination.
+                    let isPlain =
+                        !relationship.isToMany && [.noAction, .nullify].contains(relationship.deleteRule)
+                        && inverse(of: relationship)?.isToMany ?? true
+                    return !isPlain
+                }
+        }
+    }
+
+    private func inverse(of relationship: CompiledRelationship) -> CompiledRelationship? {
+        relationship.inverseSlot.flatMap { engine.model.entities[relationship.destination].properties[$0].relationship }
+    }
+
+    /// Deletes rows by their keys; those that are not there are none.
+    package func delete(_ keys: [RowKey], wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
+        var doomed = Doomed(model: engine.model)
+        var wave = keys.filter { doomed.insert($0) }
+        while !wave.isEmpty {
+            var next: [RowKey] = []
+            try forEachPortion(of: wave) { entity, keys in
+                for found in try cascading(entity, keys) where doomed.insert(found) { next.append(found) }
+            }
+            wave = next
+        }
+        try forEachPortion(of: doomed.keys) { try checkDenials($0, $1, doomed) }
+        var count = 0
+        var deleted: [RowKey] = []
+        try forEachPortion(of: doomed.keys) { entity, keys in
+            let changes = try self.changes(deleting: keys, of: entity, doomed)
+            try write(changes)
+            count += changes.deletions.count
+            if wantsKeys { deleted += changes.deletions.map(\.key) }
+        }
+        return (count, deleted)
+    }
+
+    private func forEachPortion(of keys: [RowKey], _ body: (Int, [Int64]) throws -> Void) throws {
+        var groups: [Int: [Int64]] = [:]
+        for key in keys { groups[key.entity, default: []].append(key.primaryKey) }
+        for (entity, keys) in groups.sorted(by: { $0.key < $1.key }) {
+            let keys = keys.sorted()
+            for first in stride(from: 0, to: keys.count, by: Self.portion) {
+                try body(entity, Array(keys[first..<min(first + Self.portion, keys.count)]))
+            }
+        }
+    }
+
+    // MARK: Rules
+
+    /// The rows that a relationship leads to from rows of one entity.
+    private func destinations(
+        of property: CompiledProperty, _ relationship: CompiledRelationship, _ entity: Int, _ keys: [Int64]
+    ) throws -> [(owner: Int64, key: RowKey)] {
+        if relationship.isToMany { return try destinations(entity: entity, slot: property.slot, owners: keys) }
+        let column = engine.model.entities[entity].rowLayout.columnOfSlot[property.slot]
+        guard column >= 0 else { return [] }
+        let leading = try rows(keys, root: engine.model.entities[entity].root).filter { !$0.isNull(column) }
+        let root = engine.model.entities[relationship.destination].root
+        let found = Dictionary(
+            try rows(Array(Set(leading.map { $0.integer(column) })), root: root).map { ($0.primaryKey, $0.key) },
+            uniquingKeysWith: { first, _ in first })
+        return leading.compactMap { row in found[row.integer(column)].map { (row.primaryKey, $0) } }
+    }
+
+    private func forEachRelationship(
+        of entity: Int, _ body: (CompiledProperty, CompiledRelationship) throws -> Void
+    ) rethrows {
+        for property in engine.model.entities[entity].properties where !property.isTransient {
+            if let relationship = property.relationship, engine.layout.entities[relationship.destination] != nil {
+                try body(property, relationship)
+            }
+        }
+    }
+
+    private func cascading(_ entity: Int, _ keys: [Int64]) throws -> [RowKey] {
+        var found: [RowKey] = []
+        try forEachRelationship(of: entity) { property, relationship in
+            guard relationship.deleteRule == .cascade else { return }
+            found += try destinations(of: property, relationship, entity, keys).map(\.key)
+        }
+        return found
+    }
+
+    private func checkDenials(_ entity: Int, _ keys: [Int64], _ doomed: Doomed) throws {
+        try forEachRelationship(of: entity) { property, relationship in
+            guard relationship.deleteRule == .deny else { return }
+            for (owner, key) in try destinations(of: property, relationship, entity, keys)
+            where !doomed.contains(key) {
+                throw DeletionDenied(
+                    key: RowKey(entity: entity, primaryKey: owner), relationship: property.name)
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    private func changes(deleting keys: [Int64], of entity: Int, _ doomed: Doomed) throws -> ChangeSet {
+        var changes = ChangeSet()
+        let root = engine.model.entities[entity].root
+        changes.deletions = try rows(keys, root: root).map { .init(key: $0.key, version: $0.version) }
+        var cleared: [RowKey: Set<RowLayout.Role>] = [:]
+        try forEachRelationship(of: entity) { property, relationship in
+            if engine.layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)] != nil {
+                for (owner, key) in try destinations(of: property, relationship, entity, keys) {
+                    changes.links.append(
+                        .init(
+                            .remove, entity: property.declaringEntity, slot: property.slot, owner: owner,
+                            destination: key.primaryKey))
+                }
+                return
+            }
+            guard relationship.deleteRule != .noAction else { return }
+            let roles: Set<RowLayout.Role>
+            if let slot = relationship.inverseSlot {
+                // A destination of many has nothing of its owner's.
+                guard inverse(of: relationship)?.isToMany == false else { return }
+                roles = [.destinationKey(slot: slot), .destinationEntity(slot: slot), .order(slot: slot)]
+            } else {
+                guard relationship.isToMany else { return }
+                roles = [
+                    .ownerKey(entity: property.declaringEntity, slot: property.slot),
+                    .ownerOrder(entity: property.declaringEntity, slot: property.slot),
+                ]
+            }
+            for (_, key) in try destinations(of: property, relationship, entity, keys) where !doomed.contains(key) {
+                cleared[key, default: []].formUnion(roles)
+            }
+        }
+        changes.updates = try updates(clearing: cleared)
+        return changes
+    }
+
+    private func updates(clearing cleared: [RowKey: Set<RowLayout.Role>]) throws -> [ChangeSet.Update] {
+        var updates: [ChangeSet.Update] = []
+        for (root, keys) in Dictionary(grouping: cleared.keys, by: { engine.model.entities[$0.entity].root }) {
+            for row in try rows(keys.map(\.primaryKey), root: root) {
+                let layout = engine.model.entities[row.entity].rowLayout
+                let roles = cleared[row.key] ?? []
+                let builder = RowBuilder(columnCount: layout.columns.count)
+                for (index, column) in layout.columns.enumerated() {
+                    if roles.contains(column.role) {
+                        builder.setNull(at: index)
+                    } else {
+                        builder.copy(index, kind: column.kind, from: row)
+                    }
+                }
+                updates.append(
+                    .init(
+                        old: row,
+                        new: builder.finish(
+                            primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity)))
+            }
+        }
+        return updates
+    }
+}
+
+/// The rows that a batch delete takes away: what it was asked for, and what goes with it.
+private struct Doomed {
+    private(set) var keys: [RowKey] = []
+    private var known: [Int: Set<Int64>] = [:]
+    private let model: CompiledModel
+
+    init(model: CompiledModel) { self.model = model }
+
+    mutating func insert(_ key: RowKey) -> Bool {
+        guard known[model.entities[key.entity].root, default: []].insert(key.primaryKey).inserted else { return false }
+        keys.append(key)
+        return true
+    }
+
+    func contains(_ key: RowKey) -> Bool {
+        known[model.entities[key.entity].root]?.contains(key.primaryKey) ?? false
+    }
+}

@@ -1,0 +1,146 @@
+import CoreDataModel
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// What a batch update sets a property to.
+package struct BatchAssignment {
+    package enum Source {
+        /// A value of the attribute's type.
+        case value(Value)
+        /// What the row's own attributes make it.
+        case expression(ExpressionNode)
+        /// The destination of a to-one; `nil` for none.
+        case destination(RowKey?)
+    }
+
+    package var slot: Int
+    package var source: Source
+
+    package init(slot: Int, _ source: Source) {
+        self.slot = slot
+        self.source = source
+    }
+}
+
+extension BatchWriter {
+    /// Sets properties of every row that the plan selects, and adds one to its version.
+    ///
+    ///     // UPDATE ZITEM AS t0 SET ZPRICE = t0.ZPRICE * ?, Z_OPT = IFNULL(t0.Z_OPT, 0) + 1 WHERE t0.ZLISTED = ?
+    ///
+    /// - Returns: how many rows there are; their keys where they are wanted or recorded.
+    package func update(
+        _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool
+    ) throws -> (count: Int, keys: [RowKey]) {
+        let planner = engine.planner
+        let split = try planner.split(plan)
+        let start = try planner.start(split.isWhole ? plan : FetchPlan(entity: plan.entity))
+        var columns = IndexMask()
+        let set = try assignments.flatMap { try self.assignments($0, plan.entity, start, &columns) }
+        guard !set.isEmpty else { return (0, []) }
+        let version = SQLExpression.function(.ifNull, [.column(start.scope.alias, "Z_OPT"), .integer(0)])
+        let table = try engine.saveTables.table(of: plan.entity)
+        var statement = UpdateStatement(
+            table.name, as: start.scope.alias,
+            set: set + [.init("Z_OPT", .arithmetic(.add, version, .integer(1)))])
+        if let gap = set.compactMap({ $0.value.gap(in: engine.dialect) }).first {
+            throw BatchRefusal("A batch update sets what the database cannot work out: it lacks \(gap).")
+        }
+        let select = start.scope.select([.integer(1)])
+        let keys =
+            wantsKeys || engine.tracksHistory || !split.isWhole
+            ? split.isWhole ? try self.keys(planner.keys(plan), of: plan.entity) : try engine.keys(plan) : nil
+        var count = 0
+        if split.isWhole, select.joins.isEmpty {
+            statement.condition = select.condition
+            count = try connection.run(statement)
+        } else if split.isWhole {
+            statement.condition = .inSelect(
+                .column(start.scope.alias, "Z_PK"), start.scope.select([.column(start.scope.alias, "Z_PK")]))
+            count = try connection.run(statement)
+        } else {
+            for first in stride(from: 0, to: keys?.count ?? 0, by: Self.portion) {
+                let part = (keys ?? [])[first..<min(first + Self.portion, keys?.count ?? 0)]
+                statement.condition = .inList(
+                    .column(start.scope.alias, "Z_PK"), part.map { .bind(.integer($0.primaryKey)) })
+                count += try connection.run(statement)
+            }
+        }
+        try record(keys ?? [], columns)
+        return (count, wantsKeys ? keys ?? [] : [])
+    }
+
+    private func record(_ keys: [RowKey], _ columns: IndexMask) throws {
+        guard let history = try history(of: keys.count) else { return }
+        for (entity, keys) in Dictionary(grouping: keys, by: \.entity) {
+            guard let layout = history.tables.layout(of: entity) else { continue }
+            let bits = layout.bits(columns: columns, members: IndexMask())
+            try history.note(.update, engine.saveTables.table(of: entity), keys.count, bits: bits) {
+                keys[$0].primaryKey
+            }
+        }
+    }
+
+    // MARK: Columns
+
+    private func assignments(
+        _ assignment: BatchAssignment, _ entity: Int, _ start: FetchPlanner.Start, _ columns: inout IndexMask
+    ) throws -> [UpdateStatement.Assignment] {
+        let compiled = engine.model.entities[entity]
+        let property = compiled.properties[assignment.slot]
+        let layout = compiled.rowLayout
+        func column(_ index: Int) throws -> String? {
+            guard index >= 0 else { return nil }
+            columns.insert(index)
+            return try start.scope.context.column(layout.columns[index].role, of: entity)
+        }
+        guard let name = try column(layout.columnOfSlot[assignment.slot]) else {
+            throw BatchRefusal("The store keeps nothing of '\(property.name)' of entity '\(compiled.name)'.")
+        }
+        switch assignment.source {
+        case .value(let value): return [.init(name, QueryScalar(value)?.sql ?? .null)]
+        case .expression(let expression):
+            return [.init(name, try self.value(expression, of: property, compiled, start))]
+        case .destination(let key):
+            var set = [UpdateStatement.Assignment(name, key.map { .bind(.integer($0.primaryKey)) } ?? .null)]
+            if let name = try column(layout.entityColumnOfSlot[assignment.slot]) {
+                set.append(.init(name, key.map { .bind(.integer(engine.number(ofEntity: $0.entity))) } ?? .null))
+            }
+            if let name = try column(layout.orderColumnOfSlot[assignment.slot]) { set.append(.init(name, .null)) }
+            return set
+        }
+    }
+
+    private func value(
+        _ expression: ExpressionNode, of property: CompiledProperty, _ entity: CompiledEntity,
+        _ start: FetchPlanner.Start
+    ) throws -> SQLExpression {
+        func refusal(_ reason: String) -> BatchRefusal {
+            BatchRefusal(
+                "A batch update cannot set '\(property.name)' of entity '\(entity.name)' to "
+                    + "'\(expression.predicateFormat)': \(reason).")
+        }
+        guard let attribute = property.attribute else { throw refusal("a relationship takes the ID of an object") }
+        let joins = start.scope.select([.integer(1)]).joins.count
+        let term = try start.translator.term(expression)
+        guard start.scope.select([.integer(1)]).joins.count == joins else {
+            throw refusal("only attributes of the object itself can be used")
+        }
+        let wanted = QueryScalar.Kind(attribute)
+        let scalar: QueryScalar
+        switch term {
+        case .constant(.null): return .null
+        case .constant(let value):
+            guard let constant = QueryScalar(value) else { throw refusal("the value cannot be stored") }
+            scalar = constant
+        case .scalar(let found): scalar = found
+        case .key, .row, .entity, .collection, .list: throw refusal("it is no value")
+        }
+        guard scalar.kind.isComparable(to: wanted), wanted != .opaque else {
+            throw refusal("it is \(scalar.kind.name), and the attribute holds \(wanted.name)")
+        }
+        // A whole number stays one, whatever it was worked out of.
+        if wanted == .integer, scalar.kind != .integer { return .cast(scalar.sql, to: .integer) }
+        return scalar.sql
+    }
+}

@@ -1,0 +1,105 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// One batch request at work: what it writes, portion by portion, in one transaction of the store and of its history.
+///
+/// Nobody's objects are asked or told. Everything is read on the connection that writes, so that a portion sees those before it.
+package final class BatchWriter {
+    let engine: StoreEngine
+    let connection: any SQLConnection
+    private let origin: ChangeOrigin
+    private let files: ExternalDataWriter
+    /// The number of the history's transaction, once there is one.
+    private var transaction: Int64?
+
+    /// So many rows are written before the next are looked at.
+    package static let portion = 512
+
+    init(_ engine: StoreEngine, _ connection: any SQLConnection, _ origin: ChangeOrigin, _ files: ExternalDataWriter) {
+        self.engine = engine
+        self.connection = connection
+        self.origin = origin
+        self.files = files
+    }
+
+    // MARK: Writing
+
+    /// Writes a portion.
+    func write(_ changes: ChangeSet) throws {
+        guard changes.writesAnything else { return }
+        let plan = try SavePlanner(tables: engine.saveTables).plan(changes)
+        let count = changes.insertions.count + changes.updates.count + changes.deletions.count
+        try SaveExecutor(
+            connection: connection, identifier: engine.identifier, externalData: files, history: try history(of: count)
+        ).run(plan)
+    }
+
+    /// What records that many changes; `nil` where nothing is recorded.
+    func history(of count: Int) throws -> HistoryWriter? {
+        guard engine.tracksHistory, count > 0 else { return nil }
+        let writer = try engine.historyWriter(transaction, of: count, origin, connection)
+        transaction = writer.transaction
+        return writer
+    }
+
+    // MARK: Reading
+
+    func keys(_ select: SelectStatement, of entity: Int) throws -> [RowKey] {
+        let statement = try connection.statement(select)
+        defer { statement.reset() }
+        var keys: [RowKey] = []
+        while try statement.step() { keys.append(engine.key(statement, at: 0, of: entity)) }
+        return keys
+    }
+
+    /// The rows with those keys in the root's table, in any order; what does not exist is not in it.
+    func rows(_ keys: [Int64], root: Int) throws -> [RowSnapshot] {
+        guard !keys.isEmpty else { return [] }
+        let list = RowList()
+        try engine.reader(ofRoot: root, connection).read(keys[...], into: list)
+        return list.indices.map { RowSnapshot(taking: list.take($0)) }
+    }
+
+    /// The members of a to-many relationship, of each owner.
+    func destinations(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, key: RowKey)] {
+        let planner = try DestinationPlanner(
+            entity: entity, slot: slot, model: engine.model, layout: engine.layout, dialect: engine.dialect)
+        var found: [(Int64, RowKey)] = []
+        var rest = owners[...]
+        while !rest.isEmpty {
+            let sizeClass = SizeClass(for: rest.count)
+            let statement = try connection.statement(planner.keys(sizeClass))
+            defer { statement.reset() }
+            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
+            while try statement.step() {
+                found.append((statement.integer(0), engine.key(statement, at: 1, of: planner.destination)))
+            }
+            rest = rest.dropFirst(sizeClass.size)
+        }
+        return found
+    }
+}
+
+extension StoreEngine {
+    /// Runs a batch request in one transaction: all of it is written, or nothing.
+    ///
+    /// What contexts hold stays as it is until they read it anew.
+    ///
+    /// - Throws: ``SaveFailure`` for unique values that are taken, and what `body` throws.
+    package func batch<R>(origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
+        try checkWritable()
+        let files = ExternalDataWriter(externalData)
+        do {
+            let result = try database.write { try body(BatchWriter(self, $0, origin, files)) }
+            files.finish()
+            return result
+        } catch {
+            files.cancel()
+            keyCounters.withLock { $0 = [:] }
+            forgetHistoryKeys()
+            if let failure = error as? SQLFailure, failure.kind == .constraint { throw SaveFailure.constraints([]) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,324 @@
+import CoreData
+import Foundation
+import Testing
+
+// semantics N: requests that go past the context
+@Suite struct BatchRequestTests {
+    private func titles(_ stack: LibraryStack, _ format: String? = nil) throws -> [String] {
+        let context = stack.newContext()
+        return try context.performAndWait {
+            try context.all(Book.self, "Book", format).compactMap(\.title).sorted()
+        }
+    }
+
+    private func insert(
+        _ context: NSManagedObjectContext, _ objects: [[String: Any]], into entity: String = "Book"
+    ) throws -> [NSManagedObjectID] {
+        let request = NSBatchInsertRequest(entityName: entity, objects: objects)
+        request.resultType = .objectIDs
+        return try #require(try (context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
+    }
+
+    // MARK: Insert
+
+    @Test("N4: missing values are defaults, unknown keys are ignored, a to-one takes an ID")
+    func inserting() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let author = Author(context: context)
+            author.name = "Ann"
+            try context.save()
+            let ids = try insert(
+                context,
+                [
+                    ["title": "One", "pages": 5, "price": Decimal(2), "nothing": 1],
+                    ["title": "Two", "isLent": true, "author": author.objectID, "published": NSNull()],
+                ])
+            #expect(ids.count == 2 && context.registeredObjects == [author] && !context.hasChanges)  // N1
+            let books = try ids.map { try #require(try context.existingObject(with: $0) as? Book) }
+            #expect(books.map(\.title) == ["One", "Two"])
+            #expect(books[0].pages == 5 && books[0].price == 2 && !books[0].isLent && books[0].author == nil)
+            #expect(books[1].pages == 0 && books[1].isLent && books[1].author === author)
+            #expect(try context.all(Book.self, "Book", "author.name == 'Ann'").map(\.title) == ["Two"])
+        }
+    }
+
+    @Test("N5: handlers fill in one object after the other; what is filled in with true is not inserted")
+    func handlers() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            var number = 0
+            let dictionaries = NSBatchInsertRequest(
+                entityName: "Book",
+                dictionaryHandler: { dictionary in
+                    number += 1
+                    dictionary["title"] = "dictionary \(number)"
+                    return number > 1500
+                })
+            dictionaries.resultType = .count
+            #expect(try (context.execute(dictionaries) as? NSBatchInsertResult)?.result as? Int == 1500)
+            var objects: Set<ObjectIdentifier> = []
+            number = 0
+            let managed = NSBatchInsertRequest(
+                entityName: "Book",
+                managedObjectHandler: { object in
+                    objects.insert(ObjectIdentifier(object))
+                    number += 1
+                    // Each begins with the defaults.
+                    if number == 1 { (object as? Book)?.pages = 9 }
+                    (object as? Book)?.title = "object \(number)"
+                    return number > 3
+                })
+            #expect(try (context.execute(managed) as? NSBatchInsertResult)?.result as? Bool == true)
+            #expect(objects.count == 1)
+            #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1503)
+            let found = try context.all(Book.self, "Book", "title BEGINSWITH 'object'")
+            #expect(found.map(\.title).sorted { $0! < $1! } == ["object 1", "object 2", "object 3"])
+            #expect(found.map(\.pages).sorted() == [0, 0, 9])
+        }
+    }
+
+    @Test("N4: a unique value that is taken fails, updates the row or leaves it, as the merge policy says")
+    func constraints() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let first = try insert(context, [["title": "One", "isbn": "1", "pages": 3]])
+            let again: [[String: Any]] = [
+                ["title": "new", "isbn": "2"], ["title": "Uno", "isbn": "1"],
+                ["title": "newer", "isbn": "2", "pages": 7],
+            ]
+            let error = #expect(throws: CocoaError.self) { try insert(context, again) }
+            #expect(error?.code.rawValue == NSManagedObjectConstraintMergeError)
+            #expect(try titles(stack) == ["One"])
+
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            #expect(try insert(context, again).count == 1)
+            #expect(try titles(stack) == ["One", "new"])
+
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let ids = try insert(context, again)
+            #expect(ids.contains(first[0]))
+            #expect(try titles(stack) == ["Uno", "newer"])
+            // What was not given stays.
+            #expect(try titles(stack, "pages == 3 OR pages == 7") == ["Uno", "newer"])
+        }
+    }
+
+    @Test("a value of another type, an abstract entity and one that is not there are refused")
+    func refusedInsertions() throws {
+        let stack = try LibraryStack()
+        stack.story { context in
+            #expect(throws: CocoaError.self) { try insert(context, [["title": 5]]) }
+            #expect(throws: CocoaError.self) { try insert(context, [["name": "a"]], into: "Person") }
+            #expect(throws: CocoaError.self) { try insert(context, [["name": "a"]], into: "Nobody") }
+            #expect(throws: CocoaError.self) { try insert(context, [["title": "a", "author": "Ann"]]) }
+            #expect(throws: CocoaError.self) { try insert(context, [["title": "a", "rating": Double.nan]]) }
+        }
+        #expect(try titles(stack) == [])
+    }
+
+    // MARK: Update
+
+    private func fill(_ stack: LibraryStack) throws {
+        try stack.story { context in
+            _ = try insert(context, (1...20).map { ["title": "book \($0)", "pages": $0, "rating": Double($0) / 2] })
+        }
+    }
+
+    @Test("N2: constants and expressions are set in SQL, and versions grow")
+    func updating() throws {
+        let stack = try LibraryStack()
+        try fill(stack)
+        try stack.story { context in
+            let held = try #require(try context.all(Book.self, "Book", "pages == 20").first)
+            #expect(held.title == "book 20")
+            let request = NSBatchUpdateRequest(entityName: "Book")
+            request.predicate = NSPredicate(format: "pages > 10")
+            request.propertiesToUpdate = [
+                "isLent": true, "pages": NSExpression(format: "pages * 2 + 1"),
+                "rating": NSExpression(format: "pages / 2"),
+                "title": NSExpression(forConstantValue: "same"),
+            ]
+            request.resultType = .updatedObjectsCountResultType
+            var result: Any?
+            let statements = try stack.statements {
+                result = (try context.execute(request) as? NSBatchUpdateResult)?.result
+            }
+            #expect(result as? Int == 10)
+            #expect(statements.count == 1 && statements[0].hasPrefix("UPDATE ZBOOK AS t0 SET "), "\(statements)")
+            #expect(try titles(stack, "isLent == YES AND title == 'same'").count == 10)
+            #expect(try titles(stack, "pages == 41 AND rating == 10").count == 1)
+            // N1: what is held is as it was, and to save it is a conflict.
+            #expect(held.title == "book 20")
+            held.title = "mine"
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSManagedObjectMergeError)
+        }
+    }
+
+    @Test("N7: IDs are merged into contexts, which then show the new values")
+    func merging() throws {
+        let stack = try LibraryStack()
+        try fill(stack)
+        try stack.story { context in
+            let book = try #require(try context.all(Book.self, "Book", "pages == 3").first)
+            #expect(book.title == "book 3")
+            let author = Author(context: context)
+            author.name = "Ann"
+            try context.save()
+            let request = NSBatchUpdateRequest(entityName: "Book")
+            request.predicate = NSPredicate(format: "pages < 5")
+            request.propertiesToUpdate = ["title": "new", "author": author.objectID, "published": NSNull()]
+            request.resultType = .updatedObjectIDsResultType
+            request.mergesInto = [context]
+            let ids = try (context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID]
+            #expect(ids?.count == 4 && ids?.contains(book.objectID) == true)
+            #expect(book.title == "new" && book.author === author)
+            let delete = NSBatchDeleteRequest(objectIDs: [book.objectID])
+            delete.mergesInto = [context]
+            try context.execute(delete)
+            #expect(book.managedObjectContext == nil)
+        }
+    }
+
+    @Test("what a batch update cannot set is refused by name")
+    func refusedUpdates() throws {
+        let stack = try LibraryStack()
+        try fill(stack)
+        stack.story { context in
+            for values: [String: Any] in [
+                ["nothing": 1], ["chapters": NSNull()], ["note": "transient"], ["pages": "many"],
+                ["pages": NSExpression(format: "author.name")], ["title": NSExpression(format: "pages + 1")],
+            ] {
+                let request = NSBatchUpdateRequest(entityName: "Book")
+                request.propertiesToUpdate = values
+                let error = #expect(throws: CocoaError.self, "\(values)") { try context.execute(request) }
+                #expect(error.map { "\($0.localizedDescription)".contains(values.keys.first ?? "") } == true)
+            }
+        }
+        #expect(try titles(stack, "title BEGINSWITH 'book'").count == 20)
+    }
+
+    // MARK: Delete
+
+    @Test("N3: a predicate, a limit and IDs say what is deleted, in one statement where nothing depends on it")
+    func deleting() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            for name in 1...10 {
+                let author = Author(context: context)
+                author.name = "author \(name)"
+            }
+            let tags = (1...5).map { number in
+                let tag = Tag(context: context)
+                tag.name = "tag \(number)"
+                return tag
+            }
+            try context.save()
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Author")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            request.fetchLimit = 3
+            let delete = NSBatchDeleteRequest(fetchRequest: request)
+            delete.resultType = .resultTypeCount
+            #expect(try (context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 3)
+            #expect(try context.all(Author.self, "Author", "name == 'author 1'").isEmpty)
+            let ids = NSBatchDeleteRequest(objectIDs: tags.prefix(2).map(\.objectID))
+            ids.resultType = .resultTypeObjectIDs
+            let deleted = try (context.execute(ids) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID]
+            #expect(Set(deleted ?? []) == Set(tags.prefix(2).map(\.objectID)))
+            // Chapters are many for a book, and nothing refers to them.
+            let chapters = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Chapter"))
+            let statements = try stack.statements { try context.execute(chapters) }
+            #expect(statements == ["DELETE FROM ZCHAPTER AS t0"])
+        }
+    }
+
+    @Test("N3: references become nil, what cascades goes, and a rule that denies it stops everything")
+    func deleteRules() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let author = Author(context: context)
+            author.name = "Ann"
+            let books = (1...3).map { number in
+                let book = Book(context: context)
+                book.title = "book \(number)"
+                book.author = author
+                return book
+            }
+            for book in books {
+                let chapter = Chapter(context: context)
+                chapter.book = book
+            }
+            let tag = Tag(context: context)
+            tag.books = Set(books)
+            let reader = Reader(context: context)
+            reader.name = "Rob"
+            let loan = Loan(context: context)
+            loan.book = books[2]
+            loan.reader = reader
+            try context.save()
+
+            let all = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Book"))
+            let error = #expect(throws: CocoaError.self) { try context.execute(all) }
+            #expect(error?.code.rawValue == NSValidationRelationshipDeniedDeleteError)
+            #expect(try titles(stack).count == 3)
+
+            let some = NSBatchDeleteRequest(objectIDs: [books[0].objectID, books[1].objectID])
+            some.resultType = .resultTypeCount
+            #expect(try (context.execute(some) as? NSBatchDeleteResult)?.result as? Int == 4)
+            let other = stack.newContext()
+            let left = try other.performAndWait {
+                [try other.all(Chapter.self, "Chapter").count, try other.all(Tag.self, "Tag")[0].books.count]
+            }
+            #expect(left == [1, 1])
+            try context.execute(NSBatchDeleteRequest(objectIDs: [author.objectID]))
+            let hasAuthors = try other.performAndWait {
+                other.reset()
+                return try other.all(Book.self, "Book").map { $0.author != nil }
+            }
+            #expect(hasAuthors == [false])
+        }
+        let verified = try NSPersistentStoreCoordinator.verifyPersistentStore(at: stack.url, model: Library.model())
+        #expect(verified.isPassed, "\(verified.findings)")
+    }
+
+    // MARK: Everywhere
+
+    @Test("N1: a store in memory of SQL takes batch requests, through child contexts too")
+    func childContexts() throws {
+        let stack = try LibraryStack()
+        try stack.story { parent in
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = parent
+            try child.performAndWait {
+                _ = try insert(child, [["title": "One"]])
+                #expect(try child.all(Book.self, "Book").map(\.title) == ["One"])
+            }
+        }
+    }
+
+    @Test("N2: a history has one transaction for each request")
+    func history() throws {
+        let stack = try HistoryStack()
+        let context = stack.newContext(author: "import")
+        try context.performAndWait {
+            let token = stack.token
+            _ = try insert(context, (1...1200).map { ["title": "book \($0)"] })
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.predicate = NSPredicate(format: "title IN {'book 7', 'book 9'}")
+            update.propertiesToUpdate = ["pages": 3]
+            try context.execute(update)
+            let old = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+            old.predicate = NSPredicate(format: "pages == 3")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: old))
+            let transactions = try stack.transactions(.fetchHistory(after: token))
+            #expect(transactions.map { $0.changes?.count } == [1200, 2, 2])
+            #expect(transactions.allSatisfy { $0.author == "import" })
+            #expect(transactions[1].changes?.first?.updatedProperties?.map(\.name) == ["pages"])
+            #expect(
+                transactions[2].changes?.compactMap { $0.tombstone?["title"] as? String }.sorted() == [
+                    "book 7", "book 9",
+                ])
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+// semantics M19
+@Suite struct NSAsynchronousFetchTests {
+    private func filled() throws -> LibraryStack {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let request = NSBatchInsertRequest(
+                entityName: "Book", objects: (1...1000).map { ["title": "book \($0)", "pages": $0] })
+            try context.execute(request)
+        }
+        return stack
+    }
+
+    private func request() -> NSFetchRequest<Book> {
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.predicate = NSPredicate(format: "pages <= 700")
+        return request
+    }
+
+    @Test("M19: the result is there at once, what it found when it is done")
+    func completion() async throws {
+        let stack = try filled()
+        let context = stack.context
+        let count = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+            context.perform {
+                do {
+                    let request = NSAsynchronousFetchRequest(fetchRequest: request()) { result in
+                        #expect(result.progress?.completedUnitCount == 700)
+                        continuation.resume(returning: result.finalResult?.count ?? -1)
+                    }
+                    request.estimatedResultCount = 650
+                    let result = try context.execute(request) as? NSAsynchronousFetchResult<Book>
+                    #expect(result != nil && result?.finalResult == nil && result?.progress?.totalUnitCount == 650)
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+        #expect(count == 700)
+    }
+
+    @Test("M19: a fetch that is cancelled has no result, and tells why")
+    func cancellation() async throws {
+        let stack = try filled()
+        let context = stack.context
+        let code = await withCheckedContinuation { (continuation: CheckedContinuation<CocoaError.Code?, Never>) in
+            context.perform {
+                let request = NSAsynchronousFetchRequest(fetchRequest: request()) { result in
+                    #expect(result.finalResult == nil)
+                    continuation.resume(returning: (result.operationError as? CocoaError)?.code)
+                }
+                (try? context.execute(request) as? NSAsynchronousFetchResult<Book>)?.cancel()
+            }
+        }
+        #expect(code == .userCancelled)
+    }
+
+    @Test("a fetch is stopped between rows that it reads")
+    func interruption() throws {
+        let stack = try filled()
+        stack.story { context in
+            let progress = Progress(totalUnitCount: -1)
+            context.fetchProgress = progress
+            defer { context.fetchProgress = nil }
+            progress.cancel()
+            #expect(throws: CocoaError(.userCancelled)) { try context.fetch(request()) }
+        }
+    }
+
+    @Test func resultsCanBeAwaited() async throws {
+        let stack = try filled()
+        let books = try await NSAsynchronousFetchRequest(fetchRequest: request()).results(in: stack.context)
+        #expect(books.count == 700)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await NSAsynchronousFetchRequest(fetchRequest: request()).results(in: stack.context).count
+        }
+        await #expect(throws: CocoaError(.userCancelled)) { try await task.value }
+    }
+}
