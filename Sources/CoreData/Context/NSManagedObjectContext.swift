@@ -287,8 +287,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
     ///     let result = try context.execute(request) as? NSPersistentHistoryResult
     ///
-    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request.
-    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
+    /// - Returns: an ``NSPersistentHistoryResult`` for a history request, an ``ExecutedFetchResult`` for a fetch request, an
+    ///   ``NSAsynchronousFetchResult`` at once for an asynchronous one, and an ``NSBatchInsertResult``, ``NSBatchUpdateResult``
+    ///   or ``NSBatchDeleteResult`` for a batch request.
+    /// - Throws: 134091 for requests of other kinds, and for batch requests where a store is no SQL store; what those may throw.
     @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         try executeRequest(request)

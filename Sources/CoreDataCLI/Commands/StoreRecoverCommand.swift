@@ -34,9 +34,11 @@ struct StoreRecoverCommand: ParsableCommand {
         guard !FileManager.default.fileExists(atPath: output) else {
             throw ToolFailure("There is a file at \(output) already; a store is made only where there is none.")
         }
-        let found = try model()
+        let file = try WholeFile(of: store)
+        defer { file.remove() }
+        let found = try model(of: file.path)
         let recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(
-            at: URL(fileURLWithPath: store), to: URL(fileURLWithPath: output),
+            at: URL(fileURLWithPath: file.path), to: URL(fileURLWithPath: output),
             model: found.map { try NSManagedObjectModel(document: $0.document) }, configuration: found?.configuration)
         if json {
             let encoder = JSONEncoder()
@@ -50,8 +52,8 @@ struct StoreRecoverCommand: ParsableCommand {
     }
 
     /// The model that fits the store; where the store is too damaged to tell, the one that is given, or what is left of its copy.
-    private func model() throws -> StoreModel? {
-        if let found = try? modelOptions.resolved(for: store) { return found }
+    private func model(of file: String) throws -> StoreModel? {
+        if let found = try? modelOptions.resolved(for: file) { return found }
         guard let path = modelOptions.model else { return nil }
         let versions = try ModelOptions.versions(path)
         return StoreModel(document: try versions.document(named: modelOptions.modelVersion, at: path))
