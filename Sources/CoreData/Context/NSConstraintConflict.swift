@@ -48,7 +48,8 @@ open class NSConstraintConflict: NSObject {
 
     open override var description: String {
         let row = databaseObject.map { "the row of \($0.objectID)" } ?? "no row"
-        return "NSConstraintConflict for constraint (\(constraint.joined(separator: ", "))) with conflicting objects = ("
+        return
+            "NSConstraintConflict for constraint (\(constraint.joined(separator: ", "))) with conflicting objects = ("
             + conflictingObjects.map { "\($0.objectID)" }.joined(separator: ", ") + ") and \(row)"
     }
 
