@@ -54,7 +54,10 @@ extension NSManagedObjectContext {
 
     /// Refreshes every registered object; those with changes keep them.
     public final func refreshAllObjects() {
-        for object in registry.objects { refresh(object, mergeChanges: true) }
+        let objects = registry.objects
+        // Those with changes last: they are brought in step with what the others are then.
+        for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
+        for object in objects where object.hasChanges { refresh(object, mergeChanges: true) }
     }
 
     /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
