@@ -47,10 +47,10 @@ open class NSConstraintConflict: NSObject {
     }
 
     open override var description: String {
+        let names = constraint.joined(separator: ", ")
+        let objects = conflictingObjects.map { "\($0.objectID)" }.joined(separator: ", ")
         let row = databaseObject.map { "the row of \($0.objectID)" } ?? "no row"
-        return
-            "NSConstraintConflict for constraint (\(constraint.joined(separator: ", "))) with conflicting objects = ("
-            + conflictingObjects.map { "\($0.objectID)" }.joined(separator: ", ") + ") and \(row)"
+        return "NSConstraintConflict for constraint (\(names)) with conflicting objects = (\(objects)) and \(row)"
     }
 
     /// Makes the snapshots now, before a policy changes the objects.

@@ -70,12 +70,15 @@ extension NSManagedObjectContext {
     }
 
     /// Members that another's save gave to the object, and that lead elsewhere by a change of this context, are none here.
-    final func giveUpMembersLedElsewhere(_ stored: [NSManagedObject], of object: NSManagedObject, _ slot: Int) {
+    final func giveUpMembersLedElsewhere(
+        _ stored: [NSManagedObject], of object: NSManagedObject, _ slot: Int, besides changing: NSManagedObject? = nil
+    ) {
         let facts = object.home.facts[slot]
         guard facts.inverse >= 0, !facts.isInverseToMany else { return }
         let inverse = Int(facts.inverse)
         stored.forEachHeld { member in
-            guard member.flags.contains(.updated), member.isChanged(inverse), member.toOne(inverse) !== object
+            guard member.flags.contains(.updated), member !== changing, member.isChanged(inverse),
+                member.toOne(inverse) !== object
             else { return }
             object.loseToChange(member, slot)
         }

@@ -51,7 +51,10 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func refreshObjects() {
-        for object in registry.objects { refresh(object, mergeChanges: true) }
+        let objects = registry.objects
+        // Those with changes last: they are brought in step with what the others are then.
+        for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
+        for object in objects where object.hasChanges { refresh(object, mergeChanges: true) }
     }
 
     /// What the open method of the class does.

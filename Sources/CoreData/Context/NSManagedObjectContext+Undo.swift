@@ -194,13 +194,9 @@ extension NSManagedObjectContext {
                     let leadsBack = member.isKnownToLead(to: object, inverse), isMember != leadsBack
                 else { continue }
                 if facts.isInverseToMany {
-                    if isMember {
-                        member.inverseDidGain(object, inverse)
-                    } else {
-                        member.inverseDidLose(object, inverse)
-                    }
+                    isMember ? member.inverseDidGain(object, inverse) : member.inverseDidLose(object, inverse)
                 } else {
-                    if leadsBack { object.inverseDidGain(member, slot) } else { object.inverseDidLose(member, slot) }
+                    leadsBack ? object.inverseDidGain(member, slot) : object.inverseDidLose(member, slot)
                 }
             }
         }

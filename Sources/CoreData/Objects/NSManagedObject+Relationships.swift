@@ -92,13 +92,15 @@ extension NSManagedObject {
     /// The relationship's members, read from the store where they are not known yet: one statement.
     ///
     /// When they cannot be read they stay unknown, and the context cannot be saved.
-    final func knownMembers(_ slot: Int) -> ToManyMembers {
+    ///
+    /// `changing` is a member that is just being led elsewhere, and is still to be taken out.
+    final func knownMembers(_ slot: Int, besides changing: NSManagedObject? = nil) -> ToManyMembers {
         let members = members(slot)
         if !members.isKnown, let context = managedObjectContext,
             let stored = context.storedMembers(of: self, slot: slot)
         {
             members.know(stored)
-            context.giveUpMembersLedElsewhere(stored, of: self, slot)
+            context.giveUpMembersLedElsewhere(stored, of: self, slot, besides: changing)
         }
         return members
     }
@@ -180,7 +182,7 @@ extension NSManagedObject {
     final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
-            if mustKnowOrder(slot) { _ = knownMembers(slot) }
+            if mustKnowOrder(slot) { _ = knownMembers(slot, besides: object) }
             let members = uncountedMembers(slot)
             noteOldValue(slot)
             let isNew = members._withUnsafeGuaranteedRef {
@@ -203,7 +205,7 @@ extension NSManagedObject {
     final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
-            if mustKnowOrder(slot) { _ = knownMembers(slot) }
+            if mustKnowOrder(slot) { _ = knownMembers(slot, besides: object) }
             let members = uncountedMembers(slot)
             noteOldValue(slot)
             let wasMember = members._withUnsafeGuaranteedRef {

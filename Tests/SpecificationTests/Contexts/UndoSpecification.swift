@@ -136,6 +136,77 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.all)
+    func anEditIsSavedWhoseDeletionWasTakenBack(_ store: SpecifiedStore) throws {
+        // J3, D1, D3
+        try story(store) { graph throws in
+            let context = graph.context
+            let tag = graph.step { context.insert("Tag", ["name": "t"]) }
+            try context.save()
+            graph.step { tag.setValue(3, forKey: "heft") }
+            graph.step {
+                tag.setValue("edited with its deletion", forKey: "name")
+                context.delete(tag)
+            }
+            context.undo()
+            #expect(tag.value(forKey: "heft") as? Int == 3 && tag.text("name") == "t")
+            #expect(tag.isUpdated && context.hasChanges && context.updatedObjects == [tag])
+            #expect(tag.changedValues()["heft"] as? Int == 3)
+            try context.save()
+            try graph.stack.story { fresh throws in #expect(try fresh.one("Tag").value(forKey: "heft") as? Int == 3) }
+            context.undo()
+            try context.save()
+            try graph.stack.story { fresh throws in #expect(try fresh.one("Tag").value(forKey: "heft") == nil) }
+        }
+    }
+
+    /// What is done to an object, to one at its other end, and its deletion, in any order and in one event.
+    @Test(arguments: SpecifiedStore.all)
+    func aDeletionAndAnEditOfItsOtherSideAreTakenBackTogether(_ store: SpecifiedStore) throws {
+        // J3, E5
+        typealias Edit = (_ mentor: NSManagedObject, _ pupil: NSManagedObject, _ friend: NSManagedObject) -> Void
+        let edits: [Edit] = [
+            { mentor, pupil, _ in mentor.mutableSetValue(forKey: "pupils").remove(pupil) },
+            { mentor, _, _ in mentor.setValue(Set<NSManagedObject>(), forKey: "pupils") },
+            { _, pupil, _ in pupil.setValue(nil, forKey: "mentor") },
+            { mentor, pupil, _ in pupil.setValue(mentor, forKey: "mentor") },
+            { _, pupil, friend in friend.mutableSetValue(forKey: "friends").remove(pupil) },
+            { _, pupil, friend in pupil.mutableSetValue(forKey: "friends").add(friend) },
+            { _, pupil, friend in pupil.setValue(friend, forKey: "mentor") },
+        ]
+        for isSaved in [true, false] {
+            for isRelated in [true, false] {
+                for (number, edit) in edits.enumerated() {
+                    for deleted in 0..<3 {
+                        for deletesFirst in [true, false] where !(deletesFirst && number == 6 && deleted == 2) {
+                            try story(store, test: "aDeletionAndAnEditOfItsOtherSideAreTakenBackTogether") {
+                                graph throws in
+                                let context = graph.context
+                                let people = graph.step {
+                                    ["mentor", "pupil", "friend"].map { context.insert("Person", ["name": $0]) }
+                                }
+                                graph.step {
+                                    guard isRelated else { return }
+                                    people[1].setValue(people[0], forKey: "mentor")
+                                    people[1].setValue(Set([people[2]]), forKey: "friends")
+                                }
+                                if isSaved { try context.save() }
+                                graph.step {
+                                    if deletesFirst { context.delete(people[deleted]) }
+                                    edit(people[0], people[1], people[2])
+                                    if !deletesFirst { context.delete(people[deleted]) }
+                                }
+                                graph.checkEveryStep(
+                                    "edit \(number), \(deleted) deleted, first \(deletesFirst), saved \(isSaved), "
+                                        + "related \(isRelated):")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
     func anyEditsAreTakenBackAndDoneAgain(_ store: SpecifiedStore) throws {
         let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? 12
         for seed in 1...seeds {
