@@ -35,7 +35,9 @@ extension SpecifiedStore {
             "compoundConstraintsCompareAllTheirValues", "conflictsOfBothKindsAreResolvedInOneSave",
             "manyRowsAreUpsertedAtOnce", "ofNewObjectsWithTheSameValueOneStays",
             "subentitiesShareTheirParentsConstraints", "whatWasSavedInARaceIsNotLost",
-            "whoReferredToTheNewObjectRefersToTheRow",
+            "whoReferredToTheNewObjectRefersToTheRow", "anObjectWithAPermanentIDBecomesTheRow",
+            "rowsThatNobodyHasInMemoryFollowTheOneThatStays", "whatAChildInsertedIsUpsertedByItsParent",
+            "whatAnUpsertMadeCanBeUndone", "whatTheRowsEntityHasNoPlaceForIsNotLost",
         ]
         var exceptions = Dictionary(
             uniqueKeysWithValues: constraints.map { ($0, "unique values are the business of an incremental store") })
