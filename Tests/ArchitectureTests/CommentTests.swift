@@ -60,7 +60,9 @@ import Testing
     /// underscore, which is no user's.
     private static let speakForThemselves = [
         "supportsSecureCoding", "init?(coder", "func encode(with", "func copy(with", " override ", "func build", " _",
-        "func example",
+        "func example", "static func ==", "func hash(into", "init(from decoder", "func encode(to",
+        "var description: String",
+        "UnownedSerialExecutor", "func isIsolatingCurrentContext",
     ]
 
     /// Whoever reads a symbol in an editor sees nothing else.

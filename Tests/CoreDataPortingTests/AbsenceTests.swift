@@ -77,7 +77,7 @@ import Testing
 
     @Test func whatIsRewrittenIsSettledAndWhatIsToldIsNot() throws {
         #expect(try port("import CoreData\n@objc class A {}").isSettled)
-        #expect(try !port("import CoreData\nvar m: NSMappingModel?").isSettled)
+        #expect(try !port("import CoreData\nvar m: NSQueryGenerationToken?").isSettled)
     }
 
     @Test("what is told as still to come is not there")
@@ -92,7 +92,7 @@ import Testing
             table[coming...].split(separator: "\"").map(String.init).filter { name in
                 name.count > 8 && name.allSatisfy { $0.isLetter }
             })
-        #expect(names.count > 5)
+        #expect(names.count >= 3)
         let sources = root.appendingPathComponent("Sources/CoreData")
         for path in FileManager.default.enumerator(atPath: sources.path)?.compactMap({ $0 as? String }) ?? [] {
             guard path.hasSuffix(".swift") else { continue }

@@ -65,6 +65,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// See ``NSBatchDeleteRequestResultType``: what it is of.
     public let result: Any?
+    /// What the request was to return.
     public let resultType: NSBatchDeleteRequestResultType
 
     init(_ result: Any?, _ resultType: NSBatchDeleteRequestResultType) {

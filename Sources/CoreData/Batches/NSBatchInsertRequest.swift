@@ -44,14 +44,17 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
 
+    /// Inserts an object for each dictionary, with its values by property names.
     public init(entityName: String, objects dictionaries: [[String: Any]]) {
         (self.entityName, entity, objectsToInsert) = (entityName, nil, dictionaries)
     }
 
+    /// Inserts an object for each dictionary, with its values by property names.
     public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         (entityName, self.entity, objectsToInsert) = (entity.name ?? "", entity, dictionaries)
     }
 
+    /// Inserts objects until the handler, which fills one dictionary after the other, returns `true`.
     public convenience init(
         entityName: String, dictionaryHandler handler: @escaping (_ dictionary: NSMutableDictionary) -> Bool
     ) {
@@ -59,6 +62,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         (objectsToInsert, dictionaryHandler) = (nil, handler)
     }
 
+    /// Inserts objects until the handler, which fills one dictionary after the other, returns `true`.
     public convenience init(
         entity: NSEntityDescription, dictionaryHandler handler: @escaping (_ dictionary: NSMutableDictionary) -> Bool
     ) {
@@ -66,6 +70,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         (objectsToInsert, dictionaryHandler) = (nil, handler)
     }
 
+    /// Inserts objects until the handler, which fills one object after the other, returns `true`.
     public convenience init(
         entityName: String, managedObjectHandler handler: @escaping (_ object: NSManagedObject) -> Bool
     ) {
@@ -73,6 +78,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         (objectsToInsert, managedObjectHandler) = (nil, handler)
     }
 
+    /// Inserts objects until the handler, which fills one object after the other, returns `true`.
     public convenience init(
         entity: NSEntityDescription, managedObjectHandler handler: @escaping (_ object: NSManagedObject) -> Bool
     ) {
@@ -98,6 +104,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// See ``NSBatchInsertRequestResultType``: what it is of.
     public let result: Any?
+    /// What the request was to return.
     public let resultType: NSBatchInsertRequestResultType
 
     init(_ result: Any?, _ resultType: NSBatchInsertRequestResultType) {

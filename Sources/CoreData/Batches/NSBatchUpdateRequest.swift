@@ -47,8 +47,10 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
 
+    /// An update of the entity with that name.
     public init(entityName: String) { (self.entityName, givenEntity) = (entityName, nil) }
 
+    /// An update of the entity.
     public init(entity: NSEntityDescription) { (entityName, givenEntity) = (entity.name ?? "", entity) }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
@@ -68,6 +70,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// See ``NSBatchUpdateRequestResultType``: what it is of.
     public let result: Any?
+    /// What the request was to return.
     public let resultType: NSBatchUpdateRequestResultType
 
     init(_ result: Any?, _ resultType: NSBatchUpdateRequestResultType) {

@@ -38,7 +38,9 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 
     // MARK: What there is
 
+    /// How many items there are in all sections.
     public var numberOfItems: Int { content.itemCount }
+    /// How many sections there are.
     public var numberOfSections: Int { content.sections.count }
     /// The sections in order.
     public var sectionIdentifiers: [SectionIdentifierType] { content.sections }
@@ -82,12 +84,14 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         content.append(identifiers, to: sectionIdentifier)
     }
 
+    /// Inserts items before another, in its section.
     public mutating func insertItems(
         _ identifiers: [ItemIdentifierType], beforeItem beforeIdentifier: ItemIdentifierType
     ) {
         content.insert(identifiers, beside: beforeIdentifier, after: false)
     }
 
+    /// Inserts items after another, in its section.
     public mutating func insertItems(_ identifiers: [ItemIdentifierType], afterItem afterIdentifier: ItemIdentifierType)
     {
         content.insert(identifiers, beside: afterIdentifier, after: true)
@@ -99,12 +103,14 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// Takes out every item, and every section.
     public mutating func deleteAllItems() { content.deleteAll() }
 
+    /// Moves an item before another, into its section.
     public mutating func moveItem(
         _ identifier: ItemIdentifierType, beforeItem toIdentifier: ItemIdentifierType
     ) {
         content.move(identifier, beside: toIdentifier, after: false)
     }
 
+    /// Moves an item after another, into its section.
     public mutating func moveItem(_ identifier: ItemIdentifierType, afterItem toIdentifier: ItemIdentifierType) {
         content.move(identifier, beside: toIdentifier, after: true)
     }
@@ -119,12 +125,14 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// - Precondition: none of the sections is there yet.
     public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { content.appendSections(identifiers) }
 
+    /// Inserts sections before another.
     public mutating func insertSections(
         _ identifiers: [SectionIdentifierType], beforeSection toIdentifier: SectionIdentifierType
     ) {
         content.insertSections(identifiers, beside: toIdentifier, after: false)
     }
 
+    /// Inserts sections after another.
     public mutating func insertSections(
         _ identifiers: [SectionIdentifierType], afterSection toIdentifier: SectionIdentifierType
     ) {
@@ -134,12 +142,14 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// Takes out those of the sections that are there, with their items.
     public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) { content.deleteSections(identifiers) }
 
+    /// Moves a section, with its items, before another.
     public mutating func moveSection(
         _ identifier: SectionIdentifierType, beforeSection toIdentifier: SectionIdentifierType
     ) {
         content.moveSection(identifier, beside: toIdentifier, after: false)
     }
 
+    /// Moves a section, with its items, after another.
     public mutating func moveSection(
         _ identifier: SectionIdentifierType, afterSection toIdentifier: SectionIdentifierType
     ) {

@@ -34,6 +34,7 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: AnyAsyn
     /// Called when it is done, on the context's queue.
     public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
 
+    /// A request that fetches what another asks for, and calls the block with it.
     public init(
         fetchRequest request: NSFetchRequest<ResultType>,
         completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil

@@ -15,7 +15,7 @@ struct StoreRecoverCommand: ParsableCommand {
 
             EXAMPLES
               coredata store recover Damaged.sqlite Library.sqlite
-              coredata store recover Damaged.sqlite Library.sqlite --model Library.xcdatamodeld --json
+              coredata store recover Damaged.sqlite New.sqlite --model Library.xcdatamodeld
             """)
 
     @Argument(help: "The damaged store's file.", completion: .file())

@@ -12,7 +12,7 @@ enum AbsentNames {
         if let reason = foundation[name] {
             return Absence(message: "'\(name)' does not exist here", hint: reason)
         }
-        return coming(name) ? notYet(name) : nil
+        return comingNames.contains(name) ? notYet(name) : nil
     }
 
     /// What to say of a member of that name, whatever it is a member of.
@@ -43,11 +43,6 @@ enum AbsentNames {
                 + "#if canImport(os)"
         default: nil
         }
-    }
-
-    private static func coming(_ name: String) -> Bool {
-        // The error codes are there.
-        comingNames.contains(name) || comingPrefixes.contains(where: name.hasPrefix) && !name.hasSuffix("Error")
     }
 
     // MARK: Foundation
@@ -95,15 +90,9 @@ enum AbsentNames {
 
     // MARK: Core Data
 
-    /// The beginnings of names of Core Data that are all still to come.
-    static let comingPrefixes = [
-        "NSIncrementalStore", "NSAtomicStore",
-    ]
-
-    static let comingNames: Set<String> = ["NSQueryGenerationToken", "NSSaveChangesRequest"]
+    /// Names of Core Data that are still to come.
+    static let comingNames: Set<String> = ["NSQueryGenerationToken"]
 
     /// Members whose names nothing else is likely to have.
-    static let comingMembers: Set<String> = [
-        "migratePersistentStore", "queryGenerationToken", "setQueryGenerationFrom",
-    ]
+    static let comingMembers: Set<String> = ["queryGenerationToken", "setQueryGenerationFrom"]
 }

@@ -35,7 +35,8 @@ extension SpecifiedStore {
             "compoundConstraintsCompareAllTheirValues", "conflictsOfBothKindsAreResolvedInOneSave",
             "manyRowsAreUpsertedAtOnce", "ofNewObjectsWithTheSameValueOneStays",
             "subentitiesShareTheirParentsConstraints", "whatWasSavedInARaceIsNotLost",
-            "whoReferredToTheNewObjectRefersToTheRow", "anObjectWithAPermanentIDBecomesTheRow",
+            "whoReferredToTheNewObjectRefersToTheRow", "aNewObjectThatBecameARowsIsThatRows",
+            "anObjectWithAPermanentIDBecomesTheRow",
             "rowsThatNobodyHasInMemoryFollowTheOneThatStays", "whatAChildInsertedIsUpsertedByItsParent",
             "whatAnUpsertMadeCanBeUndone", "whatTheRowsEntityHasNoPlaceForIsNotLost",
         ]
