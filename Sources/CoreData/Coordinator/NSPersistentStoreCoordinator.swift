@@ -319,8 +319,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Does what the request says, for a context.
     ///
     /// - Returns: objects, IDs, dictionaries or a number in an array for a fetch request, an ``NSPersistentHistoryResult`` for
-    ///   a history request.
-    /// - Throws: 134091 for requests of other kinds, which do not exist yet, and what those that do may throw.
+    ///   a history request, the result of a batch request.
+    /// - Throws: 134091 for requests of other kinds, and what those may throw.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         try executeRequest(request, with: context)
     }

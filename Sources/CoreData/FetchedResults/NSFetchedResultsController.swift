@@ -27,7 +27,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
     ///   - fetchRequest: a request for objects, with sort descriptors.
     ///   - sectionNameKeyPath: what names the section of an object. Objects of one section must be sorted next to each other:
     ///     most often it is the first sort descriptor's key.
-    ///   - cacheName: the name of a file that keeps the sections from launch to launch; see ``deleteCache(withName:)``.
+    ///   - cacheName: kept, and without effect: no file keeps the sections from launch to launch.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
         sectionNameKeyPath: String?, cacheName: String?
@@ -35,6 +35,9 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
         super.init(
             request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
     }
+
+    /// Does nothing, since sections are not kept in files: they are counted in SQL where rows are not read.
+    public static func deleteCache(withName name: String?) {}
 
     /// The controller with its result type, as a delegate's methods do not know it; `nil` for one of other objects.
     ///

@@ -53,9 +53,10 @@ public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option, Bool: open a store of another model version without comparing hashes.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// Option, Bool: migrate a store of another model version. Differs from Apple: migration does not exist yet.
+/// Option, Bool: a store of another version of the model is migrated when it is added, by a mapping model of a bundle or, where
+/// ``NSInferMappingModelAutomaticallyOption`` is set too, by one that is inferred.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
-/// Option, Bool: infer the mapping model of a migration. Differs from Apple: migration does not exist yet.
+/// Option, Bool: the mapping of a migration is inferred from the two models, and done in the database.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option, Int: the most connections that read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
