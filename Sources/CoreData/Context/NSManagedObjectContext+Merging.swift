@@ -144,9 +144,10 @@ extension NSManagedObjectContext {
     private func mergeInsertions(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
         let objects = ids.filter { keptParent != nil || !$0.isTemporaryID }.map { object(with: $0) }
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
-        guard ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted else {
-            return
-        }
+        guard
+            ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted
+                || !followers.isEmpty
+        else { return }
         // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
         let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
         var present = Set(objects.filter(isRead).map(ObjectReference.init))

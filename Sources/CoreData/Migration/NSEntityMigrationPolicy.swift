@@ -46,6 +46,13 @@ open class NSEntityMigrationPolicy: NSObject {
                     manager: manager, mapping: mapping, property: property, policy: self, source: sInstance,
                     destination: made
                 ).value(of: expression)
+                if let value, let slot = made.runtime.slot(forKey: name),
+                    !ManagedObjectValues.accepts(value, slot: made.runtime.slots[slot])
+                {
+                    throw CoreDataErrors.policy(
+                        "The mapping '\(mapping.name ?? "")' gives the attribute '\(name)' of '\(entity.name ?? "")' a value of another type: \(value), a \(Swift.type(of: value))."
+                    )
+                }
                 made.setValue(value, forKey: name)
             }
         } else {

@@ -11,8 +11,26 @@ import Foundation
 open class NSMappingModel: NSObject {
     /// The mappings, in the order in which they are gone through.
     open var entityMappings: [NSEntityMapping]! = []
-    /// Whether it was inferred, so that the store can be migrated without its objects.
-    final var isInferred = false
+    /// Whether it was inferred.
+    final var isInferred: Bool { inferred != nil }
+    /// What was inferred, in words.
+    private var inferred: String?
+    /// Whether it is as it was inferred, so that the store can be migrated without its objects.
+    final var isAsInferred: Bool { inferred == contents }
+
+    private var contents: String? {
+        guard isInferred || !(entityMappings ?? []).isEmpty else { return nil }
+        return (entityMappings ?? []).map { mapping in
+            let properties = ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])).map {
+                "\($0.name ?? "") = \($0.valueExpression.map { "\($0)" } ?? "")"
+            }
+            return [
+                mapping.name ?? "", "\(mapping.mappingType)", mapping.sourceEntityName ?? "",
+                mapping.destinationEntityName ?? "", mapping.entityMigrationPolicyClassName ?? "",
+                mapping.sourceExpression.map { "\($0)" } ?? "", properties.joined(separator: "; "),
+            ].joined(separator: " | ")
+        }.joined(separator: "\n")
+    }
 
     /// Makes a mapping model without mappings.
     public override init() { super.init() }
@@ -37,7 +55,8 @@ open class NSMappingModel: NSObject {
         } catch { throw CoreDataErrors.inference(error) }
         let result = NSMappingModel()
         result.entityMappings = mapping.entities.map { InferredMappings(mapping).entityMapping($0) }
-        result.isInferred = true
+        result.inferred = ""
+        result.inferred = result.contents
         return result
     }
 

@@ -159,9 +159,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         mappingModel = mappings
         let files = FileManager.default
         let isNew = !files.fileExists(atPath: dURL.path)
-        if usesStoreSpecificMigrationManager, mappings.isInferred, isNew, sStoreType == NSSQLiteStoreType,
+        try check(mappings)
+        if usesStoreSpecificMigrationManager, mappings.isAsInferred, isNew, sStoreType == NSSQLiteStoreType,
             dStoreType == NSSQLiteStoreType
         {
+            // Whether it is a store of the older model shows by opening it.
+            let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
+            for store in source.persistentStores { try source.remove(store) }
             return try migrateInDatabase(from: sourceURL, to: dURL, options: dOptions)
         }
         do {
@@ -186,6 +190,30 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping,
             toDestinationURL: destinationURL, destinationType: destinationType.rawValue,
             destinationOptions: destinationOptions)
+    }
+
+    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash.
+    private func check(_ mappings: NSMappingModel) throws {
+        for mapping in mappings.entityMappings ?? [] {
+            for (name, hash, model) in [
+                (mapping.sourceEntityName, mapping.sourceEntityVersionHash, sourceModel),
+                (mapping.destinationEntityName, mapping.destinationEntityVersionHash, destinationModel),
+            ] {
+                guard let name else { continue }
+                guard let known = model.entityVersionHashesByName[name] else {
+                    throw CoreDataErrors.make(
+                        NSMigrationError,
+                        "The mapping '\(mapping.name ?? "")' names the entity '\(name)', which its model has not; it has: "
+                            + model.entitiesByName.keys.sorted().joined(separator: ", "))
+                }
+                guard hash == nil || hash == known else {
+                    throw CoreDataErrors.make(
+                        NSMigrationError,
+                        "The mapping '\(mapping.name ?? "")' is of another version of the entity '\(name)': the version hashes differ."
+                    )
+                }
+            }
+        }
     }
 
     private func migrateInDatabase(from source: URL, to destination: URL, options: [AnyHashable: Any]?) throws {

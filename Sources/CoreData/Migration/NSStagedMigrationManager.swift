@@ -44,8 +44,12 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         let checksum = try Self.checksum(of: url, options)
         let steps = steps
         guard let start = steps.lastIndex(where: { $0.checksum == checksum }) else {
-            // The stages do not know the store's version: the rest is a lightweight migration.
-            return try step(url, to: model, configuration, options)
+            // Nothing is between: all of it is a lightweight migration.
+            if steps.allSatisfy({ $0.stage == nil }) { return try step(url, to: model, configuration, options) }
+            throw CoreDataErrors.make(
+                NSManagedObjectModelReferenceNotFoundError,
+                "The store '\(url.path)' is of a version of the model that no stage begins with or leads to (its checksum is \(checksum)): what the stages do would be left out.",
+                [NSFilePathErrorKey: url.path])
         }
         let target = model.versionChecksum
         let end = steps.lastIndex { $0.checksum == target }

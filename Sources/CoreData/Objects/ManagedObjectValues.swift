@@ -110,6 +110,12 @@ enum ManagedObjectValues {
             """)
     }
 
+    /// Whether an attribute takes the value; to set it stops the program otherwise.
+    static func accepts(_ any: Any, slot: EntityRuntime.Slot) -> Bool {
+        any is NSNull || convertsAnything(slot.type) || isNilOptional(any) || any is CGFloat
+            || convert(any, to: slot.type) != nil
+    }
+
     private static func convertsAnything(_ type: AttributeType) -> Bool {
         type == .transformable || type == .undefined || type == .composite
     }

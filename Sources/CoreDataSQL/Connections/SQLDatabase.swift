@@ -96,6 +96,11 @@ package protocol SQLConnection: AnyObject {
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
 
+    /// A number that changes whenever anybody changes the schema; in a transaction, as the transaction sees it.
+    func schemaVersion() throws -> Int64
+    /// Makes the number another one, so that others look at the schema again.
+    func changeSchemaVersion() throws
+
     /// What the connection's user keeps with it, under a small number, and uses only while it has the connection; it goes
     /// when the connection is closed. `nil` where nothing has been kept.
     func companion(_ number: Int) -> AnyObject?

@@ -14,6 +14,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         case both
     }
 
+    private var versionQuery: OpaquePointer?
     let dialect: SQLDialect
     let state: ConnectionState
     // One thread at a time has the connection, and nothing is called while one of these changes.
@@ -55,6 +56,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         burstStatements.removeAll()
         cache.removeAll()
         transactions.removeAll()
+        sqlite3_finalize(versionQuery)
+        versionQuery = nil
         // Statements that somebody still holds keep the memory alive, no more.
         sqlite3_close_v2(handle)
     }
@@ -66,6 +69,23 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         let statement = try SQLiteStatement(sql, state: state)
         cache.insert(statement, for: sql)
         return statement
+    }
+
+    /// Not shown to observers: it is no work of theirs.
+    func schemaVersion() throws -> Int64 {
+        if versionQuery == nil {
+            let code = sqlite3_prepare_v3(
+                handle, "PRAGMA schema_version", -1, UInt32(SQLITE_PREPARE_PERSISTENT), &versionQuery, nil)
+            guard code == SQLITE_OK else { throw SQLFailure.last(of: handle, code: code) }
+        }
+        defer { sqlite3_reset(versionQuery) }
+        let code = sqlite3_step(versionQuery)
+        guard code == SQLITE_ROW else { throw SQLFailure.last(of: handle, code: code) }
+        return sqlite3_column_int64(versionQuery, 0)
+    }
+
+    func changeSchemaVersion() throws {
+        try execute("PRAGMA schema_version = \((try schemaVersion() + 1) & 0x7fff_ffff)")
     }
 
     func keyedStatement(_ select: SelectStatement, key: String) -> any SQLKeyedStatement {

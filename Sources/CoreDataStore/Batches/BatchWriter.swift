@@ -91,7 +91,10 @@ extension StoreEngine {
         try checkWritable()
         let files = ExternalDataWriter(externalData)
         do {
-            let result = try database.write { try body(BatchWriter(self, $0, origin, files)) }
+            let result = try database.write { connection in
+                try checkModel(connection)
+                return try body(BatchWriter(self, connection, origin, files))
+            }
             files.finish()
             return result
         } catch {

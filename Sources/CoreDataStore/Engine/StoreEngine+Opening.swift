@@ -77,7 +77,7 @@ private struct StoreOpening {
 
     private func open(_ database: any SQLDatabase) throws -> StoreEngine {
         let found = try database.read { try look($0, database) }
-        guard case .store(let row, let layout, let hasHistory) = found else {
+        guard case .store(let row, let layout, let hasHistory, let schemaVersion) = found else {
             return try fill(database, creation: StoreCreation(model: model, entities: entities, options: options))
         }
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {
@@ -91,16 +91,18 @@ private struct StoreOpening {
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }
-        return StoreEngine(
+        let engine = StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             entities: entities, path: options.database.path, isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly)
+        engine.knownSchemaVersion.withLock { $0 = schemaVersion }
+        return engine
     }
 
     private enum Found {
         /// Nothing, and it may become a store.
         case empty
-        case store(MetadataRow, StoreLayout, hasHistory: Bool)
+        case store(MetadataRow, StoreLayout, hasHistory: Bool, schemaVersion: Int64)
     }
 
     private func look(_ connection: any SQLConnection, _ database: any SQLDatabase) throws -> Found {
@@ -111,7 +113,9 @@ private struct StoreOpening {
         }
         let row = try MetadataRow.read(connection)
         try check(row, database)
-        return .store(row, try bind(connection, row), hasHistory: tables.hasHistory)
+        return .store(
+            row, try bind(connection, row), hasHistory: tables.hasHistory,
+            schemaVersion: try connection.schemaVersion())
     }
 
     private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
@@ -195,15 +199,18 @@ private struct StoreOpening {
     }
 
     private func fill(_ database: any SQLDatabase, creation: StoreCreation) throws -> StoreEngine {
-        try database.write { connection in
+        let schemaVersion = try database.write { connection in
             // Between looking and locking somebody else may have made it.
             guard try StoreCatalog.read(connection).isEmpty else { throw StoreExists() }
             try creation.run(connection)
+            return try connection.schemaVersion()
         }
-        return StoreEngine(
+        let engine = StoreEngine(
             model: model, layout: creation.schema.layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, entities: entities, path: options.database.path,
             tracksHistory: options.tracksHistory)
+        engine.knownSchemaVersion.withLock { $0 = schemaVersion }
+        return engine
     }
 
     private struct StoreExists: Error {}

@@ -45,6 +45,8 @@ package final class StoreEngine: Sendable {
     private let madeSaveTables = Mutex<SaveTables?>(nil)
     /// Guards how the history's tables lie.
     let madeHistoryTables = Mutex<HistoryTables?>(nil)
+    /// Guards the schema, by its number, of which it is known that it is still that of the model.
+    let knownSchemaVersion = Mutex<Int64?>(nil)
     /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
     let keyCounters = Mutex<[Int: Int64]>([:])
 

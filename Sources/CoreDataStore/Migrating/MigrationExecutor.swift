@@ -13,6 +13,7 @@ struct MigrationExecutor {
 
     /// - Returns: the names of files that nothing names any more, to be removed after the commit.
     func run(_ plan: MigrationPlan) throws -> [String] {
+        let schema = try connection.schemaVersion()
         let lost = try plan.lostFiles.flatMap { query in
             try connection.rows(query).compactMap { row -> String? in
                 guard case .blob(let stored)? = row.first else { return nil }
@@ -28,6 +29,8 @@ struct MigrationExecutor {
             do { try run(step) } catch let failure as SQLFailure { throw self.failure(of: step, failure) }
         }
         try progress(plan.steps.count, plan.steps.count)
+        // Who has the store open looks at its model again before he writes.
+        if try connection.schemaVersion() == schema { try connection.changeSchemaVersion() }
         return lost
     }
 

@@ -69,6 +69,36 @@ import Testing
         try #require(throws: CocoaError.self) { _ = try open(url, model, options) }
     }
 
+    @Test("T1: who has a store open with the model that it was of does not write to what a migration made of it")
+    func whoHasAnotherModelDoesNotWrite() throws {
+        let old = model([attribute("title"), attribute("note")])
+        let url = try makeStore(old)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old)
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        func insert() throws {
+            try context.performAndWait {
+                let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+                book.setValue("three", forKey: "title")
+                try context.save()
+            }
+        }
+        try insert()
+        // The same columns under other names, so that a statement of the old model would run.
+        let new = model([renamed("note", from: "title"), renamed("title", from: "note"), attribute("more")])
+        _ = try open(url, new)
+        let error = try #require(throws: CocoaError.self) { try insert() }
+        #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+        let books = try open(url, new)
+        let reader = NSManagedObjectContext(.privateQueue)
+        reader.persistentStoreCoordinator = books
+        try reader.performAndWait {
+            let found = try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book"))
+            #expect(Set(found.map { $0.value(forKey: "note") as? String }) == ["One", "Two", "three"])
+        }
+    }
+
     @Test("T3, T4: containers migrate by themselves, and objects keep their IDs")
     func containersMigrate() throws {
         let url = try makeStore(model([attribute("title")]))

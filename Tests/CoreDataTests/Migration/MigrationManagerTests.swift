@@ -103,6 +103,45 @@ import Testing
             ])
     }
 
+    @Test("T7: an inferred mapping that was changed is gone through object by object")
+    func changedMappingsCount() throws {
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        mapping.entityMappings[0].entityMigrationPolicyClassName = "NoSuchPolicy"
+        let error = try #require(throws: CocoaError.self) { _ = try migrate(mapping, fast: true) }
+        #expect(error.errorCode == NSEntityMigrationPolicyError)
+        #expect(error.localizedDescription.contains("NoSuchPolicy"))
+    }
+
+    @Test("the store has to be of the older model, whichever way it is migrated", arguments: [true, false])
+    func theSourceIsOfTheOlderModel(fast: Bool) throws {
+        let other = try Self.model([entity("Author", attribute("name"), attribute("born", .date))])
+        let url = try makeStore()
+        let manager = NSMigrationManager(sourceModel: other, destinationModel: new)
+        manager.usesStoreSpecificMigrationManager = fast
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: other, destinationModel: new)
+        let destination = url.deletingLastPathComponent().appendingPathComponent("New.sqlite")
+        let error = try #require(throws: CocoaError.self) {
+            try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        }
+        #expect(error.errorCode == NSMigrationManagerSourceStoreError)
+        #expect(!FileManager.default.fileExists(atPath: destination.path))
+    }
+
+    @Test func mappingsOfUnknownEntitiesAndValuesOfOtherTypesAreErrors() throws {
+        let unknown = mapping()
+        unknown.entityMappings[0].destinationEntityName = "Nope"
+        let error = try #require(throws: CocoaError.self) { _ = try migrate(unknown) }
+        #expect(error.errorCode == NSMigrationError)
+        #expect(error.localizedDescription.contains("Nope"))
+        let wrong = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        let books = try #require(wrong.entityMappings.first { $0.destinationEntityName == "Book" })
+        let name = try #require(books.attributeMappings?.first { $0.name == "name" })
+        name.valueExpression = CoreData.NSExpression(forConstantValue: 3)
+        let refusal = try #require(throws: CocoaError.self) { _ = try migrate(wrong) }
+        #expect(refusal.errorCode == NSEntityMigrationPolicyError)
+        #expect(refusal.localizedDescription.contains("'name' of 'Book'"))
+    }
+
     private func mapping(policy: String? = nil) -> NSMappingModel {
         func property(_ name: String, _ expression: String) -> NSPropertyMapping {
             let mapping = NSPropertyMapping()

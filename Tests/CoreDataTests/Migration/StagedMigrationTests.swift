@@ -80,6 +80,20 @@ import Testing
         #expect(told.count == 2)
     }
 
+    @Test func aVersionThatNoStageKnowsIsAnError() throws {
+        let versions = [
+            try model("title"), try model("title", "a"), try model("title", "a", "b"),
+        ]
+        let url = try makeStore(versions[0])
+        let custom = NSCustomMigrationStage(migratingFrom: reference(versions[1]), to: reference(versions[2]))
+        let error = try #require(throws: CocoaError.self) {
+            _ = try open(url, versions[2], NSStagedMigrationManager([custom]))
+        }
+        #expect(error.errorCode == NSManagedObjectModelReferenceNotFoundError)
+        // The store is as it was.
+        _ = try NSPersistentStoreCoordinator(managedObjectModel: versions[0]).addPersistentStore(type: .sqlite, at: url)
+    }
+
     @Test func stagesDoNotLeadBack() throws {
         let versions = [try model("title"), try model("title", "a")]
         let url = try makeStore(versions[1])
