@@ -7,22 +7,16 @@ import Foundation
 ///     TurnProgram run-loop            // in two timers of a run loop
 ///     TurnProgram dispatch-main       // in two blocks of the main queue
 ///     TurnProgram nothing             // one after the other, in a program that just ends
+///     TurnProgram list                // prints what a list shows after another context saved, where no notification is observed
 @MainActor final class Story {
     let context = NSManagedObjectContext(.mainQueue)
     let note: NSManagedObject
     var events = 0
 
     init() throws {
-        let text = NSAttributeDescription()
-        (text.name, text.attributeType) = ("text", .stringAttributeType)
-        let entity = NSEntityDescription()
-        (entity.name, entity.properties) = ("Note", [text])
-        let model = NSManagedObjectModel()
-        model.entities = [entity]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let coordinator = try makeCoordinator()
         context.persistentStoreCoordinator = coordinator
-        note = NSManagedObject(entity: entity, insertInto: context)
+        note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
         note.setValue("first", forKey: "text")
         try context.save()
         context.undoManager = UndoManager()
@@ -47,11 +41,58 @@ import Foundation
     }
 }
 
+func makeCoordinator() throws -> NSPersistentStoreCoordinator {
+    let text = NSAttributeDescription()
+    (text.name, text.attributeType) = ("text", .stringAttributeType)
+    let entity = NSEntityDescription()
+    (entity.name, entity.properties) = ("Note", [text])
+    let model = NSManagedObjectModel()
+    model.entities = [entity]
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    return coordinator
+}
+
+/// Without a delegate a list does not follow.
+final class Reader: NSObject, NSFetchedResultsControllerDelegate {
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        print("changed")
+    }
+}
+
+@MainActor func showList() throws {
+    let coordinator = try makeCoordinator()
+    let context = NSManagedObjectContext(.mainQueue)
+    context.persistentStoreCoordinator = coordinator
+    context.automaticallyMergesChangesFromParent = true
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+    request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+    let list = NSFetchedResultsController(
+        fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+    let reader = Reader()
+    list.delegate = reader
+    try list.performFetch()
+    let other = NSManagedObjectContext(.privateQueue)
+    other.persistentStoreCoordinator = coordinator
+    try other.performAndWait {
+        for text in ["b", "a"] {
+            NSEntityDescription.insertNewObject(forEntityName: "Note", into: other).setValue(text, forKey: "text")
+        }
+        try other.save()
+    }
+    DispatchQueue.main.async {
+        print((list.fetchedObjects ?? []).map { $0.value(forKey: "text") as? String ?? "nil" }.joined(separator: "\n"))
+        withExtendedLifetime(reader) { exit(EXIT_SUCCESS) }
+    }
+    dispatchMain()
+}
+
 @MainActor func later(_ action: @escaping @MainActor () -> Void) {
     let timer = Timer(timeInterval: 0, repeats: false) { _ in MainActor.assumeIsolated(action) }
     RunLoop.main.add(timer, forMode: .default)
 }
 
+if CommandLine.arguments.contains("list") { try showList() }
 let story = try Story()
 switch CommandLine.arguments.dropFirst().first {
 case "run-loop":

@@ -88,13 +88,9 @@ extension StoreEngine {
     ///
     /// - Throws: ``SaveFailure`` for unique values that are taken, and what `body` throws.
     package func batch<R>(origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
-        try checkWritable()
         let files = ExternalDataWriter(externalData)
         do {
-            let result = try database.write { connection in
-                try checkModel(connection)
-                return try body(BatchWriter(self, connection, origin, files))
-            }
+            let result = try write { try body(BatchWriter(self, $0, origin, files)) }
             files.finish()
             return result
         } catch {

@@ -71,10 +71,7 @@ extension StoreEngine {
     /// `NSStoreUUID` in it becomes the store's identifier when it is next opened.
     @discardableResult
     package func setMetadata(_ metadata: StoreMetadata) throws -> MetadataRow {
-        if isReadOnly {
-            throw StoreFailure(.readOnly, "The store\(StoreFailure.quoted(path)) is open for reading only.")
-        }
-        return try database.write { try MetadataRow.write(metadata, in: $0) }
+        try write { try MetadataRow.write(metadata, in: $0) }
     }
 
     /// The metadata of a store that is not open.

@@ -91,12 +91,11 @@ private struct StoreOpening {
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }
-        let engine = StoreEngine(
+        return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
-            entities: entities, path: options.database.path, isReadOnly: options.database.isReadOnly,
+            schemaVersion: schemaVersion, entities: entities, path: options.database.path,
+            isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly)
-        engine.knownSchemaVersion.withLock { $0 = schemaVersion }
-        return engine
     }
 
     private enum Found {
@@ -205,12 +204,10 @@ private struct StoreOpening {
             try creation.run(connection)
             return try connection.schemaVersion()
         }
-        let engine = StoreEngine(
+        return StoreEngine(
             model: model, layout: creation.schema.layout, database: database, identifier: creation.identifier,
-            metadata: creation.metadata, entities: entities, path: options.database.path,
+            metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             tracksHistory: options.tracksHistory)
-        engine.knownSchemaVersion.withLock { $0 = schemaVersion }
-        return engine
     }
 
     private struct StoreExists: Error {}

@@ -46,14 +46,14 @@ package final class StoreEngine: Sendable {
     /// Guards how the history's tables lie.
     let madeHistoryTables = Mutex<HistoryTables?>(nil)
     /// Guards the schema, by its number, of which it is known that it is still that of the model.
-    let knownSchemaVersion = Mutex<Int64?>(nil)
+    let knownSchemaVersion: Mutex<Int64?>
     /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
     let keyCounters = Mutex<[Int: Int64]>([:])
 
     package init(
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
-        metadata: StoreMetadata = StoreMetadata(propertyList: Data()), entities: [Int]? = nil, path: String? = nil,
-        isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
+        metadata: StoreMetadata = StoreMetadata(propertyList: Data()), schemaVersion: Int64? = nil,
+        entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
         tracksHistory: Bool = false
     ) {
         self.model = model
@@ -61,6 +61,7 @@ package final class StoreEngine: Sendable {
         self.database = database
         self.identifier = identifier
         openedMetadata = MetadataRow(identifier: identifier, metadata: metadata)
+        knownSchemaVersion = Mutex(schemaVersion)
         self.entities = entities ?? Array(model.entities.indices)
         location = Mutex(path)
         self.isReadOnly = isReadOnly

@@ -5,8 +5,7 @@ import Foundation
 // the store's metadata, so that they go where the store goes.
 extension StoreEngine {
     package func deleteHistory(before number: Int64) throws -> Int {
-        try checkWritable()
-        return try database.write { try deleteHistory(before: number, $0) }
+        try write { try deleteHistory(before: number, $0) }
     }
 
     private func deleteHistory(before number: Int64, _ connection: any SQLConnection) throws -> Int {
@@ -42,8 +41,7 @@ extension StoreEngine {
     }
 
     package func purgeHistory(olderThan time: Double?, keepingAtMost count: Int?) throws -> HistoryPurgeOutcome {
-        try checkWritable()
-        return try database.write { connection in
+        try write { connection in
             let extent = try historyExtent(connection)
             let readers = Self.readers(in: try MetadataRow.read(connection).metadata)
             // Whoever reads nothing cannot be asked: without readers nobody has read anything.
@@ -63,8 +61,7 @@ extension StoreEngine {
 
     @discardableResult
     private func changeReaders<R>(_ change: (inout [HistoryReader]) throws -> R) throws -> R {
-        try checkWritable()
-        return try database.write { connection in
+        try write { connection in
             let row = try MetadataRow.read(connection)
             var readers = Self.readers(in: row.metadata)
             let result = try change(&readers)

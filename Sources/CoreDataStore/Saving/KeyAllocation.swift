@@ -6,8 +6,7 @@ extension StoreEngine {
     ///
     /// Keys are never given out twice, not even those that end up unused.
     package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
-        try checkWritable()
-        return try database.write { try takeKeys(root: root, count: count, $0) }
+        try write { try takeKeys(root: root, count: count, $0) }
     }
 
     /// Moves the root's counter on, within the caller's transaction.
@@ -62,15 +61,6 @@ extension StoreEngine {
         guard try update.run() == 1 else { return nil }
         keyCounters.withLock { $0[counter.index] = end }
         return (last + 1)...end
-    }
-
-    func checkWritable() throws {
-        guard isReadOnly else { return }
-        throw StoreFailure(
-            .readOnly,
-            isReadOnlyForHistory
-                ? "The store keeps a history of its changes that would not be written; it was opened for reading only."
-                : "The store was opened for reading only.")
     }
 }
 

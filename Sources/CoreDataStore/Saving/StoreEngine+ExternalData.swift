@@ -12,7 +12,7 @@ extension StoreEngine {
     package func removeOrphanedExternalData() throws -> Int {
         let data = externalData
         guard !isReadOnly, let files = data.files(), !files.isEmpty, let folder = data.folder else { return 0 }
-        return try database.write { connection in
+        return try write { connection in
             // Those that came meanwhile are somebody's.
             var orphans = Set(files.keys.filter { UUID(uuidString: $0) != nil })
             for ordinal in model.entities.indices where !orphans.isEmpty {

@@ -24,12 +24,10 @@ extension StoreEngine {
     package func save(
         keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
     ) throws -> SaveOutcome {
-        try checkWritable()
         let writer = ExternalDataWriter(externalData)
         var attempted: ChangeSet?
         do {
-            func write(_ connection: any SQLConnection) throws -> SaveOutcome {
-                try checkModel(connection)
+            func run(_ connection: any SQLConnection) throws -> SaveOutcome {
                 var ranges: [Int: ClosedRange<Int64>] = [:]
                 for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
                     ranges[root] = try takeKeys(root: root, count: count, connection)
@@ -47,7 +45,7 @@ extension StoreEngine {
                 try beforeCommit()
                 return outcome
             }
-            let outcome = try database.write(write) { outcome in
+            let outcome = try write(run) { outcome in
                 guard let attempted else { return }
                 rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
             }
@@ -61,23 +59,6 @@ extension StoreEngine {
             forgetHistoryKeys()
             throw try explained(error, attempted)
         }
-    }
-
-    /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
-    /// migrated it meanwhile, and its tables have the same names.
-    ///
-    /// - Throws: ``StoreFailure`` of the kind `.incompatibleModel`.
-    func checkModel(_ connection: any SQLConnection) throws {
-        guard let hashes = openedMetadata.metadata.versionHashes else { return }
-        let version = try connection.schemaVersion()
-        if knownSchemaVersion.withLock({ $0 == version }) { return }
-        guard try MetadataRow.read(connection).metadata.versionHashes == hashes else {
-            throw StoreFailure(
-                .incompatibleModel,
-                "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was written; open it with the version that it is of now."
-            )
-        }
-        knownSchemaVersion.withLock { $0 = version }
     }
 
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {

@@ -90,6 +90,19 @@ import Testing
         _ = try open(url, new)
         let error = try #require(throws: CocoaError.self) { try insert() }
         #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+        // Nor in any other way than a save.
+        let store = try #require(coordinator.persistentStores.first)
+        let metadata = coordinator.metadata(for: store)
+        coordinator.setMetadata(metadata.merging(["more": 1]) { $1 }, for: store)
+        try context.performAndWait {
+            let book = try #require(context.insertedObjects.first)
+            let error = try #require(throws: CocoaError.self) { try context.obtainPermanentIDs(for: [book]) }
+            #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.propertiesToUpdate = ["title": "four"]
+            let refusal = try #require(throws: CocoaError.self) { try context.execute(update) }
+            #expect(refusal.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+        }
         let books = try open(url, new)
         let reader = NSManagedObjectContext(.privateQueue)
         reader.persistentStoreCoordinator = books

@@ -1,0 +1,37 @@
+import CoreDataSQL
+
+extension StoreEngine {
+    /// Writes in one transaction, which is taken back where `body` throws: the only way in which an open store is written.
+    ///
+    /// - Parameter committed: Called before anybody else can write.
+    /// - Throws: ``StoreFailure`` of the kind `.readOnly`, or `.incompatibleModel` where somebody else migrated the store.
+    func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }) throws -> R {
+        guard !isReadOnly else {
+            throw StoreFailure(
+                .readOnly,
+                isReadOnlyForHistory
+                    ? "The store\(StoreFailure.quoted(path)) keeps a history of its changes that would not be written; it was opened for reading only."
+                    : "The store\(StoreFailure.quoted(path)) was opened for reading only.")
+        }
+        return try database.write(
+            { connection in
+                try checkModel(connection)
+                return try body(connection)
+            }, committed: committed)
+    }
+
+    /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
+    /// migrated it meanwhile, and its tables have the same names.
+    private func checkModel(_ connection: any SQLConnection) throws {
+        guard let hashes = openedMetadata.metadata.versionHashes else { return }
+        let version = try connection.schemaVersion()
+        if knownSchemaVersion.withLock({ $0 == version }) { return }
+        guard try MetadataRow.read(connection).metadata.versionHashes == hashes else {
+            throw StoreFailure(
+                .incompatibleModel,
+                "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was written; open it with the version that it is of now."
+            )
+        }
+        knownSchemaVersion.withLock { $0 = version }
+    }
+}
