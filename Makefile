@@ -5,11 +5,14 @@ SWIFT ?= swift
 SWIFT_FLAGS ?=
 # What `make test-apps` builds: debug or release.
 CONFIGURATION ?= debug
-# Where `make run` leaves the store that it builds.
-RUN_FOLDER ?= .build/grocery-dude
+# What `make run` tells the app: ARGS=--demo, ARGS=--check, ARGS='--store FILE --host 0.0.0.0'; PORT=8080.
+ARGS ?=
+export PORT
+# Where `make shopping-list` leaves the store that it builds.
+SHOPPING_FOLDER ?= .build/shopping-list
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Fuzzing/Sources) \
-	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Fuzzing/Package.swift)
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/GroceryDude/Sources Examples/GroceryDude/Tests Fuzzing/Sources) \
+	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/GroceryDude/Package.swift Fuzzing/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
@@ -23,12 +26,19 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: run test test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+WEB = Examples/GroceryDude
 
-## Builds a grocery store from XML, prints the shopping list by aisle and what the store holds.
+.PHONY: run shopping-list test test-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+
+## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done.
 run: dependencies
+	$(SWIFT) build --package-path $(WEB) --product GroceryDude
+	@exec "$$($(SWIFT) build --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(ARGS)
+
+## Builds a grocery store from XML with the coredata tool, prints the shopping list by aisle and what the store holds.
+shopping-list: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --product coredata
-	COREDATA="$$($(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)/coredata" Examples/GroceryDude/run.sh "$(RUN_FOLDER)"
+	COREDATA="$$($(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)/coredata" Examples/ShoppingList/run.sh "$(SHOPPING_FOLDER)"
 
 ## Runs every test.
 test: dependencies
@@ -55,6 +65,11 @@ test-combine: dependencies
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies
 	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
+
+## Runs the tests of the web app, those in a browser too where Chromium is installed.
+test-web: dependencies
+	$(SWIFT) build --package-path $(WEB) --build-tests
+	$(SWIFT) test --package-path $(WEB) --skip-build --disable-xctest
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
 syntax-range: dependencies

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What it costs to build: seconds of the processor for a clean `make run` and for an app that depends on the package, and how large the
+# What it costs to build: seconds of the processor for a clean `make shopping-list` and for an app that depends on the package, and how large the
 # app is. The work tree is copied to FOLDER (a new temporary one), so that nothing built before counts; fetching packages does not count.
 #
 #     Scripts/build-cost.sh [FOLDER]        COSTS="run app-debug" for some of: run app-debug app-release
@@ -60,7 +60,7 @@ for what in $costs; do
     case $what in
     run)
         $swift package --package-path "$package" resolve >/dev/null 2>&1
-        cost run make -C "$package" run SWIFT="$swift"
+        cost run make -C "$package" shopping-list SWIFT="$swift"
         ;;
     app-debug | app-release)
         configuration=${what#app-}

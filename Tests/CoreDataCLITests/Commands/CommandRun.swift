@@ -61,9 +61,11 @@ struct CommandRun {
 
     static let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    static let example = packageRoot.appendingPathComponent("Examples/GroceryDude")
+    static let example = packageRoot.appendingPathComponent("Examples/ShoppingList")
     static let exampleModel = example.appendingPathComponent("Model.xcdatamodeld").path
-    static let exampleData = example.appendingPathComponent("DefaultData.xml").path
+    static let exampleData = packageRoot.appendingPathComponent(
+        "Examples/GroceryDude/Sources/GroceryDude/Assets/DefaultData.xml"
+    ).path
 }
 
 /// A folder for one test, gone after it.

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The example: what `make run` does.
-@Suite struct GroceryDudeTests {
+/// The example: what `make shopping-list` does.
+@Suite struct ShoppingListTests {
     private static let unique = "Item.name,Unit.name,LocationAtHome.storedIn,LocationAtShop.aisle"
 
     @Test func theExampleRuns() throws {

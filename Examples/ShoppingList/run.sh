@@ -17,7 +17,7 @@ echo "== Make the store"
 echo
 echo "== Import what there is to buy"
 # What is not said here, the tool knows: 'name' is Item.name, and the store keeps its model.
-"$coredata" import "$store" --entity Item "$here/DefaultData.xml" \
+"$coredata" import "$store" --entity Item "$here/../GroceryDude/Sources/GroceryDude/Assets/DefaultData.xml" \
     --unique Item.name --unique Unit.name --unique LocationAtHome.storedIn --unique LocationAtShop.aisle \
     --map unit=unit.name --map locationathome=locationAtHome.storedIn --map locationatshop=locationAtShop.aisle
 

@@ -1,0 +1,63 @@
+import CoreData
+import Foundation
+
+/// The lists of all pages: what they show, and what is sent when they change.
+@MainActor final class LiveLists {
+    let prepare: LiveList
+    let shop: LiveList
+    let places: [PlaceKind: LiveList]
+    let feed: LiveFeed
+    private(set) var counts: OpenCounts
+    private let groceries: Groceries
+    private var observer: (any NSObjectProtocol)?
+
+    init(_ groceries: Groceries, _ feed: LiveFeed) throws {
+        self.groceries = groceries
+        self.feed = feed
+        let context = groceries.view
+        prepare = try LiveList("prepare", ItemRows.prepare, in: context)
+        shop = try LiveList("shop", ItemRows.shop(context), in: context)
+        var places: [PlaceKind: LiveList] = [:]
+        for kind in PlaceKind.allCases { places[kind] = try LiveList(kind.rawValue, PlaceRows.form(kind), in: context) }
+        self.places = places
+        counts = groceries.openCounts
+        for list in [prepare, shop] + places.values {
+            list.onChange = { [weak self, name = list.name] patch in
+                self?.feed.send("patch", patch, to: name)
+            }
+        }
+        // What lists do not go by, but rows show: the names of units and of places elsewhere, and how often they are used.
+        observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { [weak self] note in
+            nonisolated(unsafe) let note = note
+            MainActor.assumeIsolated { self?.contextDidChange(note) }
+        }
+    }
+
+    func close() {
+        if let observer { NotificationCenter.default.removeObserver(observer) }
+        observer = nil
+    }
+
+    private func contextDidChange(_ note: Notification) {
+        func objects(_ key: String) -> Set<NSManagedObject> { note.userInfo?[key] as? Set<NSManagedObject> ?? [] }
+        let changed = objects(NSUpdatedObjectsKey).union(objects(NSRefreshedObjectsKey))
+        var items: Set<NSManagedObject> = []
+        for place in changed where !(place is Item) && place.entity.relationshipsByName["items"] != nil {
+            items.formUnion((place.value(forKey: "items") as? NSSet)?.allObjects as? [NSManagedObject] ?? [])
+        }
+        if !items.isEmpty {
+            prepare.redraw(items)
+            shop.redraw(items)
+        }
+        tellCounts()
+    }
+
+    private func tellCounts() {
+        let now = groceries.openCounts
+        guard now != counts else { return }
+        counts = now
+        feed.send("counts", now)
+    }
+}

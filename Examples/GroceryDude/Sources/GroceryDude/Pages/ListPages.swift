@@ -1,0 +1,150 @@
+import CoreData
+import Foundation
+
+// The pages Prepare and Shop.
+extension App {
+    /// How many rows a page has at most; the rest is asked for.
+    static let longestPage = 1000
+
+    func preparePage(_ visit: Visit) throws -> Reply {
+        let search = visit.query["q"]?.trimmingCharacters(in: .whitespaces) ?? ""
+        let path = search.isEmpty ? "/prepare" : "/prepare?q=\(search.percentEncoded)"
+        let all = lists.prepare.count
+        let content: HTML
+        if !search.isEmpty {
+            content = try results(search, visit, back: path)
+        } else if all == 0 {
+            content = try emptyPantry(visit)
+        } else {
+            content = rows(lists.prepare, visit)
+        }
+        return .page(
+            page(
+                "Prepare", .prepare, live: "prepare",
+                """
+                <header class=top><h1>Prepare</h1>
+                <a class=add href=/items/new aria-label="New item">\(Icon.plus)<span>New item</span></a></header>
+                <form id=search class=search role=search action=/prepare><input type=search id=q name=q value="\(search)" \
+                placeholder="Search \(Count.items(all))" aria-label=Search autocomplete=off enterkeyhint=search maxlength=100>\
+                <button class=sr>Search</button></form>
+                <form id=list class=prepare method=post action=/prepare>\(Page.token(visit.token))\
+                <input type=hidden name=back value="\(path)">
+                \(content)</form>
+                <p class=end><a class=button href=/prepare/clear\(" hidden", if: counts == OpenCounts())>Clear list…</a></p>
+                """))
+    }
+
+    private func rows(_ list: LiveList, _ visit: Visit) -> HTML {
+        let isLong = list.count > Self.longestPage && visit.query["all"] == nil
+        let rows = list.html(limit: isLong ? Self.longestPage : .max)
+        guard isLong else { return rows }
+        return """
+            \(rows)<p class=end data-more><a class=button href="?all">Show all \(Count.items(list.count))</a></p>
+            """
+    }
+
+    private func results(_ search: String, _ visit: Visit, back: String) throws -> HTML {
+        let limit = 200
+        let items = try groceries.items(matching: search, limit: limit + 1)
+        let rows = HTML.joined(items.prefix(limit).map { ItemRows.prepareRow($0, .home) })
+        let isKnown = items.contains { $0.title.compare(search, options: .caseInsensitive) == .orderedSame }
+        let add: HTML =
+            isKnown
+            ? ""
+            : """
+            <p class=addnow><button name=add value="\(search)" formaction=/items/quick>\
+            \(Icon.plus)<span>Add “\(search)” to the list</span></button></p>
+
+            """
+        let found = items.count > limit ? "More than \(limit) items" : Count.items(items.count)
+        return """
+            \(add)<section data-found="\(items.count)"><h2>Found <span>\(found)</span></h2><ul>\(rows)</ul></section>
+
+            """
+    }
+
+    /// What to do where there is nothing yet.
+    private func emptyPantry(_ visit: Visit) throws -> HTML {
+        """
+        <div class=empty><h2>Nothing here yet</h2>
+        <p>Begin with a list of groceries that most households buy, or add what you buy one by one.</p>
+        <p><button class=main formaction=/settings/default-data>Begin with common groceries</button>
+        <a class=button href=/items/new>Add an item</a></p></div>
+        """
+    }
+
+    func shopPage(_ visit: Visit) throws -> Reply {
+        let total = counts.open + counts.collected
+        let content: HTML =
+            lists.shop.count == 0
+            ? """
+            <div class=empty><h2>Nothing to buy</h2><p>Tap what you need on the page Prepare, and it shows here by aisle.</p>
+            <p><a class="button main" href=/prepare>Prepare the list</a></p></div>
+            """ : rows(lists.shop, visit)
+        return .page(
+            page(
+                "Shop", .shop, live: "shop",
+                """
+                <header class=top><h1>Shop</h1>
+                <p id=done\(" hidden", if: total == 0)><progress id=progress max=\(max(total, 1)) value=\(counts.collected) \
+                aria-labelledby=done-text></progress> <span id=done-text>\(counts.collected) of \(total)</span></p></header>
+                <form id=list class=shop method=post action=/shop>\(Page.token(visit.token))\
+                <input type=hidden name=back value=/shop>
+                \(content)</form>
+                <form class=end method=post action=/shop/clear>\(Page.token(visit.token))\
+                <button id=clear\(" hidden", if: counts.collected == 0)>Clear what is collected</button></form>
+                """))
+    }
+
+    func toggleListed(_ visit: Visit) throws -> Reply {
+        let back = visit.back(or: "/prepare")
+        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect(back, Self.gone) }
+        let step = try groceries.toggleListed(item)
+        return .redirect(
+            back,
+            Flash(text: item.listed ? "\(item.title) is on the list." : "\(item.title) is off the list.", step: step))
+    }
+
+    func toggleCollected(_ visit: Visit) throws -> Reply {
+        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect("/shop", Self.gone) }
+        let step = try groceries.toggleCollected(item)
+        return .redirect(
+            "/shop",
+            Flash(text: item.collected ? "\(item.title) is collected." : "\(item.title) is still to buy.", step: step))
+    }
+
+    /// Somebody was faster.
+    static let gone = Flash(kind: .problem, text: "Somebody has deleted this meanwhile.")
+
+    func clearPage(_ visit: Visit) -> Reply {
+        let total = counts.open + counts.collected
+        return .page(
+            page(
+                "Clear the list", .prepare,
+                """
+                <div class=card><h1>Clear the list?</h1>
+                <p>\(Count.items(total)) \(total == 1 ? "goes" : "go") off the shopping list. Nothing is deleted.</p>
+                <form method=post action=/prepare/clear>\(Page.token(visit.token))
+                <p class=row><button class=danger>Clear list</button> <a class=button href=/prepare>Cancel</a></p></form></div>
+                """))
+    }
+
+    func clearList(_ visit: Visit) throws -> Reply {
+        let done = try groceries.clearList()
+        return .redirect("/prepare", Flash(text: "\(Count.items(done.count)) taken off the list.", step: done.step))
+    }
+
+    func clearCollected(_ visit: Visit) throws -> Reply {
+        let done = try groceries.clearCollected()
+        return .redirect("/shop", Flash(text: "\(Count.items(done.count)) taken off the list.", step: done.step))
+    }
+}
+
+extension String {
+    /// For a query.
+    var percentEncoded: String {
+        addingPercentEncoding(
+            withAllowedCharacters: CharacterSet(
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")) ?? ""
+    }
+}

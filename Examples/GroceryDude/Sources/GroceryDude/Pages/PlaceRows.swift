@@ -1,0 +1,31 @@
+import CoreData
+import Foundation
+
+/// How units and locations look in their lists.
+@MainActor enum PlaceRows {
+    static func form(_ kind: PlaceKind) -> LiveList.Form {
+        let request = NSFetchRequest<NSManagedObject>(entityName: kind.entityName)
+        request.sortDescriptors = [NSSortDescriptor(key: kind.key, ascending: true)]
+        request.relationshipKeyPathsForPrefetching = ["items"]
+        return LiveList.Form(
+            request: request, sectionKeyPath: nil, row: { row($0, kind) },
+            section: { _, _, rows in "<section><ul>\(rows)</ul></section>\n" })
+    }
+
+    private static func row(_ place: NSManagedObject, _ kind: PlaceKind) -> HTML {
+        let name = place.value(forKey: kind.key) as? String ?? ""
+        let count = (place.value(forKey: "items") as? NSSet)?.count ?? 0
+        return """
+            <li id=i\(place.number)><a class=name href="/\(kind.rawValue)/\(place.number)">\
+            <span>\(name.isEmpty ? "Unnamed" : name)</span> <small>\(Count.items(count))</small></a>
+
+            """
+    }
+}
+
+/// Numbers of things, in words.
+enum Count {
+    static func items(_ count: Int) -> String { of(count, "item") }
+
+    static func of(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Hummingbird
+
+/// The app behind its pages.
+@MainActor final class App {
+    let groceries: Groceries
+    let feed: LiveFeed
+    let lists: LiveLists
+    let desk = Desk()
+
+    var counts: OpenCounts { lists.counts }
+
+    /// Opens the store and what pages show of it.
+    init(store url: URL) throws {
+        groceries = try Groceries(at: url)
+        feed = LiveFeed()
+        lists = try LiveLists(groceries, feed)
+    }
+
+    func close() {
+        feed.close()
+        lists.close()
+        groceries.close()
+    }
+
+    func page(_ title: String, _ tab: Page.Tab, live: String? = nil, _ content: HTML) -> Page {
+        Page(
+            title: title, tab: tab, counts: counts,
+            live: Page.Live(list: live ?? "none", position: feed.position), content: content)
+    }
+}

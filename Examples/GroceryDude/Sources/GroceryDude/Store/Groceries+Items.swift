@@ -1,0 +1,69 @@
+import CoreData
+import Foundation
+
+// What the Prepare and Shop pages do.
+extension Groceries {
+    /// Puts the item on the shopping list, or takes it off; either way it is not collected.
+    func toggleListed(_ item: Item) throws -> Int? {
+        try perform(item.listed ? "Take \(item.title) off the list" : "Put \(item.title) on the list") {
+            item.listed.toggle()
+            if item.collected { item.collected = false }
+        }.step
+    }
+
+    /// Marks a listed item as collected, or as still to be found.
+    func toggleCollected(_ item: Item) throws -> Int? {
+        try perform(item.collected ? "Put \(item.title) back" : "Collect \(item.title)") {
+            item.collected.toggle()
+        }.step
+    }
+
+    /// Takes everything off the list.
+    func clearList() throws -> (count: Int, step: Int?) {
+        try clear("Clear the list", "listed == YES OR collected == YES")
+    }
+
+    /// Takes what is collected off the list.
+    func clearCollected() throws -> (count: Int, step: Int?) {
+        try clear("Clear what is collected", "listed == YES AND collected == YES")
+    }
+
+    private func clear(_ name: String, _ format: String) throws -> (count: Int, step: Int?) {
+        let request = NSFetchRequest<Item>(entityName: "Item")
+        request.predicate = NSPredicate(format: format)
+        let done = try perform(name) {
+            let items = try view.fetch(request)
+            for item in items {
+                if item.listed { item.listed = false }
+                if item.collected { item.collected = false }
+            }
+            return items.count
+        }
+        return (done.result, done.step)
+    }
+
+    func delete(_ item: Item) throws -> Int? {
+        try perform("Delete \(item.title)") { view.delete(item) }.step
+    }
+
+    /// A new item with a permanent ID, so that pages can name it; call it in `perform(_:_:)`.
+    func makeItem(named name: String) throws -> Item {
+        let item = Item(context: view)
+        item.name = name
+        try view.obtainPermanentIDs(for: [item])
+        return item
+    }
+
+    /// How many items are on the list and not collected yet, and how many are collected.
+    var openCounts: OpenCounts {
+        OpenCounts(
+            open: count("Item", "listed == YES AND collected == NO"),
+            collected: count("Item", "listed == YES AND collected == YES"))
+    }
+}
+
+/// How much of the shopping list is left to do.
+struct OpenCounts: Equatable, Encodable, Sendable {
+    var open = 0
+    var collected = 0
+}

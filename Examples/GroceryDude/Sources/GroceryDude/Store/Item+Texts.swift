@@ -1,0 +1,44 @@
+import CoreData
+import Foundation
+
+extension NSManagedObject {
+    /// The number that stands for the object in addresses; its entity is told by the path.
+    var number: Int { Int(objectID.uriRepresentation().lastPathComponent.dropFirst()) ?? 0 }
+}
+
+extension Item {
+    /// The name; never empty.
+    var title: String { name.flatMap { $0.isEmpty ? nil : $0 } ?? "Unnamed" }
+
+    /// "2 kg", "3", "½"; empty for one of nothing in particular.
+    var amount: String {
+        let unit = unit?.name?.trimmingCharacters(in: .whitespaces) ?? ""
+        if unit.isEmpty { return quantity == 1 ? "" : Quantity.text(quantity) }
+        return "\(Quantity.text(quantity)) \(unit)"
+    }
+
+    /// The second line of a row: how much, and where it is in the other place.
+    func details(_ place: PlaceKind) -> String {
+        let other = value(forKeyPath: "\(place.itemKey).\(place.key)") as? String ?? ""
+        return [amount, other].filter { !$0.isEmpty }.joined(separator: " · ")
+    }
+}
+
+/// Quantities as people write them.
+enum Quantity {
+    /// "2", "0.5", "1.25".
+    static func text(_ quantity: Float) -> String {
+        guard quantity.isFinite else { return "" }
+        if quantity == quantity.rounded(), abs(quantity) < 1_000_000 { return String(Int(quantity)) }
+        return String(quantity)
+    }
+
+    /// What somebody typed, with a point or a comma; `nil` where it is no number from 0 to a million.
+    static func number(_ text: String) -> Float? {
+        let text = text.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: ",", with: ".")
+        guard text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }), let number = Float(text),
+            number.isFinite, number <= 1_000_000
+        else { return nil }
+        return number
+    }
+}
