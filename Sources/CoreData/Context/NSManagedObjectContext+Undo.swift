@@ -89,6 +89,7 @@ extension NSManagedObjectContext {
         for object in record.inserted where object.registry === registry { takeOut(object) }
         for object in record.restored where object.registry === registry { delete(object) }
         for change in record.changed where change.object.registry === registry { mendInverses(change) }
+        for leaving in leaving { mendInverses(of: leaving.object) }
         propagateDeletes()
         for change in record.changed where change.object.registry === registry {
             tell(change.object, .undoUpdate)
@@ -197,6 +198,34 @@ extension NSManagedObjectContext {
                     isMember ? member.inverseDidGain(object, inverse) : member.inverseDidLose(object, inverse)
                 } else {
                     leadsBack ? object.inverseDidGain(member, slot) : object.inverseDidLose(member, slot)
+                }
+            }
+        }
+    }
+
+    /// A merge between a deletion and its undoing takes what the deletion changed in other objects for done: they know the object again.
+    private func mendInverses(of object: NSManagedObject) {
+        guard !object.isDeleted else { return }
+        for slot in object.runtime.relationSlots {
+            let facts = object.home.facts[slot]
+            guard facts.inverse >= 0 else { continue }
+            let inverse = Int(facts.inverse)
+            guard facts.isToMany else {
+                if let target = object.toOne(slot), target.registry === registry, !target.isDeleted,
+                    facts.isInverseToMany || target.toOne(inverse) == nil,
+                    target.isKnownToLead(to: object, inverse) == false
+                {
+                    target.inverseDidGain(object, inverse)
+                }
+                continue
+            }
+            for member in object.members(slot).members where member.registry === registry && !member.isDeleted {
+                guard member.isKnownToLead(to: object, inverse) == false else { continue }
+                // A to-one decides, here too.
+                if facts.isInverseToMany {
+                    member.inverseDidGain(object, inverse)
+                } else {
+                    object.inverseDidLose(member, slot)
                 }
             }
         }

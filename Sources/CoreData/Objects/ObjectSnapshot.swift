@@ -143,6 +143,17 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
     }
 }
 
+extension ObjectSnapshot: CustomStringConvertible {
+    /// The entity, the ID, and the properties that it has by name: `Item x-coredata://…/Item/p7 { name = Milk; unit = nil }`.
+    public var description: String {
+        let values = runtime.slots.indices.compactMap { slot -> String? in
+            if case .absent = contents[slot] { return nil }
+            return "\(runtime.slots[slot].name) = \(any(slot).map { "\($0)" } ?? "nil")"
+        }
+        return "\(runtime.name) \(persistentID) { \(values.joined(separator: "; ")) }"
+    }
+}
+
 extension NSFetchRequestResult where Self: NSManagedObject {
     /// The object's values as they are now, for other queues.
     ///

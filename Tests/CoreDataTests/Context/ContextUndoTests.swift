@@ -53,4 +53,63 @@ import Testing
             }
         }
     }
+
+    @Test("J4, L: a deletion is undone after others changed the row or who refers to it: both sides lead to each other")
+    func undoAfterMerge() throws {
+        for (changesBook, changesAuthor) in [(true, false), (false, true), (true, true)] {
+            let stack = try LibraryStack()
+            try stack.story { context in
+                let undo = UndoManager()
+                undo.groupsByEvent = false
+                context.undoManager = undo
+                let author = Author(context: context)
+                author.name = "Anne"
+                let books = ["A", "B"].map { title in
+                    let book = Book(context: context)
+                    (book.title, book.author) = (title, author)
+                    return book
+                }
+                books[0].tags = [Tag(context: context)]
+                books[1].sequels = [books[0]]
+                try context.save()
+                #expect(author.books.count == 2 && books[0].prequels == [books[1]])
+                undo.removeAllActions()
+                undo.beginUndoGrouping()
+                context.delete(books[0])
+                context.processPendingChanges()
+                undo.endUndoGrouping()
+
+                let other = stack.newContext()
+                var changed = Set<NSManagedObjectID>()
+                try other.performAndWait {
+                    if changesBook {
+                        let book = try other.existingObject(with: books[0].objectID) as? Book
+                        book?.title = "A2"
+                        changed.insert(books[0].objectID)
+                    }
+                    if changesAuthor {
+                        let same = try other.existingObject(with: author.objectID) as? Author
+                        same?.name = "changed"
+                        changed.insert(author.objectID)
+                    }
+                    try other.save()
+                }
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSUpdatedObjectIDsKey: Array(changed)], into: [context])
+                context.undo()
+                #expect(books[0].author === author && author.books == Set(books))
+                #expect(books[0].tags.first?.books == [books[0]] && books[1].sequels == [books[0]])
+                #expect(books[0].title == (changesBook ? "A2" : "A") && books[0].prequels == [books[1]])
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                try context.save()
+                let check = stack.newContext()
+                try check.performAndWait {
+                    let found = try check.all(Author.self, "Author").first
+                    #expect(found?.books.count == 2 && found?.books.allSatisfy { $0.author === found } == true)
+                    #expect(try check.count(for: NSFetchRequest<Book>(entityName: "Book")) == 2)
+                    #expect(try check.all(Book.self, "Book", "title == 'B'").first?.sequels.count == 1)
+                }
+            }
+        }
+    }
 }

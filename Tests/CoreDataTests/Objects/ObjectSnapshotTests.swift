@@ -45,6 +45,7 @@ import Testing
         #expect(snapshot.author == author && author != nil)
         #expect(snapshot.chapters == chapters && chapters.count == 3)
         #expect(snapshot["title"] as? String == "Two")
+        #expect("\(snapshot)".hasPrefix("Book x-coredata://") && "\(snapshot)".contains("title = Two"))
         #expect(snapshot["pages"] as? Int == 12)
         #expect((snapshot["author"] as? NSManagedObjectID).flatMap { PersistentID<Author>($0) } == author)
         #expect(snapshot["nothing"] == nil && snapshot["tags"] == nil)
