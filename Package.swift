@@ -6,6 +6,7 @@ let package = Package(
     name: "OpenCoreData",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
         // Both with the trait OpenCombine; without it they are empty.
         .library(name: "CoreDataCombine", targets: ["CoreDataCombine"]),
         .library(name: "Combine", targets: ["Combine"]),
@@ -102,10 +103,13 @@ let package = Package(
             ]),
 
         // L4
+        // What apps around Core Data write again and again.
+        .target(name: "CoreDataToolkit", dependencies: ["CoreData", "CoreDataXML"]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations", "CoreDataModel",
+                "CoreData", "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations",
+                "CoreDataModel",
                 "CoreDataModelTools", "CoreDataCodeGeneration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -179,9 +183,15 @@ let package = Package(
         .testTarget(
             name: "CoreDataCLITests",
             dependencies: [
-                "CoreDataCLI", "CoreData", "CoreDataModel", "CoreDataModelTools", "CoreDataPrimitives", "TestSupport",
+                "CoreDataCLI", "CoreData", "CoreDataToolkit", "CoreDataModel", "CoreDataModelTools",
+                "CoreDataPrimitives", "TestSupport",
                 "coredata-modelc", "coredata-port",
             ]),
+        .testTarget(
+            name: "CoreDataToolkitTests", dependencies: ["CoreDataToolkit", "CoreData", "TestSupport", "ToolkitWorker"]),
+        // Another process that writes to a store, copies and restores, and is killed meanwhile.
+        .executableTarget(
+            name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreData"], path: "Tests/ToolkitWorker"),
         .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
         .testTarget(name: "ArchitectureTests"),
     ],

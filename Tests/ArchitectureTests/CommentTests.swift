@@ -68,7 +68,8 @@ import Testing
     /// Whoever reads a symbol in an editor sees nothing else.
     @Test func whatIsPublicHasAComment() throws {
         var declarations = 0
-        for (path, code) in try Repository.sources(of: "CoreData") {
+        let sources = try Repository.sources(of: "CoreData") + Repository.sources(of: "CoreDataToolkit")
+        for (path, code) in sources {
             let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { $0.drop { $0 == " " } }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// `coredata export`
@@ -105,7 +106,7 @@ struct ExportCommand: ParsableCommand {
             : entity.map { try opened.entity(named: $0) }
         let options = ExportPlan.Options(
             unique: try UniqueAttributes(
-                unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model),
+                options: unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model),
             hasIDs: !noIds, isNested: nested, format: resolvedFormat)
         return try entities.map { try ExportPlan(entity: $0, options: options) }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// `coredata import`
@@ -102,17 +103,35 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         let opened = try OpenStore(changing: store, model: modelOptions)
         let uniques = try UniqueAttributes(
-            unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model)
+            options: unique.flatMap { $0.split(separator: ",").map(String.init) }, in: opened.model)
         let entity = try entity.map { try opened.entity(named: $0) }
         let sources = try sources(opened, entity)
         var run = ImportRun(
             sources,
-            builders: try DraftBuilders(opened, uniques: uniques, entity: entity, maps: map),
-            importer: Importer(opened, uniques: uniques), batchSize: batchSize, skipsInvalid: skipInvalid)
-        try run.run()
+            builders: try DraftBuilders(opened.model, uniques: uniques, entity: entity, maps: try maps(of: entity)),
+            into: opened.makeContext(), uniques: uniques, batchSize: batchSize, skipsInvalid: skipInvalid)
+        try run.runAtTerminal()
         run.noteLeftOut()
         print(json ? run.summary.json : run.summary.text, terminator: "")
-        if run.summary.skipped > 0 || !run.missing.isEmpty { throw ExitCode(1) }
+        if run.summary.skipped > 0 || !run.summary.missing.isEmpty { throw ExitCode(1) }
+    }
+
+    /// `--map`, by the names of fields.
+    private func maps(of entity: NSEntityDescription?) throws -> [String: String] {
+        var maps: [String: String] = [:]
+        for option in map {
+            guard let equals = option.firstIndex(of: "="), equals != option.startIndex else {
+                throw ToolFailure("--map takes field=key.path, e.g. aisle=locationAtShop.aisle, not '\(option)'.")
+            }
+            let path = String(option[option.index(after: equals)...])
+            if let entity, !path.isEmpty {
+                do { _ = try PropertyPath(path, of: entity) } catch let failure as ToolFailure {
+                    throw ToolFailure("--map \(option): \(failure.message)")
+                }
+            }
+            maps[String(option[..<equals])] = path
+        }
+        return maps
     }
 
     private func sources(_ opened: OpenStore, _ entity: NSEntityDescription?) throws -> [ImportSource] {

@@ -1,3 +1,4 @@
 import ArgumentParser
+import CoreDataToolkit
 
 extension RecordFormat: ExpressibleByArgument {}

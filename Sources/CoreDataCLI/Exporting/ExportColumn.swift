@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataToolkit
 
 /// A field of the records of an entity: its name, and its value in an object.
 struct ExportColumn {

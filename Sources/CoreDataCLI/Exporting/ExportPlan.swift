@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataToolkit
 
 /// What of an entity's objects is written, so that an import makes them again: their IDs, attributes that are stored and
 /// not derived, and what each relationship leads to.

@@ -1,3 +1,4 @@
+import CoreDataToolkit
 import Foundation
 
 /// Where an export goes: one text, or a folder with a file for each entity.

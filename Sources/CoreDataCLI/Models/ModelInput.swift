@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataToolkit
 import Foundation
 
 /// A model and which of its versions, wherever a command looks at one.

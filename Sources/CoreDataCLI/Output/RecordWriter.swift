@@ -1,3 +1,5 @@
+import CoreDataToolkit
+
 /// Writes records in one of the formats that a ``RecordReader`` reads.
 ///
 /// A nested value, such as the name of an item's unit, is a field with a dot in its name: `unit.name`. JSON writes

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// Reads the constants of `--where` as what they are held against: a date for a date, an object ID for an object.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// A store that a command works on.
@@ -89,11 +90,5 @@ struct OpenStore {
     }
 
     /// The entity of that name, in any case; else a failure that names those that exist.
-    func entity(named name: String) throws -> NSEntityDescription {
-        if let entity = model.entitiesByName[name] { return entity }
-        let alike = model.entities.filter { $0.name?.lowercased() == name.lowercased() }
-        if alike.count == 1 { return alike[0] }
-        throw ToolFailure(
-            "The model has no entity '\(name)'\(Suggestion.text(for: name, among: Array(model.entitiesByName.keys)))")
-    }
+    func entity(named name: String) throws -> NSEntityDescription { try model.entity(called: name) }
 }

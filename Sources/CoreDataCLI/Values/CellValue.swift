@@ -1,3 +1,4 @@
+import CoreDataToolkit
 import Foundation
 
 /// A value on its way from an object to the output.

@@ -264,6 +264,6 @@ import Testing
         let nobodys = try scratch.write(#"{"note": "x"}"#, to: "nobodys.ndjson")
         #expect(
             try CommandRun.coredata("import", store, nobodys).error.contains(
-                "nothing tells of which entity the record is; give --entity, or records with an objectID"))
+                "nothing tells of which entity the record is; give an entity, or records with an objectID"))
     }
 }

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import CoreDataCLI
+@testable import CoreDataToolkit
 
 @Suite struct ModelJSONTests {
     private func read(_ text: String) throws -> ModelVersions {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreDataCLI
+@testable import CoreDataToolkit
 
 @Suite struct OutputTests {
     @Test func tablesAlignByDisplayWidth() {

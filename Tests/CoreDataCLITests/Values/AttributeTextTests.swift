@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import CoreDataCLI
+@testable import CoreDataToolkit
 
 @Suite struct AttributeTextTests {
     /// What a text becomes and how it is written again.

@@ -20,6 +20,9 @@ import Testing
                 .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z", "2001-01-01T00:00:00Z",
                 "\"2001-01-01T00:00:00Z\""
             ),
+            (
+                .date(.distantPast), "0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "\"0001-01-01T00:00:00Z\""
+            ),
         ] as [(CellValue, String, String?, String)])
     func valuesAreWrittenForPeopleAndPrograms(value: CellValue, table: String, text: String?, json: String) {
         #expect(value.tableText == table)

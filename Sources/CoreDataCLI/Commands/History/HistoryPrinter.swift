@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// Transactions as text.

@@ -1,6 +1,7 @@
 import CoreDataDeclarations
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataToolkit
 import Foundation
 
 extension DeclarationReader {

@@ -1,6 +1,7 @@
 import CoreDataDeclarations
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataToolkit
 import Foundation
 
 /// Makes models of what a Swift file declares, which ``PortTool`` reads; ``ModelSwiftWriter`` writes such files.

@@ -1,3 +1,5 @@
+import CoreDataToolkit
+
 /// The fields of a JSON object in the order in which they are added; those with nothing to say are left out.
 struct JSONObject {
     private(set) var fields: [FieldValue.Field] = []

@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import CoreDataToolkit
 
 /// Takes the fields of a JSON object one by one, and reports those that are of the wrong kind or not known.
 struct JSONObjectReader {

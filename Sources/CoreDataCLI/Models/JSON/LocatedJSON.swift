@@ -1,4 +1,5 @@
 import CoreDataPrimitives
+import CoreDataToolkit
 
 /// A JSON value that knows where it stands.
 struct LocatedJSON {

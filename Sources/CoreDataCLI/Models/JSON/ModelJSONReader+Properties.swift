@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataToolkit
 import Foundation
 
 extension ModelJSONReader {

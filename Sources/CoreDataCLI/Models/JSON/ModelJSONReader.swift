@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataToolkit
 import Foundation
 
 /// Reads a model from the JSON that ``ModelJSONWriter`` writes; docs/model-tools.md describes it.

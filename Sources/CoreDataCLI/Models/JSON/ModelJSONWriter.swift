@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataModelTools
 import CoreDataPrimitives
+import CoreDataToolkit
 import Foundation
 
 /// Writes a model as JSON in which nothing of it is lost; docs/model-tools.md describes it. What has its usual value

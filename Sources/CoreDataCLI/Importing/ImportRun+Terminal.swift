@@ -1,0 +1,57 @@
+import CoreDataToolkit
+
+extension ImportRun {
+    /// Runs with a progress bar, and lists on standard error what is left out.
+    ///
+    /// - Throws: the first failure; what was saved before it stays, and the message says how much that is.
+    mutating func runAtTerminal() throws {
+        let bar = SharedBar(ProgressBar("Importing", unit: "records"))
+        defer { bar.bar.finish() }
+        progress = { fraction, records in bar.bar.update(fraction: fraction, count: records) }
+        skipped = { failure, count in
+            if count <= Self.listedAtTerminal {
+                Terminal.note("skipped: \(failure)")
+            } else if count == Self.listedAtTerminal + 1 {
+                Terminal.note("skipped: more records are invalid; they are counted, not listed")
+            }
+        }
+        do { try run() } catch {
+            bar.bar.finish()
+            let saved = Grouped.text(summary.records, "record before it stays", many: "records before it stay")
+            let rest = summary.records == 0 ? "Nothing was imported." : "\(saved) imported."
+            throw ToolFailure("\(ErrorText.describe(error))\n\(rest)")
+        }
+    }
+
+    /// How many invalid records are listed; the rest is only counted.
+    private static var listedAtTerminal: Int { 20 }
+
+    /// Says which fields and `--map` options were for nothing, and what relationships lead to that nobody knows.
+    func noteLeftOut() {
+        for plan in builders.plans {
+            for (field, count) in plan.ignoredFields.sorted(by: { $0.key < $1.key }) {
+                let names = Array(plan.entity.propertiesByName.keys)
+                Terminal.note(
+                    "note: the field '\(field)' of \(Grouped.text(count, "record")) was left out: no property has that name"
+                        + Suggestion.text(for: field, among: names))
+            }
+            for field in plan.unusedMaps {
+                Terminal.note("note: --map \(field)=… was for nothing: no record has the field '\(field)'")
+            }
+        }
+        let missing = summary.missing
+        guard !missing.isEmpty else { return }
+        Terminal.note(
+            """
+            note: left out \(Grouped.text(missing.count, "relationship")) to objects that are neither in the file nor in the \
+            store: \(missing.prefix(3).joined(separator: ", "))\(missing.count > 3 ? ", …" : "")
+            """)
+    }
+}
+
+/// A progress bar that a closure may move.
+private final class SharedBar {
+    var bar: ProgressBar
+
+    init(_ bar: ProgressBar) { self.bar = bar }
+}

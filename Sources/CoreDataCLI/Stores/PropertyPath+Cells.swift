@@ -1,0 +1,93 @@
+import CoreData
+import CoreDataToolkit
+import Foundation
+
+// What is at the end of a path, on its way to the output.
+extension PropertyPath {
+    /// The value at the end of the path; a list where the path goes through a to-many.
+    func cell(of object: NSManagedObject, showsMembers: Bool) -> CellValue {
+        if let aggregate { return aggregate.cell(of: ends(of: object, steps[...])) }
+        return cell(of: object, steps[...], showsMembers)
+    }
+
+    private func cell(
+        of object: NSManagedObject, _ rest: ArraySlice<NSRelationshipDescription>, _ showsMembers: Bool
+    ) -> CellValue {
+        guard let step = rest.first else { return lastCell(of: object, showsMembers) }
+        if step.isToMany {
+            return .list(Self.members(of: object, step).map { cell(of: $0, rest.dropFirst(), showsMembers) })
+        }
+        guard let next = object.value(forKey: step.name) as? NSManagedObject else { return .null }
+        return cell(of: next, rest.dropFirst(), showsMembers)
+    }
+
+    /// All objects that the steps lead to.
+    private func ends(
+        of object: NSManagedObject, _ rest: ArraySlice<NSRelationshipDescription>
+    ) -> [NSManagedObject] {
+        guard let step = rest.first else { return [object] }
+        let next =
+            step.isToMany
+            ? Self.members(of: object, step)
+            : (object.value(forKey: step.name) as? NSManagedObject).map { [$0] } ?? []
+        return next.flatMap { ends(of: $0, rest.dropFirst()) }
+    }
+
+    private func lastCell(of object: NSManagedObject, _ showsMembers: Bool) -> CellValue {
+        guard let property else { return Self.reference(to: object) }
+        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKey: attribute.name)) }
+        if let relationship {
+            if !relationship.isToMany {
+                return (object.value(forKey: relationship.name) as? NSManagedObject).map(Self.reference) ?? .null
+            }
+            let members = Self.members(of: object, relationship)
+            return showsMembers ? .list(members.map(Self.reference)) : .count(members.count)
+        }
+        // A fetched property.
+        return object.value(forKey: property.name).map(AttributeText.other) ?? .null
+    }
+
+    static func reference(to object: NSManagedObject) -> CellValue {
+        .text(object.objectID.uriRepresentation().absoluteString)
+    }
+}
+
+extension PathAggregate {
+    /// Of no values `@sum` is 0 and the others are nothing.
+    func cell(of objects: [NSManagedObject]) -> CellValue {
+        guard let attribute else { return .count(objects.count) }
+        let values = objects.compactMap { $0.value(forKey: attribute.name) }
+        switch kind {
+        case .count: return .count(objects.count)
+        case .sum: return Self.number(sum(values), of: attribute)
+        case .avg:
+            guard !values.isEmpty else { return .null }
+            let average = sum(values) / Decimal(values.count)
+            return attribute.attributeType == .decimalAttributeType
+                ? .decimal(average) : .real(NSDecimalNumber(decimal: average).doubleValue)
+        case .min, .max:
+            let best = values.min { a, b in kind == .min ? Self.precedes(a, b) : Self.precedes(b, a) }
+            return AttributeText(attribute: attribute).cell(best)
+        }
+    }
+
+    private func sum(_ values: [Any]) -> Decimal {
+        values.reduce(0) { $0 + (($1 as? NSNumber)?.decimalValue ?? 0) }
+    }
+
+    private static func number(_ value: Decimal, of attribute: NSAttributeDescription) -> CellValue {
+        switch attribute.attributeType {
+        case .doubleAttributeType, .floatAttributeType: .real(NSDecimalNumber(decimal: value).doubleValue)
+        default: .decimal(value)
+        }
+    }
+
+    private static func precedes(_ a: Any, _ b: Any) -> Bool {
+        switch (a, b) {
+        case (let a as NSNumber, let b as NSNumber): a.compare(b) == .orderedAscending
+        case (let a as Date, let b as Date): a < b
+        case (let a as String, let b as String): a < b
+        default: "\(a)" < "\(b)"
+        }
+    }
+}

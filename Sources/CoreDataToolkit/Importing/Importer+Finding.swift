@@ -1,0 +1,83 @@
+import CoreData
+import Foundation
+
+extension Importer {
+    /// How many values one statement looks for.
+    static let portion = 500
+
+    /// The objects that have those values of their entity's unique attribute, found or made, in the order of the values.
+    ///
+    ///     let units = try importer.objects(of: "Unit", for: rows.map(\.unit), in: context)
+    ///     // SELECT … FROM ZUNIT t0 WHERE t0.ZNAME IN (…)       one statement for up to 500 values
+    ///
+    /// A value that comes twice has one object. What is made is saved with the context.
+    ///
+    /// - Throws: a ``ToolkitError`` where not one attribute tells the entity's objects apart, and what the fetch throws.
+    public func objects(
+        of entity: String, for values: [any Sendable], in context: NSManagedObjectContext
+    ) throws -> [NSManagedObject] {
+        let (description, attribute) = try uniqueAttribute(of: entity)
+        guard !description.isAbstract else {
+            throw ToolkitError("\(entity) is abstract: objects of it can be found, but not made.")
+        }
+        var known = try existing(attribute, of: entity, values, in: context)
+        return values.map { value in
+            let part = ObjectKey.Part(value)
+            if let object = known[part] { return object }
+            let object = NSManagedObject(entity: description, insertInto: context)
+            object.setValue(value, forKey: attribute)
+            known[part] = object
+            return object
+        }
+    }
+
+    /// The object that has the value of its entity's unique attribute, found or made.
+    ///
+    /// For one object; ``objects(of:for:in:)`` looks up many at once.
+    public func object(
+        of entity: String, for value: any Sendable, in context: NSManagedObjectContext
+    ) throws -> NSManagedObject {
+        try objects(of: entity, for: [value], in: context)[0]
+    }
+
+    /// The object that has the value of its entity's unique attribute, if there is one.
+    public func existingObject(
+        of entity: String, for value: any Sendable, in context: NSManagedObjectContext
+    ) throws -> NSManagedObject? {
+        let (_, attribute) = try uniqueAttribute(of: entity)
+        return try existing(attribute, of: entity, [value], in: context)[ObjectKey.Part(value)]
+    }
+
+    private func uniqueAttribute(of entity: String) throws -> (NSEntityDescription, String) {
+        let description = try coordinator.managedObjectModel.entity(called: entity)
+        let names = uniques.of(description)
+        guard names.count == 1, let name = names.first else {
+            throw ToolkitError(
+                """
+                Not one attribute tells the objects of \(entity) apart; name it: \
+                unique: ["\(entity)": "\(UniqueAttributes.example(of: description)?.split(separator: ".").last ?? "name")"].
+                """)
+        }
+        return (description, name)
+    }
+
+    private func existing(
+        _ attribute: String, of entity: String, _ values: [any Sendable], in context: NSManagedObjectContext
+    ) throws -> [ObjectKey.Part: NSManagedObject] {
+        var found: [ObjectKey.Part: NSManagedObject] = [:]
+        for start in stride(from: 0, to: values.count, by: Self.portion) {
+            let part = values[start..<min(start + Self.portion, values.count)]
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [attribute, Array(part) as [Any]])
+            // Of several that a value fits, the oldest is meant.
+            request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+            request.returnsObjectsAsFaults = false
+            for object in try context.fetch(request) {
+                guard let value = object.value(forKey: attribute) else { continue }
+                let key = ObjectKey.Part(value)
+                if found[key] == nil { found[key] = object }
+            }
+        }
+        return found
+    }
+}

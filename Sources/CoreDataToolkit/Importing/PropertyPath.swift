@@ -1,0 +1,134 @@
+import CoreData
+import Foundation
+
+/// A key path of an entity, checked: to-one or to-many steps, then a property, an object's ID, or what its members come to.
+///
+///     name, unit.name, locationAtShop.items, unit.objectID, tasks.@count, tasks.@sum.hours
+package struct PropertyPath {
+    package let text: String
+    /// The relationships before the last part.
+    package let steps: [NSRelationshipDescription]
+    /// `nil` for `objectID`, and for ``aggregate``.
+    package let property: NSPropertyDescription?
+    package let aggregate: PathAggregate?
+
+    /// Names are found in any case where none has the very spelling.
+    ///
+    /// - Throws: ``ToolkitError`` that names the part that does not exist, and what does.
+    package init(_ text: String, of entity: NSEntityDescription) throws {
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let end = names.firstIndex { $0.hasPrefix("@") } ?? names.count - 1
+        var steps: [NSRelationshipDescription] = []
+        var current = entity
+        for name in names[..<end] {
+            let property = try Self.property(name, of: current, in: text)
+            guard let relationship = property as? NSRelationshipDescription,
+                let destination = relationship.destinationEntity
+            else {
+                throw ToolkitError(
+                    "'\(text)': '\(property.name)' of \(current.name ?? "") is no relationship, so nothing can follow it."
+                )
+            }
+            steps.append(relationship)
+            current = destination
+        }
+        self.steps = steps
+        let last = names[end]
+        var aggregate: PathAggregate?
+        var property: NSPropertyDescription?
+        var spelling = last
+        if last.hasPrefix("@") {
+            guard steps.contains(where: \.isToMany) else {
+                throw ToolkitError("'\(text)': \(last) needs a to-many relationship before it, as in items.\(last).")
+            }
+            let attribute = try names.dropFirst(end + 1).first.map { try Self.property($0, of: current, in: text) }
+            guard names.count <= end + 2 else { throw ToolkitError("'\(text)': one attribute can follow \(last).") }
+            aggregate = try PathAggregate(last, attribute, in: text)
+            spelling += attribute.map { "." + $0.name } ?? ""
+        } else if last != "objectID" || current.propertiesByName[last] != nil {
+            property = try Self.property(last, of: current, in: text)
+            spelling = property?.name ?? last
+        }
+        self.aggregate = aggregate
+        self.property = property
+        self.text = (steps.map(\.name) + [spelling]).joined(separator: ".")
+    }
+
+    package var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
+    package var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
+
+    /// Whether a store can sort by it: it leads to one value.
+    package var isSortable: Bool {
+        aggregate == nil && !steps.contains(where: \.isToMany) && relationship.map { !$0.isToMany } ?? true
+    }
+
+    private static func property(
+        _ name: String, of entity: NSEntityDescription, in path: String
+    ) throws -> NSPropertyDescription {
+        let properties = entity.propertiesByName
+        if let property = properties[name] { return property }
+        let matches = properties.values.filter { $0.name.lowercased() == name.lowercased() }
+        if matches.count == 1 { return matches[0] }
+        let what = path == name ? "" : "'\(path)': "
+        throw ToolkitError(
+            "\(what)\(entity.name ?? "") has no property '\(name)'\(Suggestion.text(for: name, among: Array(properties.keys)))"
+        )
+    }
+
+    /// The members of a to-many: as they are ordered, else by key, so that the output does not change from run to run.
+    ///
+    /// - Parameter sorted: whether their order matters to anybody.
+    package static func members(
+        of object: NSManagedObject, _ relationship: NSRelationshipDescription, sorted: Bool = true
+    ) -> [NSManagedObject] {
+        let value = object.value(forKey: relationship.name)
+        if let ordered = value as? NSOrderedSet { return ordered.array.compactMap { $0 as? NSManagedObject } }
+        guard relationship.isToMany else { return (value as? NSManagedObject).map { [$0] } ?? [] }
+        let members = (value as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+        guard sorted else { return members }
+        return members.map { (object: $0, key: $0.objectID.uriRepresentation().absoluteString) }
+            .sorted { ($0.key.count, $0.key) < ($1.key.count, $1.key) }.map(\.object)
+    }
+}
+
+/// What the objects behind a to-many come to: `@count`, `@sum.price`.
+package struct PathAggregate {
+    package enum Kind: String, CaseIterable, Sendable {
+        case count = "@count"
+        case sum = "@sum"
+        case avg = "@avg"
+        case min = "@min"
+        case max = "@max"
+    }
+
+    package let kind: Kind
+    package let attribute: NSAttributeDescription?
+
+    package init(_ name: String, _ property: NSPropertyDescription?, in path: String) throws {
+        guard let kind = Kind(rawValue: name) else {
+            let names = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ToolkitError("'\(path)': there is no \(name); there are: \(names).")
+        }
+        self.kind = kind
+        attribute = property as? NSAttributeDescription
+        if kind == .count {
+            guard property == nil else { throw ToolkitError("'\(path)': nothing can follow @count.") }
+        } else {
+            guard let attribute else {
+                throw ToolkitError("'\(path)': \(name) needs an attribute behind it, as in \(path).price.")
+            }
+            guard kind == .min || kind == .max || Self.isNumber(attribute) else {
+                throw ToolkitError("'\(path)': \(attribute.name) is no number.")
+            }
+        }
+    }
+
+    private static func isNumber(_ attribute: NSAttributeDescription) -> Bool {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .decimalAttributeType, .booleanAttributeType:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import CoreData
+import Foundation
+
+/// The values of attributes as files write them.
+///
+/// | Attribute | Written as |
+/// | --- | --- |
+/// | Boolean | `true`, `false`; read also `YES`, `NO`, `1`, `0` |
+/// | Date | ISO 8601, UTC unless it says otherwise: `2024-05-01T12:30:00Z`, `2024-05-01` |
+/// | Binary, Transformable | base64; of a transformable, the bytes that are stored |
+/// | UUID, URI, String, numbers | plain text; JSON has numbers |
+package struct AttributeText {
+    package let attribute: NSAttributeDescription
+    /// Whether an empty text is no value, as in formats that have no other way to write that; an empty text stays
+    /// empty for a text attribute that needs a value.
+    package var emptyIsNil = false
+    /// Whether the file has what this tool wrote, so that everything means exactly what it says: an empty text for bytes
+    /// is no bytes, a number for a date is the seconds since 2001.
+    package var isExact = false
+
+    package init(attribute: NSAttributeDescription, emptyIsNil: Bool = false, isExact: Bool = false) {
+        self.attribute = attribute
+        self.emptyIsNil = emptyIsNil
+        self.isExact = isExact
+    }
+
+    /// What a file says, as the attribute stores it; `nil` for no value.
+    ///
+    /// - Throws: ``ToolkitError`` with what is wrong with the value, without the attribute's name.
+    package func value(_ field: FieldValue) throws -> Any? {
+        switch field {
+        case .null: return nil
+        case .boolean(let value):
+            guard attribute.attributeType == .booleanAttributeType else { throw failure("\(value)") }
+            return NSNumber(value: value)
+        case .number(let text): return try value(text)
+        case .text(let text):
+            if text.isEmpty, isExact, Self.isBytes(attribute.attributeType) { return Data() }
+            if text.isEmpty, emptyIsNil || attribute.attributeType != .stringAttributeType {
+                let isRequiredText = attribute.attributeType == .stringAttributeType && !attribute.isOptional
+                return isRequiredText ? "" : nil
+            }
+            return try value(text)
+        case .list, .object:
+            throw ToolkitError("takes \(typeName), not \(field.isList ? "a list" : "an object")")
+        }
+    }
+
+    private func value(_ text: String) throws -> Any {
+        switch attribute.attributeType {
+        case .integer16AttributeType: return NSNumber(value: try integer(text, Int16.self))
+        case .integer32AttributeType: return NSNumber(value: try integer(text, Int32.self))
+        case .integer64AttributeType: return NSNumber(value: try integer(text, Int64.self))
+        case .doubleAttributeType: return NSNumber(value: try real(text))
+        case .floatAttributeType:
+            let value = Float(try real(text))
+            guard value.isFinite || isExact else { throw failure(text) }
+            return NSNumber(value: value)
+        case .decimalAttributeType:
+            // Decimal reads as far as it understands, so the form is checked first.
+            guard text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil,
+                let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN
+            else { throw failure(text) }
+            return NSDecimalNumber(decimal: value)
+        case .stringAttributeType: return text
+        case .booleanAttributeType:
+            switch text.lowercased() {
+            case "true", "yes", "1": return NSNumber(value: true)
+            case "false", "no", "0": return NSNumber(value: false)
+            default: throw failure(text)
+            }
+        case .dateAttributeType:
+            if let date = DateText.date(text) { return date }
+            guard isExact, let seconds = Double(text) else { throw failure(text) }
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        case .binaryDataAttributeType, .transformableAttributeType:
+            guard let data = Data(base64Encoded: text) else { throw failure(text) }
+            return data
+        case .UUIDAttributeType:
+            guard let uuid = UUID(uuidString: text) else { throw failure(text) }
+            return uuid
+        case .URIAttributeType:
+            guard let url = URL(string: text) else { throw failure(text) }
+            return url
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
+            throw ToolkitError("is of a type that cannot be imported")
+        }
+    }
+
+    private func integer<T: FixedWidthInteger>(_ text: String, _ type: T.Type) throws -> T {
+        if let value = T(text) { return value }
+        // JSON may write 3 as 3.0 or 3e0.
+        if let number = Double(text), number == number.rounded(), let value = T(exactly: number) { return value }
+        guard Double(text) != nil else { throw failure(text) }
+        throw ToolkitError("'\(text)' is not between \(T.min) and \(T.max), or not whole")
+    }
+
+    private func real(_ text: String) throws -> Double {
+        guard let value = Double(text), value.isFinite || isExact && !value.isNaN, !text.lowercased().contains("x")
+        else { throw failure(text) }
+        return value
+    }
+
+    private func failure(_ text: String) -> ToolkitError {
+        let shown = text.count > 40 ? text.prefix(40) + "…" : text[...]
+        return ToolkitError("'\(shown)' is not \(typeName)")
+    }
+
+    private static func isBytes(_ type: NSAttributeType) -> Bool {
+        type == .binaryDataAttributeType || type == .transformableAttributeType
+    }
+
+    /// What the attribute takes, for messages.
+    package var typeName: String {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "a whole number"
+        case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
+        case .stringAttributeType: "a text"
+        case .booleanAttributeType: "true or false"
+        case .dateAttributeType: "a date such as 2024-05-01 or 2024-05-01T12:30:00Z"
+        case .binaryDataAttributeType, .transformableAttributeType: "base64"
+        case .UUIDAttributeType: "a UUID"
+        case .URIAttributeType: "a URL"
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: "a value of the tool's"
+        }
+    }
+}
+
+extension FieldValue {
+    fileprivate var isList: Bool {
+        if case .list = self { return true }
+        return false
+    }
+}

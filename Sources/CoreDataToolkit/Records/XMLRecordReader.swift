@@ -1,0 +1,133 @@
+import CoreDataXML
+import Foundation
+
+/// The records of an XML file: the children of the root element. Their attributes are the fields, and so are elements
+/// in them that hold nothing but text.
+///
+///     <items>
+///         <item name="Milk" unit="L"/>
+///         <item><name>Bread</name></item>
+///     </items>
+///
+/// Where the root has children of several names, those that are named like the entity count, in any case; without an
+/// entity all of them, and their names tell their entities.
+struct XMLRecordReader: RecordReader {
+    private let reader: XMLReader
+    private let fileName: String
+    /// The name of the elements that are records; `nil` for all.
+    private let element: String?
+    private var number = 0
+    /// How many elements are open.
+    private var depth = 0
+
+    /// - Parameter name: what messages call the file.
+    init(_ data: Data, name fileName: String, entity: String?, element: String?) throws {
+        self.fileName = fileName
+        do {
+            let names = try Self.names(in: XMLReader(data))
+            self.element = try Self.element(element, for: entity, among: names, of: fileName)
+            reader = try XMLReader(data)
+        } catch let failure as XMLFailure {
+            throw RecordFailure(failure, file: fileName)
+        }
+    }
+
+    var fractionRead: Double { reader.fractionRead }
+
+    mutating func next() throws -> Record? {
+        while let event = try nextEvent() {
+            guard case .start(let tag) = event, depth == 2, element.map({ $0 == tag.name }) ?? true else { continue }
+            number += 1
+            var fields = tag.attributes.map { ($0.name, FieldValue.text($0.value)) }
+            do {
+                try readChildren(of: tag.name, into: &fields)
+            } catch var failure as RecordFailure {
+                failure.number = number
+                throw failure
+            }
+            return Record(fields: fields, number: number, line: tag.line, entity: element == nil ? tag.name : nil)
+        }
+        return nil
+    }
+
+    private mutating func nextEvent() throws -> XMLEvent? {
+        do {
+            let event = try reader.next()
+            if case .start? = event { depth += 1 }
+            if case .end? = event { depth -= 1 }
+            return event
+        } catch {
+            throw RecordFailure(error, file: fileName)
+        }
+    }
+
+    /// Reads to the end of the record.
+    private mutating func readChildren(of element: String, into fields: inout [(String, FieldValue)]) throws {
+        var child: String?
+        var text = ""
+        while let event = try nextEvent() {
+            switch event {
+            case .start(let tag):
+                guard child == nil, tag.attributes.isEmpty else {
+                    throw RecordFailure(
+                        file: fileName, line: tag.line, column: tag.column,
+                        message:
+                            "<\(child ?? tag.name)> in <\(element)> has more than text in it, which is not a value",
+                        isRecoverable: false)
+                }
+                child = tag.name
+                text = ""
+            case .text(let part): text += part
+            case .end:
+                guard let name = child else { return }
+                fields.append((name, .text(text)))
+                child = nil
+            case .comment: break
+            }
+        }
+    }
+
+    /// The names of the root's children, in order of appearance. Reads the whole file, and so checks it too.
+    private static func names(in reader: XMLReader) throws(XMLFailure) -> [String] {
+        var names: [String] = []
+        var depth = 0
+        while let event = try reader.next() {
+            switch event {
+            case .start(let tag):
+                depth += 1
+                if depth == 2, !names.contains(tag.name) { names.append(tag.name) }
+            case .end: depth -= 1
+            default: break
+            }
+        }
+        return names
+    }
+
+    /// The name of the elements that are records.
+    private static func element(
+        _ asked: String?, for entity: String?, among names: [String], of file: String
+    ) throws -> String? {
+        if let asked {
+            guard names.contains(asked) || names.isEmpty else {
+                throw ToolkitError("\(file) has no <\(asked)> in its root\(Suggestion.text(for: asked, among: names))")
+            }
+            return asked
+        }
+        guard let entity else { return nil }
+        if let name = names.first(where: { $0.lowercased() == entity.lowercased() }) { return name }
+        guard names.count < 2 else {
+            throw ToolkitError(
+                "\(file) has several kinds of records: \(names.joined(separator: ", ")); choose the element.")
+        }
+        return names.first ?? entity
+    }
+}
+
+extension RecordFailure {
+    /// A file that is no XML, which cannot be read further.
+    fileprivate init(_ failure: XMLFailure, file: String) {
+        self.init(
+            file: file, line: failure.line, column: failure.column, message: failure.message, hint: failure.hint,
+            isRecoverable: false)
+    }
+}

@@ -1,0 +1,68 @@
+import CoreData
+import Foundation
+
+/// Makes a store ready to be opened, and opens it.
+struct StoreOpening {
+    let url: URL?
+    let options: CoreDataStack.Options
+    let model: NSManagedObjectModel
+
+    init(_ url: URL?, _ options: CoreDataStack.Options, _ model: NSManagedObjectModel) {
+        self.url = url
+        self.options = options
+        self.model = model
+    }
+
+    private var type: NSPersistentStore.StoreType { url == nil ? .inMemory : options.storeType }
+    private var recordsHistory: Bool { options.tracksHistory && (type == .sqlite || type == .inMemory) }
+
+    /// Makes the folder, finishes or takes back a restore that was interrupted, copies the initial store, migrates.
+    func prepare(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
+        guard let url else { return }
+        guard url.isFileURL else {
+            throw ToolkitError("The store's URL '\(url)' is none of a file; make one with URL(fileURLWithPath:).")
+        }
+        guard !options.isReadOnly else { return }
+        do {
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        } catch {
+            throw ToolkitError(
+                """
+                The folder '\(url.deletingLastPathComponent().path)' for the store cannot be made; choose another one, or \
+                see to who may write there.
+                """, underlying: error)
+        }
+        if let initial = options.initialStore {
+            try DefaultData.copyInitialStore(from: initial, to: url, type: type)
+        }
+        try cancellation?.check()
+        if options.migrates, options.stagedMigration == nil, options.configuration == nil, type == .sqlite {
+            try StoreMigrator(url: url, model: model).run(cancellation, progress)
+        }
+        try cancellation?.check()
+    }
+
+    /// Adds the store, or makes it where there is none.
+    func add(to coordinator: NSPersistentStoreCoordinator) throws {
+        let description = NSPersistentStoreDescription()
+        description.url = url
+        description.type = type.rawValue
+        description.configuration = options.configuration
+        description.isReadOnly = options.isReadOnly
+        description.shouldMigrateStoreAutomatically = options.migrates
+        description.shouldInferMappingModelAutomatically = options.migrates
+        if let staged = options.stagedMigration {
+            description.setOption(staged, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        }
+        if recordsHistory {
+            description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
+            description.setOption(
+                NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+        }
+        for (name, value) in options.pragmas { description.setValue(value as NSString, forPragmaNamed: name) }
+        try coordinator.addPersistentStore(
+            ofType: description.type, configurationName: description.configuration, at: url,
+            options: description.options)
+    }
+}

@@ -1,0 +1,39 @@
+import CoreData
+import CoreDataToolkit
+import Foundation
+
+/// Does with a grocery store what another process may do, for tests that watch it or kill it.
+///
+///     ToolkitWorker write <store> <count>     // so many items, a transaction each
+func run() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count >= 4 else {
+        FileHandle.standardError.write(Data("usage: ToolkitWorker write <store> <count>\n".utf8))
+        exit(2)
+    }
+    let url = URL(fileURLWithPath: arguments[2])
+    let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    for entity in model.entities { entity.managedObjectClassName = nil }
+    switch arguments[1] {
+    case "write":
+        let stack = try await CoreDataStack.setUp(model: model, storeURL: url, options: .server)
+        for number in 1...(Int(arguments[3]) ?? 1) {
+            try await stack.performImport { context in
+                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                item.setValue("from outside \(number)", forKey: "name")
+            }
+            tell(number)
+        }
+    default: throw ToolkitError("There is no '\(arguments[1])'.")
+    }
+}
+
+/// Not print: nothing may stay in a buffer.
+func tell(_ number: Int) { FileHandle.standardOutput.write(Data("\(number)\n".utf8)) }
+
+do {
+    try await run()
+} catch {
+    FileHandle.standardError.write(Data("\(error)\n".utf8))
+    exit(1)
+}
