@@ -8,8 +8,8 @@ import Testing
 final class Grocery: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-    static let example = root.appendingPathComponent("Examples/GroceryDude")
-    static let data = example.appendingPathComponent("DefaultData.xml")
+    static let example = root.appendingPathComponent("Examples/ShoppingList")
+    static let data = root.appendingPathComponent("Examples/GroceryDude/Sources/GroceryDude/Assets/DefaultData.xml")
     static let unique = [
         "Item": "name", "Unit": "name", "LocationAtHome": "storedIn", "LocationAtShop": "aisle",
     ]
