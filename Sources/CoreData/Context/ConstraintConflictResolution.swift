@@ -98,7 +98,7 @@ final class ConstraintConflictResolution {
         for members in Dictionary(grouping: clean, by: { [Int($0.storeIndex), $0.home.root] }).values {
             guard let store = members[0].home.store, store.isAttached else { continue }
             let words = try CoreDataErrors.converting {
-                try store.source.rowWords(members.map(\.primaryKey), root: members[0].home.root, staleness: 0)
+                try store.newest.rowWords(members.map(\.primaryKey), root: members[0].home.root, staleness: 0)
             }
             for (object, word) in zip(members, words) {
                 if word == 0 || object.isFault {

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let stores = stores(for: translation.entity, affected: request.affectedStores)
+        let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         if request.resultType == .dictionaryResultType {
             return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
         }
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
             return Self.withClasses([NSNumber(value: try count(for: request))])
         }
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let stores = stores(for: translation.entity, affected: request.affectedStores)
+        let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
             return Self.withClasses(

@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
-        let stores = stores(for: translation.entity, affected: request.affectedStores)
+        let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
         var rows = ContextRows(self)
         if readsRows { try readRows(of: objects) }

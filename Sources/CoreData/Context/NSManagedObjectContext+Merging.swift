@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
     /// `staleness` as in ``RowSource/rowWord(_:root:staleness:)``.
     final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
         guard coordinator != nil else { return }
+        advanceGeneration()
         let wasProcessing = isProcessing
         // Nobody is told of half of it, whatever hooks of objects do meanwhile.
         isProcessing = true

@@ -104,6 +104,8 @@ public let NSDeletedObjectIDsKey = NSManagedObjectContext.NotificationKey.delete
 public let NSRefreshedObjectIDsKey = NSManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
 /// `Set<NSManagedObjectID>`
 public let NSInvalidatedObjectIDsKey = NSManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue
-/// The generation that a save made.
+/// `NSQueryGenerationToken`: the generation after a save, of a context that is pinned to one.
+///
+/// Differs from Apple: not of other contexts, for which a generation would have to be made.
 public let NSManagedObjectContextQueryGenerationKey =
     NSManagedObjectContext.NotificationKey.queryGeneration.rawValue

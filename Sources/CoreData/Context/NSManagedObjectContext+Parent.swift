@@ -25,6 +25,7 @@ extension NSManagedObjectContext {
         keptParent = newParent
         newParent?.children.add(self)
         parentStores = [:]
+        generationReader = nil
         takeCoordinator(newParent?.coordinator)
     }
 
@@ -45,7 +46,10 @@ extension NSManagedObjectContext {
         coordinator?.stores(for: entity, affected: affected).map { seen($0) } ?? []
     }
 
-    private func seen(_ store: AttachedStore) -> AttachedStore { keptParent == nil ? store : parentStore(store) }
+    private func seen(_ store: AttachedStore) -> AttachedStore {
+        if keptParent != nil { return parentStore(store) }
+        return generationReader.map { generationStore(store, $0) } ?? store
+    }
 
     private func parentStore(_ store: AttachedStore) -> AttachedStore {
         if let known = parentStores[store.index] { return known }

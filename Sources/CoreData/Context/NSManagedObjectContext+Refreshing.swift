@@ -51,6 +51,7 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func refreshObjects() {
+        advanceGeneration()
         let objects = registry.objects
         // Those with changes last: they are brought in step with what the others are then.
         for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
@@ -86,6 +87,7 @@ extension NSManagedObjectContext {
     /// What the open method of the class does.
     final func forgetObjects() {
         checkOwned("reset()")
+        advanceGeneration()
         let objects = registry.objects
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
         let observations = registry.observations

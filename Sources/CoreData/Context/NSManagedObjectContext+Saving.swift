@@ -116,6 +116,7 @@ extension NSManagedObjectContext {
 
     /// Hooks and notifications tell of what was written, and is clean now.
     final func finish(_ saved: SavedObjects) {
+        advanceGeneration()
         checkedList = []
         registry.mayHaveDangling = false
         insertedList = stillListed(insertedList, .inserted, .listedInserted)
@@ -166,6 +167,7 @@ extension NSManagedObjectContext {
             ]
             objects["newChangeToken"] = historyToken(after: saved)
             objects[SavedIDs.userInfoKey] = SavedIDs(saved)
+            objects[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
         }
         if ContextNotification.didSaveObjectIDs.isWanted {
@@ -175,6 +177,7 @@ extension NSManagedObjectContext {
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)), "managedObjectContext": self,
             ]
             ids["newChangeToken"] = historyToken(after: saved)
+            ids[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSaveObjectIDs.name, object: self, userInfo: ids)
         }
     }

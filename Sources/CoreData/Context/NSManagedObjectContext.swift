@@ -14,8 +14,6 @@ import Synchronization
 ///         request.predicate = NSPredicate(format: "listed == YES")
 ///         return try context.fetch(request).map(\.objectID)     // SELECT … FROM ZITEM t0 WHERE t0.ZLISTED = ?
 ///     }
-///
-/// Differs from Apple: `setQueryGenerationFrom(_:)` does not exist yet.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Safe because everything that changes is used on the context's queue only; the registry guards itself.
 
@@ -71,8 +69,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) private(set) final var isChild = false
     /// Contexts that have this one as their parent.
     final let children = ContextChildren()
-    /// The coordinator's stores as seen through the parent, by index.
+    /// The coordinator's stores as seen through the parent, or through ``generationReader``, by index.
     final var parentStores: [Int32: AttachedStore] = [:]
+    /// Which generation is read; `nil` until one was set.
+    final var generationReader: GenerationReader?
     /// How often objects here that a child may know have got permanent keys.
     final let renamings = Atomic<Int>(0)
     /// How many of the parent's renamings have been followed.
@@ -81,6 +81,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func takeCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
         coordinator = newCoordinator
         registry.coordinator = newCoordinator
+        if generationReader != nil {
+            generationReader = nil
+            parentStores = [:]
+        }
         forgetHomes()
         for child in children.contexts { child.takeCoordinator(newCoordinator) }
     }
@@ -315,6 +319,29 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Forgets every object; those that are still held are of no use any more.
     open func reset() { forgetObjects() }
+
+    // MARK: Generations
+
+    /// The generation that the context reads: `nil` where it reads what is newest, and in a context with a parent, which reads its
+    /// parent's; ``NSQueryGenerationToken/current`` until something is read of one that was set so.
+    open var queryGenerationToken: NSQueryGenerationToken? { tokenOfGeneration }
+
+    /// Pins the context to a generation of the stores' data, so that what others save does not show.
+    ///
+    ///     try context.setQueryGenerationFrom(.current)                        // at the next read
+    ///     try other.setQueryGenerationFrom(context.queryGenerationToken)      // reads the same
+    ///     try context.setQueryGenerationFrom(nil)                             // reads what is newest again
+    ///
+    /// Fetches, faults, relationships, counts and dictionaries are of the generation then; objects that have their values keep
+    /// them. A save, `mergeChanges`, ``refreshAllObjects()`` and ``reset()`` have the next read pin the newest one; a save finds
+    /// rows that others changed since in conflict, as ever. Batch requests leave it. Stores that are added later are not read.
+    ///
+    /// Only an SQLite file with a write-ahead log, as it has unless `NSSQLitePragmasOption` says otherwise, keeps former states;
+    /// other stores are read as they are. The first read throws 134070 where a store has as many generations as it may.
+    ///
+    /// - Throws: 134070 for a token of another coordinator, one with a store that was removed, and one that is no longer kept; an
+    ///   error in a context with a parent. The context reads then what it read before.
+    open func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { try pin(to: generation) }
 
     // MARK: Queue
 

@@ -111,6 +111,9 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
+    /// Homes are made anew, since stores are seen otherwise.
+    func forgetHomes() { state.withLock { $0.homes = [:] } }
+
     // MARK: Looking up
 
     /// The registered object, retained; `nil` also while it is being deallocated.

@@ -71,7 +71,7 @@ final class RowConflictResolution {
     private func storedRow(of object: NSManagedObject) throws -> RowSnapshot? {
         guard let store = object.home.store, store.isAttached else { return nil }
         return try CoreDataErrors.converting {
-            try store.source.row(object.primaryKey, root: object.home.root, staleness: 0)
+            try store.newest.row(object.primaryKey, root: object.home.root, staleness: 0)
         }
     }
 

@@ -28,6 +28,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Guards additions and removals as wholes, so that one URL is not added twice.
     private let changing = NSRecursiveLock()
     let runtime: ModelRuntime
+    let generations = QueryGenerations()
     private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
 
     /// The model, frozen: to change it, copy it.

@@ -110,6 +110,8 @@ extension CoreDataErrors {
         case .pattern:
             code = NSCoreDataError
             message = "Predicate without a result: MATCHES met a value in \(file) that is not a regular expression."
+        case .stateGone, .tooManyStates:
+            (code, message) = (NSPersistentStoreOperationError, "\(file) cannot be read so: \(failure.message).")
         case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
         case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")
         }

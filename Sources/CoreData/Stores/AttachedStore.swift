@@ -11,6 +11,8 @@ final class AttachedStore: @unchecked Sendable {
     /// What users know: URL, metadata, configuration.
     let store: NSPersistentStore
     let source: any RowSource
+    /// What a save goes to, and what it finds in its way comes from: the newest rows.
+    let newest: any RowSource
     let cache: RowCache
     /// What the IDs of the store's objects hold.
     let reference: StoreReference
@@ -40,6 +42,7 @@ final class AttachedStore: @unchecked Sendable {
         remoteChanges = postsRemoteChanges ? RemoteChanges() : nil
         self.store = store
         self.source = source
+        newest = source
         self.index = index
         closing = Closing()
         cache = source.rowCache
@@ -48,12 +51,14 @@ final class AttachedStore: @unchecked Sendable {
         remoteChanges?.begin(self)
     }
 
-    /// A coordinator's store as a child context sees it: the same store and the same IDs, other rows.
-    init(of base: AttachedStore, through source: any RowSource) {
+    /// A coordinator's store as a context sees it that has a parent or is pinned to a generation: the same store and the same IDs,
+    /// other rows.
+    init(of base: AttachedStore, through source: any RowSource, newest: (any RowSource)? = nil) {
         remoteChanges = nil
         objectSource = nil
         store = base.store
         self.source = source
+        self.newest = newest ?? source
         index = base.index
         closing = base.closing
         cache = base.cache

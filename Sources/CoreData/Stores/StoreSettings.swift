@@ -13,6 +13,8 @@ struct StoreSettings {
     var postsRemoteChanges: Bool
     var timeout: TimeInterval?
     var readerCount: Int?
+    var generationCount: Int?
+    var generationLogSize: Int?
     var pragmas: [String: String] = [:]
 
     /// - Throws: for an option whose value is of the wrong type, naming the option.
@@ -34,6 +36,8 @@ struct StoreSettings {
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
         timeout = try number(NSPersistentStoreTimeoutOption)?.doubleValue
         readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
+        generationCount = try number(NSPersistentStore.queryGenerationCountOption)?.intValue
+        generationLogSize = try number(NSPersistentStore.queryGenerationLogSizeOption)?.intValue
         let tracking = options[NSPersistentHistoryTrackingKey]
         tracksHistory =
             tracking is NSDictionary || tracking is [AnyHashable: Any]
@@ -69,6 +73,8 @@ extension StoreSettings {
         options.database.pragmas = pragmas
         if let timeout { options.database.busyTimeout = .seconds(timeout) }
         options.database.readerCount = readerCount.map { max(1, $0) }
+        options.database.stateCount = generationCount.map { max(0, $0) }
+        options.database.stateLogByteCount = generationLogSize.map { max(0, $0) }
         options.ignoresModelVersioning = ignoresVersioning
         options.createsStore = !isReadOnly
         options.tracksHistory = tracksHistory

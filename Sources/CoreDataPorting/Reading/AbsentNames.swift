@@ -1,5 +1,4 @@
-/// Names that Apple's Foundation and Core Data have and this platform has not: the first for want of Objective-C or of a
-/// service of Apple's systems, the second because they are still to come.
+/// Names that Apple's Foundation has and this platform has not, for want of Objective-C or of a service of Apple's systems.
 enum AbsentNames {
     /// Why a name is not there, and what to do instead.
     struct Absence {
@@ -9,22 +8,7 @@ enum AbsentNames {
 
     /// What to say of a type, function or constant of that name; `nil` where it is there, or nobody's.
     static func absence(of name: String) -> Absence? {
-        if let reason = foundation[name] {
-            return Absence(message: "'\(name)' does not exist here", hint: reason)
-        }
-        return comingNames.contains(name) ? notYet(name) : nil
-    }
-
-    /// What to say of a member of that name, whatever it is a member of.
-    static func absence(ofMember name: String) -> Absence? {
-        if comingMembers.contains(name) { return notYet(name) }
-        return nil
-    }
-
-    static func notYet(_ name: String) -> Absence {
-        Absence(
-            message: "'\(name)' is not yet in OpenCoreData",
-            hint: "put its uses in #if canImport(ObjectiveC), or do without it here")
+        foundation[name].map { Absence(message: "'\(name)' does not exist here", hint: $0) }
     }
 
     /// What to do in place of a name that a missing module has.
@@ -87,12 +71,4 @@ enum AbsentNames {
         for (reason, names) in byReason { for name in names { reasons[name] = reason } }
         return reasons
     }()
-
-    // MARK: Core Data
-
-    /// Names of Core Data that are still to come.
-    static let comingNames: Set<String> = ["NSQueryGenerationToken"]
-
-    /// Members whose names nothing else is likely to have.
-    static let comingMembers: Set<String> = ["queryGenerationToken", "setQueryGenerationFrom"]
 }

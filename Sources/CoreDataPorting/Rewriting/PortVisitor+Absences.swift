@@ -1,7 +1,6 @@
 import SwiftSyntax
 
-/// What does not exist here and no missing module explains: key-value observing, messages by selector, and what is still to
-/// come of Core Data.
+/// What does not exist here and no missing module explains: key-value observing, and messages by selector.
 extension PortVisitor {
     // MARK: Names
 
@@ -12,16 +11,6 @@ extension PortVisitor {
                 let absence = AbsentNames.absence(of: name)
             else { continue }
             remark(absence.message, at: offset, hint: absence.hint)
-        }
-    }
-
-    // MARK: Members
-
-    func remarkAbsentMember(_ node: MemberAccessExprSyntax) {
-        let name = node.declName.baseName.plainText
-        let offset = node.declName.span.lowerBound
-        if let absence = AbsentNames.absence(ofMember: name) {
-            return remark(absence.message, at: offset, hint: absence.hint)
         }
     }
 
@@ -66,8 +55,6 @@ extension PortVisitor {
             return selectors
         case ("perform", [nil]) where node.trailingClosure == nil && isSelector(node.arguments.first?.expression):
             return selectors
-        case ("mergeChanges", ["fromRemoteContextSave", "into"]):
-            return "it is not yet in OpenCoreData; mergeChanges(fromContextDidSave:) is"
         default: return nil
         }
     }

@@ -181,7 +181,6 @@ final class PortVisitor: SyntaxVisitor {
 
     /// A member's name is not the name of something in a module, unless the module stands before it.
     override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
-        remarkAbsentMember(node)
         guard let base = node.base else { return .skipChildren }
         walk(base)
         if let module = base.as(DeclReferenceExprSyntax.self), AppleModules.isAppleOnly(module.baseName.plainText) {

@@ -13,6 +13,10 @@ package struct DatabaseOptions: Hashable, Sendable {
     package var busyTimeout: Duration?
     /// The most connections that read at once; `nil` for the driver's own choice.
     package var readerCount: Int?
+    /// The most former states that are kept at once, see ``SQLDatabase/pinned()``; `nil` for the driver's own choice.
+    package var stateCount: Int?
+    /// How many bytes the log may have before former states are given up; `nil` for the driver's own choice.
+    package var stateLogByteCount: Int?
 
     package init(path: String?) { self.path = path }
 }

@@ -28,6 +28,14 @@ package protocol SQLDatabase: AnyObject, Sendable {
     @discardableResult
     func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
+    /// What was committed when this is called, and nothing later, for as long as somebody holds it: a database that only reads.
+    ///
+    /// Whoever asks while nobody has committed gets the same one. `nil` where the database cannot keep a former state while it is
+    /// written to.
+    ///
+    /// - Throws: ``SQLFailure`` of the kind `.tooManyStates` where as many are held as the options allow.
+    func pinned() throws -> (any SQLDatabase)?
+
     /// Closes every connection, waiting for those in use; the database is unusable afterwards.
     func close()
 
@@ -70,6 +78,8 @@ extension SQLDatabase {
     package func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         try write(body, committed: { _ in })
     }
+
+    package func pinned() throws -> (any SQLDatabase)? { nil }
 }
 
 /// Tells whether anybody has committed to a database: two values differ if somebody did between them.
@@ -221,6 +231,10 @@ package struct SQLFailure: Error, Sendable {
         case missingTable
         /// A text in a row that was to be a regular expression is none.
         case pattern
+        /// The former state that was to be read is no longer kept.
+        case stateGone
+        /// No more former states are kept.
+        case tooManyStates
         case other
     }
 

@@ -35,6 +35,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     private let usesOneConnection: Bool
     /// Held for a moment only: who has to wait for a connection does so by one of the waiters.
     private let shared: Mutex<Shared>
+    /// The former states that somebody holds.
+    let states = PinnedStates()
 
     /// Opens the database, and creates the file if it is missing and the options allow it.
     ///
@@ -89,6 +91,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         writer.state.reports.removeAll(keepingCapacity: true)
         let result = try writer.writeTransaction(endsStatements: isOutermost, body)
         committed(result)
+        states.checkLog(of: writer, options)
         return result
     }
 
@@ -97,6 +100,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         let (writer, isOutermost) = try enterWriter(isWrite: true)
         defer { leaveWriter(fromWrite: true) }
         writer.state.reports.removeAll(keepingCapacity: true)
+        defer { states.checkLog(of: writer, options) }
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
     }
 
@@ -114,7 +118,11 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             guard !shared.pool.isClosed else { return }
             for connection in shared.pool.connections { sqlite3_interrupt(connection.handle) }
         }
+        states.interrupt()
     }
+
+    /// Who is shown the statements that begin from now on.
+    var observer: (any SQLObserver)? { shared.withLock { $0.observer } }
 
     package func close() {
         let isFirst = shared.withLock { shared in
@@ -122,6 +130,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             return shared.pool.close()
         }
         guard isFirst else { return }
+        states.giveUpAll(waits: true, closes: true)
         let client = Self.client
         while let waiter = shared.withLock({ shared -> DispatchSemaphore? in
             if shared.pool.isInUse(besidesBy: client) { return shared.newWaiter() }
@@ -140,6 +149,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
                 throw SQLFailure.misuse("a database was moved while it was being read")
             }
             shared.closeIdleConnections()
+            states.giveUpAll(waits: false)
             shared.options = options
             shared.pool = Pool(
                 first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount)

@@ -10,5 +10,7 @@ extension SQLiteOptions {
         pragmas = options.pragmas
         if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }
         if let readerCount = options.readerCount { self.readerCount = readerCount }
+        if let stateCount = options.stateCount { self.stateCount = stateCount }
+        if let stateLogByteCount = options.stateLogByteCount { self.stateLogByteCount = stateLogByteCount }
     }
 }

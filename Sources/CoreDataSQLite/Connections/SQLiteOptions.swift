@@ -28,6 +28,10 @@ package struct SQLiteOptions: Sendable {
     /// As many as there are processors, within 4 and 8: more readers only compete for processors, while each may
     /// fill a page cache of its own.
     package var readerCount = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
+    /// The most former states that are kept at once: each has a connection.
+    package var stateCount = 16
+    /// How many bytes the write-ahead log may have before former states are given up: as long as one is kept, the log only grows.
+    package var stateLogByteCount = 256 << 20
     /// The most memory that one connection's page cache takes.
     package var cacheByteCount = 64 << 20
     /// The most statements that one connection keeps prepared.

@@ -11,6 +11,13 @@ struct WriteAheadLogIndex {
     struct State: Equatable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
+        /// How many bytes of the log are in use.
+        var logByteCount: Int {
+            // "WAL-mode File Format", 2.1: the page size is at 14, where 1 stands for 65536, the number of frames at 16.
+            let size = Int(UInt16(truncatingIfNeeded: words.1 >> 48))
+            return Int(UInt32(truncatingIfNeeded: words.2)) * ((size == 1 ? 65536 : size) + 24)
+        }
+
         static func == (a: State, b: State) -> Bool {
             a.words.0 == b.words.0 && a.words.1 == b.words.1 && a.words.2 == b.words.2
                 && a.words.3 == b.words.3 && a.words.4 == b.words.4 && a.words.5 == b.words.5

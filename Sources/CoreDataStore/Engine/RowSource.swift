@@ -94,14 +94,29 @@ package protocol RowSource: AnyObject, Sendable {
     /// The store's metadata as they are kept now.
     func metadata() throws -> MetadataRow
 
+    /// The rows as they are now, whatever is saved later, for as long as somebody holds what is returned; `nil` for a source that
+    /// cannot keep a former state.
+    ///
+    /// - Throws: where as many are held as may be.
+    func pinned() throws -> (any FormerRows)?
+
     /// Lets go of everything; the source is unusable afterwards.
     func close()
+}
+
+/// What a source had at one moment: it can only be read. To read what is no longer kept is an error, and shows nothing newer.
+package protocol FormerRows: RowSource {
+    /// Whether both are of one moment.
+    func isSame(as other: any FormerRows) -> Bool
+    /// - Throws: where the rows are no longer kept.
+    func checkKept() throws
 }
 
 extension RowSource {
     package var recordsHistory: Bool { false }
     package var history: (any HistorySource)? { nil }
     package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
+    package func pinned() throws -> (any FormerRows)? { nil }
 
     /// As ``save(keys:build:beforeCommit:)``, of this source alone.
     @discardableResult

@@ -43,6 +43,8 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
+    /// Keeps the files that rows of a former state name.
+    let formerFiles: FormerFiles?
     /// Guards how the history's tables lie.
     let madeHistoryTables = Mutex<HistoryTables?>(nil)
     /// Guards the schema, by its number, of which it is known that it is still that of the model.
@@ -54,7 +56,7 @@ package final class StoreEngine: Sendable {
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), schemaVersion: Int64? = nil,
         entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
-        tracksHistory: Bool = false
+        tracksHistory: Bool = false, formerFiles: FormerFiles? = nil, keepsRows: Bool = true
     ) {
         self.model = model
         self.layout = layout
@@ -67,7 +69,8 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
-        rowCache = RowCache(model: model)
+        self.formerFiles = formerFiles
+        rowCache = RowCache(model: model, keepsRows: keepsRows)
     }
 
     /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.

@@ -63,6 +63,10 @@ package struct ExternalData: Sendable {
         do {
             return try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
+            // Of a former state, see FormerFiles.
+            if let formerFolder, let data = try? Data(contentsOf: URL(fileURLWithPath: "\(formerFolder)/\(name)")) {
+                return data
+            }
             let isThere = FileManager.default.fileExists(atPath: path)
             throw ExternalDataFailure(isThere ? .unreadable : .missing, file: path, reason: error.localizedDescription)
         }

@@ -29,18 +29,22 @@ package final class RowCache: @unchecked Sendable {
     /// Whether somebody has asked for rows of a certain age.
     private let keepsTimes = Atomic(false)
     private let commits = CommitCount()
+    /// Whether rows that are read come here; else nothing is ever here, and each is read anew.
+    private let keepsRows: Bool
 
     /// `roots[ordinal]` is the root of that entity, `kinds[ordinal]` what its rows' columns hold.
-    package init(roots: [Int], kinds: [[ColumnKind]]) {
+    package init(roots: [Int], kinds: [[ColumnKind]], keepsRows: Bool = true) {
         self.roots = roots
+        self.keepsRows = keepsRows
         let commits = commits
         shards = (0..<Self.shardCount).map { _ in
             .passRetained(RowCacheShard(roots: roots, kinds: kinds, commits: commits))
         }
     }
 
-    package convenience init(model: CompiledModel) {
-        self.init(roots: model.entities.map(\.root), kinds: model.entities.map(\.rowLayout.kinds))
+    package convenience init(model: CompiledModel, keepsRows: Bool = true) {
+        self.init(
+            roots: model.entities.map(\.root), kinds: model.entities.map(\.rowLayout.kinds), keepsRows: keepsRows)
     }
 
     deinit { shards.forEach { $0.release() } }
@@ -98,6 +102,7 @@ package final class RowCache: @unchecked Sendable {
     ///
     /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
     package func adopt(_ rows: RowList, readSince moment: Moment, at time: @autoclosure () -> Double) {
+        guard keepsRows else { return }
         let now = now(time)
         var first = 0
         while first < rows.count {
@@ -112,6 +117,7 @@ package final class RowCache: @unchecked Sendable {
 
     /// Adopts one row: the caller gives up the word and holds the one that is returned.
     package func adopt(word: UInt, readSince moment: Moment, at time: @autoclosure () -> Double) -> UInt {
+        guard keepsRows else { return word }
         let now = now(time)
         return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, readSince: moment, at: now) }
     }

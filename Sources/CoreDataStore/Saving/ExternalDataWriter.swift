@@ -40,7 +40,7 @@ final class ExternalDataWriter {
 
     /// Removes what no row names any more; a file that stays is no harm.
     func finish() {
-        for path in replaced { unlink(path) }
+        FormerFiles.remove(replaced, of: store)
     }
 
     func cancel() {

@@ -28,7 +28,7 @@ extension StoreEngine {
                     }
                 }
             }
-            for orphan in orphans { unlink("\(folder)/\(orphan)") }
+            FormerFiles.remove(orphans.map { "\(folder)/\($0)" }, of: data)
             return orphans.count
         }
     }

@@ -60,7 +60,7 @@ import Testing
     @Test func checkFailsWhereAPlaceMustBeSeenToByHand() throws {
         let scratch = try Scratch()
         _ = try scratch.write(
-            "import CoreData\nfunc pin(_ context: NSManagedObjectContext) throws {\n    try context.setQueryGenerationFrom(.current)\n}\n",
+            "import Foundation\nlet known = NSHashTable<NSObject>.weakObjects()\n",
             to: "Add.swift")
         let run = try CommandRun.coredata("port", "--check", scratch.path("Add.swift"))
         #expect(run.status == 1)

@@ -1,0 +1,129 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// Which generation a context reads.
+///
+/// ```
+///              setQueryGenerationFrom(.current)              first read
+///    newest ─────────────────────────────────▶ at next read ───────────▶ pinned
+///      ▲                                          ▲                        │ save, merge, refreshAllObjects, reset
+///      │ setQueryGenerationFrom(nil)              └────────────────────────┘
+/// ```
+final class GenerationReader {
+    enum State {
+        case newest
+        case atNextRead
+        case pinned(QueryGeneration)
+    }
+
+    // They belong to the context's queue.
+    var state = State.newest
+    private weak var context: NSManagedObjectContext?
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    var isPinned: Bool {
+        if case .newest = state { return false }
+        return true
+    }
+
+    /// The generation that is read, pinned now if it is not yet; `nil` where the newest rows are read.
+    func generation() throws -> QueryGeneration? {
+        switch state {
+        case .newest: return nil
+        case .pinned(let generation): return generation
+        case .atNextRead:
+            guard let coordinator = context?.coordinator else { return nil }
+            let generation = try coordinator.generations.pin(coordinator.attachedStores)
+            state = .pinned(generation)
+            return generation
+        }
+    }
+
+    /// Goes on to what is there at the next read.
+    func advance() { if case .pinned = state { state = .atNextRead } }
+}
+
+/// A store as a context sees it that may be pinned to a generation: rows are read from that, and saved to the store.
+///
+/// A store that keeps no former state is read as it is.
+final class GenerationSource: RowSource {
+    private let reader: Transfer<GenerationReader>
+    private let base: any RowSource
+    private let index: Int32
+
+    init(_ reader: GenerationReader, _ store: AttachedStore) {
+        self.reader = Transfer(reader)
+        base = store.source
+        index = store.index
+    }
+
+    private func source() throws -> any RowSource {
+        try reader.value.generation()?.sources[index] ?? base
+    }
+
+    var identifier: String { base.identifier }
+    var isReadOnly: Bool { base.isReadOnly }
+    var rowCache: RowCache { base.rowCache }
+    var recordsHistory: Bool { base.recordsHistory }
+    var history: (any HistorySource)? { base.history }
+
+    func includes(entity: Int) -> Bool { base.includes(entity: entity) }
+    func root(ofEntity entity: Int) -> Int { base.root(ofEntity: entity) }
+    func number(ofEntity entity: Int) -> Int64 { base.number(ofEntity: entity) }
+    func entity(numbered number: Int64) -> Int? { base.entity(numbered: number) }
+
+    // MARK: Reading, from the generation
+
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try source().fetchRows(plan, take) }
+    func keys(_ plan: FetchPlan) throws -> [RowKey] { try source().keys(plan) }
+    func count(_ plan: FetchPlan) throws -> Int { try source().count(plan) }
+
+    func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ body: (FetchTuple) throws -> Void
+    ) throws {
+        try source().forEachTuple(
+            plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
+    }
+
+    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
+        try source().rowWord(primaryKey, root: root, staleness: staleness)
+    }
+
+    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
+        try source().rowWords(primaryKeys, root: root, staleness: staleness)
+    }
+
+    /// What contexts share may be newer.
+    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
+        reader.value.isPinned ? 0 : base.cachedWord(primaryKey, root: root, staleness: staleness)
+    }
+
+    func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        try source().destinationRows(entity: entity, slot: slot, owners: owners)
+    }
+
+    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }
+    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
+        base.key(ofRowStoring: stored, slot: slot, entity: entity)
+    }
+
+    // MARK: Saving, to the store
+
+    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
+        try base.allocateKeys(root: root, count: count)
+    }
+
+    func save(
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+    ) throws -> SaveOutcome {
+        try base.save(keys: keys, build: build, beforeCommit: beforeCommit)
+    }
+
+    func metadata() throws -> MetadataRow { try base.metadata() }
+    func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { try base.watch(changed) }
+    func close() {}
+}

@@ -1,0 +1,87 @@
+import CoreDataStore
+import Foundation
+
+// Contexts that are pinned to a generation.
+extension NSManagedObjectContext {
+    /// What the open property of the class does.
+    final var tokenOfGeneration: NSQueryGenerationToken? {
+        switch generationReader?.state {
+        case nil, .newest: nil
+        case .atNextRead: .current
+        case .pinned(let generation): NSQueryGenerationToken(generation)
+        }
+    }
+
+    /// What the open method of the class does.
+    final func pin(to token: NSQueryGenerationToken?) throws {
+        checkOwned("setQueryGenerationFrom(_:)")
+        if keptParent != nil {
+            throw CoreDataErrors.invalidRequest(
+                "A context with a parent reads the parent's generation: set it on the context that has the coordinator."
+            )
+        }
+        guard let token else {
+            generationReader?.state = .newest
+            return
+        }
+        guard let identifier = token.identifier else {
+            takeReader().state = .atNextRead
+            return
+        }
+        let coordinator = try coordinatorForRequest()
+        guard let generation = coordinator.generations.generation(identifier) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                token.generation == nil
+                    ? "The query generation of the token is no longer kept: nobody has held it meanwhile."
+                    : "The query generation is of another persistentStoreCoordinator than the context's.")
+        }
+        let attached = Set(coordinator.attachedStores.map(\.index))
+        guard generation.stores.isSubset(of: attached) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "The query generation has a store that was removed from the coordinator since.")
+        }
+        try CoreDataErrors.converting { try generation.check() }
+        takeReader().state = .pinned(generation)
+    }
+
+    /// From now on the context's stores are read through its reader.
+    private func takeReader() -> GenerationReader {
+        if let known = generationReader { return known }
+        let made = GenerationReader(self)
+        generationReader = made
+        forgetHomes()
+        rowForms = []
+        registry.forgetHomes()
+        for object in registry.objects {
+            guard object.storeIndex != 0, let store = store(at: object.storeIndex) else { continue }
+            object.home = registry.home(of: object.runtime, in: store)
+        }
+        return made
+    }
+
+    /// A store through the context's reader.
+    final func generationStore(_ store: AttachedStore, _ reader: GenerationReader) -> AttachedStore {
+        if let known = parentStores[store.index] { return known }
+        let made = AttachedStore(of: store, through: GenerationSource(reader, store), newest: store.source)
+        parentStores[store.index] = made
+        return made
+    }
+
+    /// Those of the stores that are read: of a generation, the ones that it has.
+    final func readStores(for entity: EntityRuntime, affected: [NSPersistentStore]?) throws -> [AttachedStore] {
+        let stores = stores(for: entity, affected: affected)
+        guard let generation = try generationReader?.generation() else { return stores }
+        return stores.filter { generation.stores.contains($0.index) }
+    }
+
+    /// The next read is of what is there then.
+    final func advanceGeneration() { generationReader?.advance() }
+
+    /// The generation after a save, for those who are told of it.
+    final func tokenAfterSave() -> NSQueryGenerationToken? {
+        guard let generationReader else { return nil }
+        do { return try generationReader.generation().map { NSQueryGenerationToken($0) } } catch { return nil }
+    }
+}
