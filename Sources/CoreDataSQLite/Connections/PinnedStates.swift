@@ -113,8 +113,10 @@ final class PinnedStates: Sendable {
         let limit = options().stateLogByteCount
         guard index.state.logByteCount > limit else { return }
         giveUpAll(waits: false)
-        // The file shrinks when it begins anew.
+        // Whoever pins the newest state once all of the log is in the file does not need the log, which then begins anew whoever
+        // reads. It is cut to the limit by that.
         sqlite3_exec(writer.handle, "PRAGMA journal_size_limit = \(limit)", nil, nil, nil)
+        sqlite3_wal_checkpoint_v2(writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
     /// While states are held, others may write whom nobody here sees.

@@ -173,6 +173,7 @@ import Testing
             #expect(try context.titles() == ["A"])
             let token = context.queryGenerationToken
             let book = try #require(context.object(with: id) as? Book)
+            #expect(book.title == "A")
             for number in 0..<300 {
                 try stack.save { other in
                     let new = Book(context: other)

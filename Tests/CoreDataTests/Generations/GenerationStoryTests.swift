@@ -54,6 +54,9 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: view, sectionNameKeyPath: nil, cacheName: nil)
+            // Only a controller with a delegate follows.
+            let delegate = Delegate()
+            controller.delegate = delegate
             try controller.performFetch()
             func shown() -> [String?] { (controller.fetchedObjects ?? []).map(\.title) }
             #expect(shown() == ["A", "B", "C"])
@@ -71,7 +74,12 @@ import Testing
             #expect(try view.storedTitles() == ["C", "M", "Z"])
             try controller.performFetch()
             #expect(shown() == ["C", "M", "Z"])
+            withExtendedLifetime(delegate) {}
         }
+    }
+
+    private final class Delegate: NSObject, NSFetchedResultsControllerDelegate {
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
     }
 
     @Test func contextsOnSeveralThreadsReadOneGeneration() async throws {
