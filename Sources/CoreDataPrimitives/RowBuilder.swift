@@ -138,10 +138,10 @@ package final class RowBuilder {
     }
 
     /// The row as a word that stands for it and holds it; see ``RowSnapshot/retainedWord()``.
-    package func finishWord(primaryKey: Int64, version: Int32, entity: Int) -> UInt {
+    package func finishHeld(primaryKey: Int64, version: Int32, entity: Int) -> HeldRow {
         let (owner, header) = make(primaryKey, version, entity, holders: 1)
         _ = Unmanaged.passRetained(owner)
-        return UInt(bitPattern: header)
+        return HeldRow(header: header)
     }
 
     @inline(__always)

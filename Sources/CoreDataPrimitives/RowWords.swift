@@ -92,8 +92,54 @@ package struct RowView: Equatable {
     }
 }
 
-/// Rows as words: what tables, lists and objects keep instead of references, so that handing a row on counts nothing.
-/// A word that stands for a row holds it.
+/// A row that is held once, by whoever has this: handed on, it counts nothing; let go of, it gives the row up. The compiler sees that
+/// nobody does both, or neither.
+@frozen @usableFromInline
+package struct HeldRow: ~Copyable, @unchecked Sendable {
+    // Safe because the row is immutable and its holders are counted atomically.
+
+    @usableFromInline let header: UnsafePointer<RowHeader>
+
+    @inlinable init(header: UnsafePointer<RowHeader>) { self.header = header }
+
+    /// Takes over the hold of a word; `nil` for 0.
+    @inlinable package init?(word: UInt) {
+        guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return nil }
+        self.header = header
+    }
+
+    /// Takes over the hold of a word that stands for a row.
+    @inlinable package init(taking word: UInt) { header = RowView(word: word).header }
+
+    /// Holds the row once more.
+    @inlinable package init(_ row: RowSnapshot) { self.init(taking: row.retainedWord()) }
+
+    @inlinable deinit { RowSnapshot.release(UInt(bitPattern: header)) }
+
+    /// Valid as long as this is here.
+    @inlinable package var view: RowView { RowView(header: header) }
+
+    /// The word that stands for the row, and holds it from now on.
+    @inlinable package consuming func intoWord() -> UInt {
+        let word = UInt(bitPattern: header)
+        discard self
+        return word
+    }
+
+    /// As ``intoWord()``; 0 for no row.
+    @inlinable package static func word(of row: consuming HeldRow?) -> UInt {
+        switch consume row {
+        case .some(let row): row.intoWord()
+        case .none: 0
+        }
+    }
+
+    /// The row with a reference.
+    @inlinable package consuming func snapshot() -> RowSnapshot { RowSnapshot(taking: intoWord()) }
+}
+
+/// Rows as words: what tables, lists and objects keep inside instead of references, so that handing a row on counts nothing.
+/// A word that stands for a row holds it; between them it goes as a ``HeldRow``.
 extension RowSnapshot {
     /// The word that stands for the row; give it to ``release(_:)`` in the end.
     @inlinable package func retainedWord() -> UInt {
@@ -140,7 +186,7 @@ extension RowSnapshot {
     }
 }
 
-/// The rows of a result, each held once; whoever takes one out holds it from then on.
+/// The rows of a result, each held once; whoever takes one out holds it from then on. There may be places without a row.
 @usableFromInline
 package final class RowList: RandomAccessCollection {
     @exclusivity(unchecked) @usableFromInline var words: ContiguousArray<UInt> = []
@@ -159,8 +205,19 @@ package final class RowList: RandomAccessCollection {
 
     @inlinable package func append(_ row: consuming RowSnapshot) { words.append(row.retainedWord()) }
 
-    /// Appends the row that the word stands for, which the list holds from now on.
-    @inlinable package func append(word: UInt) { words.append(word) }
+    @inlinable package func append(_ row: consuming HeldRow?) { words.append(HeldRow.word(of: row)) }
+
+    /// Puts a row in a place that has none.
+    @inlinable package func put(_ row: consuming HeldRow?, at index: Int) {
+        assert(words[index] == 0, "the place has a row")
+        words[index] = HeldRow.word(of: row)
+    }
+
+    /// Whether there is a row in the place.
+    @inlinable package func hasRow(_ index: Int) -> Bool { words[index] != 0 }
+
+    /// The row in a place that has one, for as long as it is there.
+    @inlinable package func view(_ index: Int) -> RowView { RowView(word: words[index]) }
 
     /// Lets go of every row.
     package func removeAll() {
@@ -178,6 +235,9 @@ package final class RowList: RandomAccessCollection {
         return old
     }
 
-    /// The word of a row, which the caller holds from now on.
-    @inlinable package func take(_ index: Int) -> UInt { exchange(index, 0) }
+    /// The row of a place, which the caller holds from now on; `nil` where there is none.
+    @inlinable package func take(_ index: Int) -> HeldRow? { HeldRow(word: exchange(index, 0)) }
+
+    /// The rows that there are, with references.
+    package var snapshots: [RowSnapshot] { words.compactMap { RowSnapshot(word: $0) } }
 }

@@ -24,6 +24,20 @@ import Testing
         #expect(view.text(columns - 2) == "Milch & Öl" && view.text(columns - 1) == "" && view.text(2) == nil)
     }
 
+    @Test func whoHasAHeldRowHoldsItOnce() {
+        let row = row(columns: 5)
+        let word = row.retainedWord()
+        do {
+            let held = HeldRow(row)
+            #expect(held.view.primaryKey == 7 && RowSnapshot.holders(of: word) == 2)
+        }
+        #expect(RowSnapshot.holders(of: word) == 1)
+        #expect(HeldRow(row).snapshot().isIdentical(to: row) && RowSnapshot.holders(of: word) == 1)
+        #expect(HeldRow.word(of: HeldRow(taking: word)) == word && RowSnapshot.holders(of: word) == 1)
+        #expect(HeldRow.word(of: HeldRow(word: 0)) == 0)
+        RowSnapshot.release(word)
+    }
+
     @Test func aListHoldsWhatNobodyTookOut() {
         let first = row(columns: 5).retainedWord()
         let second = row(columns: 5).retainedWord()
@@ -36,10 +50,12 @@ import Testing
             }
             #expect(list.count == 2 && list.word(1) == second)
             #expect(RowSnapshot.holders(of: first) == 2)
-            #expect(list.take(0) == first)
-            RowSnapshot.release(first)
+            let taken = list.take(0)
+            #expect(!list.hasRow(0) && RowSnapshot.holders(of: first) == 2)
+            #expect(HeldRow.word(of: taken) == first)
         }
-        #expect(RowSnapshot.holders(of: first) == 1)
+        #expect(RowSnapshot.holders(of: first) == 2, "handed on as a word")
+        RowSnapshot.release(first)
         #expect(RowSnapshot.holders(of: second) == 1)
         RowSnapshot.release(first)
         RowSnapshot.release(second)

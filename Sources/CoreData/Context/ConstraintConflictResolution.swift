@@ -97,15 +97,14 @@ final class ConstraintConflictResolution {
         let clean = objects.filter { isPresent($0) && $0.isStored && !$0.hasChanges }
         for members in Dictionary(grouping: clean, by: { [Int($0.storeIndex), $0.home.root] }).values {
             guard let store = members[0].home.store, store.isAttached else { continue }
-            let words = try CoreDataErrors.converting {
-                try store.newest.rowWords(members.map(\.primaryKey), root: members[0].home.root, staleness: 0)
+            let rows = try CoreDataErrors.converting {
+                try store.newest.heldRows(members.map(\.primaryKey), root: members[0].home.root, staleness: 0)
             }
-            for (object, word) in zip(members, words) {
-                if word == 0 || object.isFault {
-                    object.takeRow(word)
-                } else {
-                    let row = RowSnapshot(taking: word)
-                    if object.row?.version != row.version { context.merge(row, into: object) }
+            for (object, index) in zip(members, rows.indices) {
+                if !rows.hasRow(index) || object.isFault {
+                    object.takeRow(rows.take(index))
+                } else if object.row?.version != rows.view(index).version {
+                    context.merge(rows[index], into: object)
                 }
             }
         }

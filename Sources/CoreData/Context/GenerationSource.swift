@@ -89,17 +89,17 @@ final class GenerationSource: RowSource {
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
     }
 
-    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
-        try source().rowWord(primaryKey, root: root, staleness: staleness)
+    func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
+        try source().heldRow(primaryKey, root: root, staleness: staleness)
     }
 
-    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
-        try source().rowWords(primaryKeys, root: root, staleness: staleness)
+    func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
+        try source().heldRows(primaryKeys, root: root, staleness: staleness)
     }
 
     /// What contexts share may be newer.
-    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
-        reader.value.isPinned ? 0 : base.cachedWord(primaryKey, root: root, staleness: staleness)
+    func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
+        reader.value.isPinned ? nil : base.cachedRow(primaryKey, root: root, staleness: staleness)
     }
 
     func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {

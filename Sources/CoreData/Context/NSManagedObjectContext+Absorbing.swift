@@ -41,8 +41,8 @@ extension NSManagedObjectContext {
             return followTurn()
         }
         do {
-            let word = try store.source.rowWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
-            if word != 0 { merge(RowSnapshot(taking: word), into: object) }
+            let row = try store.source.row(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
+            if let row { merge(row, into: object) }
         } catch { noteReadFailure(error, "\(object.objectID)") }
     }
 

@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
     ) {
         guard !rows.isEmpty else { return }
         let start = objects.count
-        var entity = RowView(word: rows.word(0)).entity
+        var entity = rows.view(0).entity
         var home = home(ofEntity: entity, in: store)
         var type = home.runtime.objectClass
         let known = registry.objects(of: rows, in: home)
@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
                 objects.append(object)
                 continue
             }
-            let row = RowView(word: rows.word(index))
+            let row = rows.view(index)
             if row.entity != entity {
                 entity = row.entity
                 home = self.home(ofEntity: entity, in: store)
@@ -227,10 +227,10 @@ extension NSManagedObjectContext {
     private func readRows(of objects: [NSManagedObject], in home: ObjectHome) throws {
         if objects.count == 1 { return try readRow(of: objects[0]) }
         guard let store = store(at: home.storeIndex) else { return }
-        let words = try store.source.rowWords(objects.map(\.primaryKey), root: home.root, staleness: staleness)
+        let rows = try store.source.heldRows(objects.map(\.primaryKey), root: home.root, staleness: staleness)
         var index = 0
         objects.forEachHeld { object in
-            object.takeRow(words[index])
+            object.takeRow(rows.take(index))
             index += 1
         }
     }
@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
         guard let store = object.home.uncountedStore, object.isStored else { return }
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
-            object.takeRow(try store.source.rowWord(object.primaryKey, root: object.home.root, staleness: staleness))
+            object.takeRow(try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness))
         }
     }
 

@@ -8,8 +8,8 @@ extension NSManagedObjectContext {
     private struct Found {
         let storeIndex: Int32
         let key: RowKey
-        /// 0 where no row was asked for.
-        let word: UInt
+        /// `nil` where no row was asked for.
+        let row: RowSnapshot?
     }
 
     /// How many objects the parent finds.
@@ -53,18 +53,12 @@ extension NSManagedObjectContext {
         var last: AttachedStore?
         for found in found {
             if last?.index != found.storeIndex { last = store(at: found.storeIndex) }
-            guard let store = last else {
-                RowSnapshot.release(found.word)
-                continue
-            }
+            guard let store = last else { continue }
             let object = object(for: found.key, in: store)
-            if found.word == 0 {
-                if object.isFault, !object.hasRow { object.batch = batch }
-            } else if object.isFault {
-                object.takeRow(found.word)
-            } else {
-                if refreshes, let row = RowSnapshot(word: found.word) { refreshRefetched(row, in: store) }
-                RowSnapshot.release(found.word)
+            if let row = found.row {
+                if object.isFault { object.takeRow(HeldRow(row)) } else if refreshes { refreshRefetched(row, in: store) }
+            } else if object.isFault, !object.hasRow {
+                object.batch = batch
             }
             classes.note(object)
             objects.append(object)
@@ -98,7 +92,7 @@ extension NSManagedObjectContext {
             return Found(
                 storeIndex: store.index,
                 key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey),
-                word: readsRows ? try rows.word(of: object) : 0)
+                row: readsRows ? try rows.row(of: object) : nil)
         }
     }
 }

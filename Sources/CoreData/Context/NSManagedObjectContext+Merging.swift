@@ -82,14 +82,14 @@ extension NSManagedObjectContext {
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
         let taking = RowTaking(self)
         var taken: [NSManagedObject] = []
-        forEachCurrentRow(of: known, staleness) { object, word in
+        forEachCurrentRow(of: known, staleness) { object, rows, index in
             merged.add(object, NSUpdatedObjectIDsKey)
             if object.isFault {
-                object.replacingValues { object.takeRow(word) }
+                object.replacingValues { object.takeRow(rows.take(index)) }
                 if object.flags.contains(.observed) { event.observed.append(object) }
                 return
             }
-            let row = RowSnapshot(taking: word)
+            let row = rows[index]
             guard !object.hasSameRow(as: row) || object.hasKnownMembers else { return }
             taking.take(row, object)
             taken.append(object)
@@ -106,19 +106,19 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Calls `body` with the objects that have rows and words that hold these, read with few statements; an object whose row is gone
-    /// is left as it is until somebody tells of its deletion.
+    /// Calls `body` with the objects that have rows and where these are, read with few statements; an object whose row is gone is left
+    /// as it is until somebody tells of its deletion.
     private func forEachCurrentRow(
-        of objects: [NSManagedObject], _ staleness: TimeInterval, _ body: (NSManagedObject, UInt) -> Void
+        of objects: [NSManagedObject], _ staleness: TimeInterval, _ body: (NSManagedObject, RowList, Int) -> Void
     ) {
         for members in runs(of: objects) {
             guard let store = store(at: members[0].storeIndex) else { continue }
             do {
-                let words = try store.source.rowWords(
+                let rows = try store.source.heldRows(
                     members.map(\.primaryKey), root: members[0].home.root, staleness: staleness)
                 var index = 0
                 members.forEachHeld { object in
-                    if words[index] != 0 { body(object, words[index]) }
+                    if rows.hasRow(index) { body(object, rows, index) }
                     index += 1
                 }
             } catch {
@@ -152,14 +152,14 @@ extension NSManagedObjectContext {
         // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
         let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
         var present = Set(objects.filter(isRead).map(ObjectReference.init))
-        forEachCurrentRow(of: objects.filter { !isRead($0) }, staleness) { object, word in
+        forEachCurrentRow(of: objects.filter { !isRead($0) }, staleness) { object, rows, index in
             present.insert(ObjectReference(object))
             if object.isFault {
-                object.replacingValues { object.takeRow(word) }
+                object.replacingValues { object.takeRow(rows.take(index)) }
                 if object.flags.contains(.observed) { event.observed.append(object) }
                 return
             }
-            let row = RowSnapshot(taking: word)
+            let row = rows[index]
             if !object.hasSameRow(as: row) { merge(row, into: object) }
         }
         for object in objects where present.contains(ObjectReference(object)) {
@@ -250,7 +250,7 @@ extension NSManagedObjectContext {
 /// Rows that were read anew and stay in memory while somebody holds this.
 private final class HeldRows {
     let coordinator: NSPersistentStoreCoordinator
-    private var rows: [RowSnapshot] = []
+    private var rows: [RowList] = []
 
     init(of saved: SavedIDs, in coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
@@ -260,8 +260,7 @@ private final class HeldRows {
             for (name, keys) in Dictionary(grouping: members, by: \.runtime.name) {
                 guard let root = coordinator.runtime.entity(named: name)?.root else { continue }
                 do {
-                    let words = try store.source.rowWords(keys.map(\.primaryKey), root: root, staleness: 0)
-                    for word in words where word != 0 { rows.append(RowSnapshot(taking: word)) }
+                    rows.append(try store.source.heldRows(keys.map(\.primaryKey), root: root, staleness: 0))
                 } catch {
                     let error = CoreDataErrors.converted(error, store: store, context: nil)
                     CoreDataLog.general.error(

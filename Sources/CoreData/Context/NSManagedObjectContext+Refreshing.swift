@@ -14,23 +14,23 @@ extension NSManagedObjectContext {
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
         if flag, object.isUpdated || object.isDeleted {
-            let word: UInt
+            let row: RowSnapshot?
             do {
-                word = try store.source.rowWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
+                row = try store.source.row(object.primaryKey, root: object.home.root, staleness: stalenessInterval)
             } catch {
                 // It keeps the row that it has.
                 let error = CoreDataErrors.converted(error, store: store, context: self)
                 CoreDataLog.general.error("\(object.objectID) could not be refreshed: \(error.localizedDescription)")
                 return
             }
-            guard word != 0 else { return lose(object, slot: -1) }
-            return merge(RowSnapshot(taking: word), into: object)
+            guard let row else { return lose(object, slot: -1) }
+            return merge(row, into: object)
         } else {
             object.replacingValues {
                 object.becomeFault()
                 object.flags.remove(.updated)
                 object.takeRow(
-                    store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
+                    store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
             }
         }
         event.refreshed.append(object)

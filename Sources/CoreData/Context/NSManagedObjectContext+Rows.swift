@@ -4,27 +4,29 @@ import Foundation
 
 // The context's objects as rows, for its children: as they are now, saved or not.
 extension NSManagedObjectContext {
-    /// A word for each key, 0 where the context has no such object: of objects that are registered as they are here, of the
+    /// A place for each key, with a row where the context has such an object: of those that are registered as they are here, of the
     /// others as `read` finds them where the context reads.
-    final func rowWords(
-        _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any RowSource, [Int64]) throws -> [UInt]
-    ) throws -> [UInt] {
+    final func heldRows(
+        _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any RowSource, [Int64]) throws -> RowList
+    ) throws -> RowList {
         adoptPermanentKeys()
-        var words = [UInt](repeating: 0, count: primaryKeys.count)
+        let found = RowList()
+        for _ in primaryKeys { found.append(nil) }
         var missing: [(index: Int, key: Int64)] = []
         var rows = ContextRows(self)
         for (index, key) in primaryKeys.enumerated() {
             let key = permanentKey(key)
             let known = registry.object(store: storeIndex, root: root, primaryKey: key)
             if let known, known.hasChanges || known.hasRow || !known.isStored {
-                words[index] = try rows.word(of: known)
+                found.put(try rows.held(known), at: index)
             } else if key > 0 || keptParent != nil {
                 missing.append((index, key))
             }
         }
-        guard !missing.isEmpty, let source = store(at: storeIndex)?.source else { return words }
-        for (place, word) in zip(missing, try read(source, missing.map(\.key))) { words[place.index] = word }
-        return words
+        guard !missing.isEmpty, let source = store(at: storeIndex)?.source else { return found }
+        let read = try read(source, missing.map(\.key))
+        for (place, index) in zip(missing, read.indices) { found.put(read.take(index), at: place.index) }
+        return found
     }
 
     /// The key that an object has now that was known by a temporary one.
@@ -66,8 +68,8 @@ struct ContextRows {
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    /// A word that holds the object's row; 0 for one that is deleted or gone.
-    mutating func word(of object: NSManagedObject) throws -> UInt { try row(of: object)?.retainedWord() ?? 0 }
+    /// The object's row; `nil` for one that is deleted or gone.
+    mutating func held(_ object: NSManagedObject) throws -> HeldRow? { try row(of: object).map { HeldRow($0) } }
 
     mutating func row(of object: NSManagedObject) throws -> RowSnapshot? {
         if object.isDeleted || object.flags.contains(.inaccessible) { return nil }

@@ -249,7 +249,7 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { state in
             guard let table = home.identities, table.count > 0 || state.temporary.count > 0 else { return }
             for index in rows.indices {
-                let key = RowView(word: rows.word(index)).primaryKey
+                let key = rows.view(index).primaryKey
                 // A parent's row may be of an object that has no other key yet.
                 let word = key < 0 ? state.temporary.word(key) : table.word(key)
                 guard word != 0 else { continue }

@@ -171,7 +171,7 @@ struct ParentSave {
                     object.home = home
                 }
             }
-            object.takeRow(rows[index].retainedWord())
+            object.takeRow(HeldRow(rows[index]))
             object.becomeClean()
             index += 1
         }

@@ -47,25 +47,27 @@ final class ParentSource: RowSource {
 
     // MARK: By key
 
-    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
-        try rowWords([primaryKey], root: root, staleness: staleness)[0]
+    func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
+        try heldRows([primaryKey], root: root, staleness: staleness).take(0)
     }
 
-    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
+    func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
         try parent.runAndWait {
-            try parent.rowWords(primaryKeys, root: root, in: store.index) { source, keys in
-                try source.rowWords(keys, root: root, staleness: staleness)
+            try parent.heldRows(primaryKeys, root: root, in: store.index) { source, keys in
+                try source.heldRows(keys, root: root, staleness: staleness)
             }
         }
     }
 
-    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
-        let words = try? parent.runAndWait {
-            try parent.rowWords([primaryKey], root: root, in: store.index) { source, keys in
-                keys.map { source.cachedWord($0, root: root, staleness: staleness) }
+    func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
+        let rows = try? parent.runAndWait {
+            try parent.heldRows([primaryKey], root: root, in: store.index) { source, keys in
+                let found = RowList()
+                for key in keys { found.append(source.cachedRow(key, root: root, staleness: staleness)) }
+                return found
             }
         }
-        return words?[0] ?? 0
+        return rows?.take(0)
     }
 
     func destinationRows(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, rows: [RowSnapshot])] {

@@ -8,14 +8,14 @@ extension SavePreparation {
             context.becomePermanent(inserted, portion, in: store, temporaryKeys: temporaryKeys)
             var index = portion.lowerBound
             inserted.forEachHeld(in: portion) { object in
-                object.takeRow(changes.insertions[index].row.retainedWord())
+                object.takeRow(HeldRow(changes.insertions[index].row))
                 object.becomeClean()
                 index += 1
             }
         }
         var index = 0
         written.forEachHeld { object in
-            object.takeRow(changes.updates[index].new.retainedWord())
+            object.takeRow(HeldRow(changes.updates[index].new))
             index += 1
         }
         updated.forEachHeld { $0.becomeClean() }

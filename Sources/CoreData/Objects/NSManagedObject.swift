@@ -119,7 +119,7 @@ open class NSManagedObject: NSObject {
     /// The values last read or saved.
     final var row: RowSnapshot? {
         get { RowSnapshot(word: rowWord) }
-        set { takeRow(newValue?.retainedWord() ?? 0) }
+        set { takeRow(newValue.map { HeldRow($0) }) }
     }
 
     /// As ``row``, without a reference: for as long as nobody sets another one.
@@ -138,10 +138,10 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// The row that the word stands for, which the object holds from now on.
-    final func takeRow(_ word: UInt) {
+    /// The object holds the row from now on, and no longer the one that it had.
+    final func takeRow(_ row: consuming HeldRow?) {
         RowSnapshot.release(rowWord)
-        rowWord = word
+        rowWord = HeldRow.word(of: row)
     }
 
     /// Lets go of the row; the store forgets it when nobody else has it.
@@ -150,7 +150,7 @@ open class NSManagedObject: NSObject {
         let word = rowWord
         rowWord = 0
         guard let cache = home.uncountedRowCache else { return RowSnapshot.release(word) }
-        cache._withUnsafeGuaranteedRef { $0.giveUp(word, root: home.root, primaryKey: primaryKey) }
+        cache._withUnsafeGuaranteedRef { $0.giveUp(HeldRow(word: word), root: home.root, primaryKey: primaryKey) }
     }
 
     /// The ID that was asked for last; the object may have another one meanwhile, see ``renewID()``.

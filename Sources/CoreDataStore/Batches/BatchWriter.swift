@@ -58,7 +58,7 @@ package final class BatchWriter {
         guard !keys.isEmpty else { return [] }
         let list = RowList()
         try engine.reader(ofRoot: root, connection).read(keys[...], into: list)
-        return list.indices.map { RowSnapshot(taking: list.take($0)) }
+        return list.snapshots
     }
 
     /// The members of a to-many relationship, of each owner.

@@ -161,7 +161,7 @@ package struct RowCopy {
                             .insert, entity: entity, slot: property.slot, owner: key(owner, root: roots.0, keys),
                             destination: key(row.primaryKey, root: roots.1, keys),
                             order: relationship.isOrdered ? Int64(index + 1) * Self.orderStep : nil))
-                    source.rowCache.giveUp(row.retainedWord(), root: roots.1, primaryKey: row.primaryKey)
+                    source.rowCache.giveUp(HeldRow(row), root: roots.1, primaryKey: row.primaryKey)
                 }
             }
             if !changes.links.isEmpty { try save(changes) }

@@ -104,9 +104,7 @@ package struct StoreRecovery {
     /// The rows of a range; one that cannot be read is halved.
     private mutating func read(_ keys: ClosedRange<Int64>, root: Int, notes: Bool) -> [RowSnapshot] {
         do {
-            return try source.rowWords(Array(keys), root: root, staleness: 0).compactMap {
-                $0 == 0 ? nil : RowSnapshot(taking: $0)
-            }
+            return try source.heldRows(Array(keys), root: root, staleness: 0).snapshots
         } catch {
             guard keys.count > 1 else {
                 if notes { note(keys.lowerBound, root: root) }

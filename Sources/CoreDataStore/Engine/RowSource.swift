@@ -5,12 +5,12 @@ import Foundation
 
 /// Where the rows of a store come from and go to: the only way in which a context reads and writes.
 ///
-///     let word = try source.rowWord(7, root: item.root, staleness: -1)   // from memory, else from the store
+///     let row = try source.heldRow(7, root: item.root, staleness: -1)   // from memory, else from the store
 ///     try source.fetchRows(plan) { rows in … }
 ///     let outcome = try source.save(keys: [item.root: 2]) { keys in changes(withKeys: keys) }
 ///
 /// A source answers for one store and the entities of its configuration, which are named by their ordinals in the model. It
-/// keeps the rows that contexts share, each at one version once: rows come by words that the caller holds (see ``RowSnapshot``)
+/// keeps the rows that contexts share, each at one version once: the caller holds what comes (see ``HeldRow``)
 /// and are given up to ``rowCache``. Safe to use from any thread.
 ///
 /// ``StoreEngine`` reads and writes an SQL database.
@@ -55,13 +55,12 @@ package protocol RowSource: AnyObject, Sendable {
 
     // MARK: By key
 
-    /// A word that holds the row, 0 where there is none: from memory if it is there and not older than `staleness` seconds
-    /// (negative: any age).
-    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt
-    /// A word for each key, 0 where there is no row, as ``rowWord(_:root:staleness:)`` finds it.
-    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt]
-    /// A word that holds the row if it is in memory and not older than `staleness` seconds, else 0.
-    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt
+    /// The row, `nil` where there is none: from memory if it is there and not older than `staleness` seconds (negative: any age).
+    func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow?
+    /// A place for each key, with the row that ``heldRow(_:root:staleness:)`` finds.
+    func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList
+    /// The row if it is in memory and not older than `staleness` seconds.
+    func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow?
     /// The rows of a to-many relationship's members for each of the owners, in the owners' order; ordered members in their
     /// order, others by primary key.
     func destinationRows(
@@ -126,9 +125,8 @@ extension RowSource {
         try save(keys: keys, build: build, beforeCommit: {})
     }
 
-    /// As ``rowWord(_:root:staleness:)``: the row, `nil` where there is none.
+    /// As ``heldRow(_:root:staleness:)``, with a reference.
     package func row(_ primaryKey: Int64, root: Int, staleness: Double) throws -> RowSnapshot? {
-        let word = try rowWord(primaryKey, root: root, staleness: staleness)
-        return word == 0 ? nil : RowSnapshot(taking: word)
+        try heldRow(primaryKey, root: root, staleness: staleness)?.snapshot()
     }
 }

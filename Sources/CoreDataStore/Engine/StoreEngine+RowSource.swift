@@ -11,48 +11,40 @@ extension StoreEngine: RowSource {
 
     package func entity(numbered number: Int64) -> Int? { layout.ordinalByNumber[number] }
 
-    package func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
-        staleness < 0
-            ? rowCache.heldWord(root: root, primaryKey: primaryKey)
-            : rowCache.heldWord(root: root, primaryKey: primaryKey, after: Self.now - staleness)
+    package func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
+        if staleness < 0 { return rowCache.heldRow(root: root, primaryKey: primaryKey) }
+        return rowCache.heldRow(root: root, primaryKey: primaryKey, after: Self.now - staleness)
     }
 
-    package func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
-        let cached = cachedWord(primaryKey, root: root, staleness: staleness)
-        if cached != 0 { return cached }
+    package func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
+        if let cached = cachedRow(primaryKey, root: root, staleness: staleness) { return cached }
         let moment = rowCache.moment
-        let word = try rowWord(primaryKey, root: root)
-        guard word != 0 else {
+        guard let row = try heldRow(primaryKey, root: root) else {
             rowCache.remove([RowKey(entity: root, primaryKey: primaryKey)])
-            return 0
+            return nil
         }
-        return rowCache.adopt(word: word, readSince: moment, at: Self.now)
+        return rowCache.adopt(row, readSince: moment, at: Self.now)
     }
 
-    package func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
-        var words = primaryKeys.map { cachedWord($0, root: root, staleness: staleness) }
-        let missing = primaryKeys.indices.filter { words[$0] == 0 }
-        guard !missing.isEmpty else { return words }
-        do {
-            let moment = rowCache.moment
-            let rows = try rows(forKeys: missing.map { primaryKeys[$0] }, root: root)
-            rowCache.adopt(rows, readSince: moment, at: Self.now)
-            let read = KeyTable()
-            for index in rows.indices { read.set(RowView(word: rows.word(index)).primaryKey, UInt(index + 1)) }
-            for index in missing {
-                let place = Int(read.word(primaryKeys[index])) - 1
-                guard place >= 0 else {
-                    rowCache.remove([RowKey(entity: root, primaryKey: primaryKeys[index])])
-                    continue
-                }
-                words[index] = rows.word(place)
-                RowSnapshot.retain(words[index])
+    package func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
+        let found = RowList()
+        for key in primaryKeys { found.append(cachedRow(key, root: root, staleness: staleness)) }
+        let missing = primaryKeys.indices.filter { !found.hasRow($0) }
+        guard !missing.isEmpty else { return found }
+        let moment = rowCache.moment
+        let rows = try rows(forKeys: missing.map { primaryKeys[$0] }, root: root)
+        rowCache.adopt(rows, readSince: moment, at: Self.now)
+        let read = KeyTable()
+        for index in rows.indices { read.set(rows.view(index).primaryKey, UInt(index + 1)) }
+        for index in missing {
+            let place = Int(read.word(primaryKeys[index])) - 1
+            guard place >= 0 else {
+                rowCache.remove([RowKey(entity: root, primaryKey: primaryKeys[index])])
+                continue
             }
-            return words
-        } catch {
-            for word in words { RowSnapshot.release(word) }
-            throw error
+            found.put(HeldRow(rows[place]), at: index)
         }
+        return found
     }
 
     package func close() {

@@ -19,7 +19,7 @@ extension StoreEngine {
     package func rows(_ plan: FetchPlan) throws -> RowList {
         let all = RowList()
         try fetchRows(plan) { portion in
-            for index in portion.indices { all.append(word: portion.take(index)) }
+            for index in portion.indices { all.append(portion.take(index)) }
         }
         return all
     }
@@ -43,7 +43,7 @@ extension StoreEngine {
             try take(portion)
         }
         try forEachResult(of: statement.text(in: dialect)) { result in
-            portion.append(word: try decoder.word(result))
+            portion.append(try decoder.held(result))
             if portion.count == Self.portionSize { try handOver() }
         }
         try handOver()
@@ -53,8 +53,9 @@ extension StoreEngine {
 
     /// Lets go of rows that are in memory and that nobody has taken.
     func giveUp(_ rows: RowList) {
-        for index in rows.indices where rows.word(index) != 0 {
-            let (root, key) = (model.entities[rows[index].entity].root, rows[index].primaryKey)
+        for index in rows.indices where rows.hasRow(index) {
+            let row = rows.view(index)
+            let (root, key) = (model.entities[row.entity].root, row.primaryKey)
             rowCache.giveUp(rows.take(index), root: root, primaryKey: key)
         }
         rows.removeAll()
@@ -150,13 +151,12 @@ extension StoreEngine {
 
     /// The row with that key in the table of a root entity, `nil` where there is none.
     package func row(_ primaryKey: Int64, root: Int) throws -> RowSnapshot? {
-        let word = try rowWord(primaryKey, root: root)
-        return word == 0 ? nil : RowSnapshot(taking: word)
+        try heldRow(primaryKey, root: root)?.snapshot()
     }
 
-    /// A word that holds the row with that key in the table of a root entity, 0 where there is none.
-    package func rowWord(_ primaryKey: Int64, root: Int) throws -> UInt {
-        try database.readStatement { try reader(ofRoot: root, $0).word(primaryKey) }
+    /// The row with that key in the table of a root entity, held; `nil` where there is none.
+    package func heldRow(_ primaryKey: Int64, root: Int) throws -> HeldRow? {
+        HeldRow(word: try database.readStatement { HeldRow.word(of: try reader(ofRoot: root, $0).held(primaryKey)) })
     }
 
     /// What reads rows of the root's table with the connection: made once for each, and kept with it.

@@ -101,7 +101,7 @@ private final class EngineGraph: RowGraph {
 
     deinit {
         for row in members.values.joined() {
-            engine.rowCache.giveUp(0, root: model.entities[row.entity].root, primaryKey: row.primaryKey)
+            engine.rowCache.giveUp(nil, root: model.entities[row.entity].root, primaryKey: row.primaryKey)
         }
     }
 

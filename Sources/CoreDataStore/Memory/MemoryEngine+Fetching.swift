@@ -9,7 +9,7 @@ extension MemoryEngine {
         let rows = RowList()
         for row in try self.rows(plan, in: graph) { rows.append(row) }
         guard !rows.isEmpty else { return }
-        defer { for index in rows.indices { RowSnapshot.release(rows.take(index)) } }
+        defer { rows.removeAll() }
         try take(rows)
     }
 

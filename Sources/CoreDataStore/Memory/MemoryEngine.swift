@@ -76,17 +76,19 @@ package final class MemoryEngine: RowSource {
 
     // MARK: By key
 
-    package func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
-        cachedWord(primaryKey, root: root, staleness: staleness)
+    package func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
+        cachedRow(primaryKey, root: root, staleness: staleness)
     }
 
-    package func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
+    package func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
         let graph = graph
-        return primaryKeys.map { graph.row($0, root: root)?.retainedWord() ?? 0 }
+        let found = RowList()
+        for key in primaryKeys { found.append(graph.heldRow(key, root: root)) }
+        return found
     }
 
-    package func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
-        graph.row(primaryKey, root: root)?.retainedWord() ?? 0
+    package func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
+        graph.heldRow(primaryKey, root: root)
     }
 
     package func destinationRows(

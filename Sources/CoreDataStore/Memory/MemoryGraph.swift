@@ -31,6 +31,8 @@ struct MemoryGraph: RowGraph {
 
     func row(_ key: Int64, root: Int) -> RowSnapshot? { tables[root]?.rows[key] }
 
+    func heldRow(_ key: Int64, root: Int) -> HeldRow? { row(key, root: root).map { HeldRow($0) } }
+
     /// The highest key that any row has ever had.
     var highestKey: Int64 { tables.values.map(\.highestKey).max() ?? 0 }
 

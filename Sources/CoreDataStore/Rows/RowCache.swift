@@ -65,24 +65,24 @@ package final class RowCache: @unchecked Sendable {
 
     /// The row, if it is here.
     package func row(root: Int, primaryKey: Int64) -> RowSnapshot? {
-        let word = heldWord(root: root, primaryKey: primaryKey)
-        return word == 0 ? nil : RowSnapshot(taking: word)
+        heldRow(root: root, primaryKey: primaryKey)?.snapshot()
     }
 
-    /// A word of the row, which the caller holds; 0 if it is not here.
-    package func heldWord(root: Int, primaryKey: Int64) -> UInt {
-        withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey) }
+    /// The row, held; `nil` if it is not here.
+    package func heldRow(root: Int, primaryKey: Int64) -> HeldRow? {
+        HeldRow(word: withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey) })
     }
 
-    /// The row's word, if the row is known to have been read after that time (seconds since 2001-01-01 UTC).
+    /// The row, held, if it is known to have been read after that time (seconds since 2001-01-01 UTC).
     ///
     /// Times are kept from the first call on; what was read before counts as too old.
-    package func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
+    package func heldRow(root: Int, primaryKey: Int64, after time: Double) -> HeldRow? {
         if !keepsTimes.load(ordering: .relaxed) {
             shards.forEach { $0._withUnsafeGuaranteedRef { $0.keepTimes() } }
             keepsTimes.store(true, ordering: .relaxed)
         }
-        return withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey, after: time) }
+        return HeldRow(
+            word: withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey, after: time) })
     }
 
     /// The time, where somebody has asked for rows of a certain age.
@@ -107,19 +107,25 @@ package final class RowCache: @unchecked Sendable {
         var first = 0
         while first < rows.count {
             // Rows that come one after the other most often have keys that do.
-            let number = Self.number(of: RowView(word: rows.word(first)).primaryKey)
+            let number = Self.number(of: rows.view(first).primaryKey)
             var end = first + 1
-            while end < rows.count, Self.number(of: RowView(word: rows.word(end)).primaryKey) == number { end += 1 }
+            while end < rows.count, Self.number(of: rows.view(end).primaryKey) == number { end += 1 }
             shards[number]._withUnsafeGuaranteedRef { $0.adopt(rows, first..<end, readSince: moment, at: now) }
             first = end
         }
     }
 
-    /// Adopts one row: the caller gives up the word and holds the one that is returned.
-    package func adopt(word: UInt, readSince moment: Moment, at time: @autoclosure () -> Double) -> UInt {
-        guard keepsRows else { return word }
+    /// Adopts one row, and gives back the one that is kept.
+    package func adopt(
+        _ row: consuming HeldRow, readSince moment: Moment, at time: @autoclosure () -> Double
+    ) -> HeldRow? {
+        guard keepsRows else { return row }
         let now = now(time)
-        return withShard(of: RowView(word: word).primaryKey) { $0.adopt(word: word, readSince: moment, at: now) }
+        let word = row.intoWord()
+        return HeldRow(
+            word: withShard(of: RowView(word: word).primaryKey) {
+                $0.adopt(word: word, readSince: moment, at: now)
+            })
     }
 
     /// Adopts a few rows, and puts in their place those that are kept.
@@ -176,8 +182,9 @@ package final class RowCache: @unchecked Sendable {
 
     // MARK: Letting go
 
-    /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
-    package func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
+    /// Gives up the row, and drops the key's row if nobody but the cache holds it.
+    package func giveUp(_ row: consuming HeldRow?, root: Int, primaryKey: Int64) {
+        let word = HeldRow.word(of: row)
         withShard(of: primaryKey) { $0.giveUp(word, root: root, primaryKey: primaryKey) }
     }
 

@@ -49,25 +49,26 @@ final class RowDecoder {
     /// The statement's current row.
     ///
     /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table.
-    func row(_ statement: any SQLStatement) throws -> RowSnapshot { RowSnapshot(taking: try word(statement)) }
+    func row(_ statement: any SQLStatement) throws -> RowSnapshot { try held(statement).snapshot() }
 
-    /// A word that holds the statement's current row.
-    func word(_ statement: any SQLStatement) throws -> UInt {
+    /// The statement's current row, held.
+    func held(_ statement: any SQLStatement) throws -> HeldRow {
         let (primaryKey, number, version) = statement.threeIntegers(from: first)
         if current == nil || currentNumber != number {
             current = .passUnretained(try decoder(ofNumber: number, primaryKey))
             currentNumber = number
         }
-        return current.unsafelyUnwrapped._withUnsafeGuaranteedRef { decoder in
+        let word = current.unsafelyUnwrapped._withUnsafeGuaranteedRef { decoder in
             if let columns = decoder.columns {
                 statement.read(into: decoder.builder, kinds: decoder.kinds, columns: columns)
             } else {
                 statement.read(into: decoder.builder, kinds: decoder.kinds, from: first + RowShape.fixedColumns)
             }
-            let word = decoder.builder.finishWord(
+            let row = decoder.builder.finishHeld(
                 primaryKey: primaryKey, version: Int32(truncatingIfNeeded: version), entity: decoder.ordinal)
-            return decoder.hasExternalColumns ? withExternalData(RowSnapshot(taking: word), decoder) : word
+            return (decoder.hasExternalColumns ? withExternalData(row.snapshot(), decoder) : row).intoWord()
         }
+        return HeldRow(taking: word)
     }
 
     /// Rows of one entity come in runs, so this is seldom asked.
@@ -85,10 +86,10 @@ final class RowDecoder {
 
     /// The row with the bytes that its external columns stand for. A file that cannot be read costs its column alone:
     /// that is unreadable then.
-    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) -> UInt {
+    private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) -> HeldRow {
         let entity = decoder.entity
         guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else {
-            return row.retainedWord()
+            return HeldRow(row)
         }
         for (column, kind) in entity.kinds.enumerated() {
             if entity.externalColumns.contains(column), !row.isNull(column) {
@@ -103,6 +104,6 @@ final class RowDecoder {
                 decoder.builder.copy(column, kind: kind, from: row)
             }
         }
-        return decoder.builder.finishWord(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
+        return decoder.builder.finishHeld(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 }

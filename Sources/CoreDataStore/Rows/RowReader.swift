@@ -38,22 +38,21 @@ final class RowReader {
             let part = rest.prefix(sizeClass.size)
             rest = rest.dropFirst(sizeClass.size)
             if let key = part.first, sizeClass.size == 1 {
-                let word = try word(key)
-                if word != 0 { rows.append(word: word) }
+                if let row = try held(key) { rows.append(row) }
                 continue
             }
             let statement = try statement(of: sizeClass)
             defer { statement.reset() }
             try sizeClass.bind(part, to: statement)
-            while try statement.step() { rows.append(word: try decoder.word(statement)) }
+            while try statement.step() { rows.append(try decoder.held(statement)) }
         }
     }
 
-    /// A word that holds the row with the key, 0 where there is none.
-    func word(_ key: Int64) throws -> UInt {
+    /// The row with the key, held; `nil` where there is none.
+    func held(_ key: Int64) throws -> HeldRow? {
         defer { single.end() }
-        guard let statement = try single.row(key) else { return 0 }
-        return try decoder.word(statement)
+        guard let statement = try single.row(key) else { return nil }
+        return try decoder.held(statement)
     }
 
     private func statement(of sizeClass: SizeClass) throws -> any SQLStatement {

@@ -86,7 +86,7 @@ import Testing
         cache.commit(changes, changedByStore: [], at: 1)
         cache.remove([RowKey(entity: 0, primaryKey: 1)])
         if asWord {
-            RowSnapshot.release(cache.adopt(word: row(1).retainedWord(), readSince: moment, at: 2))
+            #expect(cache.adopt(HeldRow(row(1)), readSince: moment, at: 2)?.snapshot().primaryKey == 1)
         } else {
             var rows = [row(1), row(2), row(3)]
             cache.adopt(&rows, readSince: moment, at: 2)
@@ -137,13 +137,13 @@ import Testing
         let words = rows.map { $0.retainedWord() }
         RowSnapshot.retain(words[0])
         rows = []
-        for (key, word) in zip(Int64(1)..., words) { cache.giveUp(word, root: 0, primaryKey: key) }
-        cache.giveUp(0, root: 0, primaryKey: 3)
+        for (key, word) in zip(Int64(1)..., words) { cache.giveUp(HeldRow(word: word), root: 0, primaryKey: key) }
+        cache.giveUp(nil, root: 0, primaryKey: 3)
         #expect(cache.row(root: 0, primaryKey: 1)?.retainedWord() == words[0])
         RowSnapshot.release(words[0])
         #expect(cache.row(root: 0, primaryKey: 2) == nil)
         #expect(cache.count == 1)
-        cache.giveUp(words[0], root: 0, primaryKey: 1)
+        cache.giveUp(HeldRow(word: words[0]), root: 0, primaryKey: 1)
         #expect(cache.count == 0)
     }
 
@@ -203,7 +203,6 @@ import Testing
 
 extension RowCache {
     fileprivate func row(root: Int, primaryKey: Int64, after time: Double) -> RowSnapshot? {
-        let word = heldWord(root: root, primaryKey: primaryKey, after: time)
-        return word == 0 ? nil : RowSnapshot(taking: word)
+        heldRow(root: root, primaryKey: primaryKey, after: time)?.snapshot()
     }
 }

@@ -77,7 +77,7 @@ import Testing
             try library.save { $0.deletions = [library.deletion("Tag", 1)] }
             #expect(try library.keys("Tag") == [2])
             #expect(try library.row("Tag", 1) == nil)
-            #expect(library.source.cachedWord(1, root: library.root("Tag"), staleness: -1) == 0)
+            #expect(library.source.cachedRow(1, root: library.root("Tag"), staleness: -1)?.snapshot() == nil)
         }
     }
 
@@ -139,8 +139,8 @@ import Testing
     func rowsByKeyComeInTheOrderOfTheKeys(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { $0.insertions = (1...5).map { library.insertion("Tag", $0) } }
-            let words = try library.source.rowWords([4, 99, 2, 5, 2], root: library.root("Tag"), staleness: -1)
-            let keys = words.map { $0 == 0 ? nil : RowSnapshot(taking: $0).primaryKey }
+            let rows = try library.source.heldRows([4, 99, 2, 5, 2], root: library.root("Tag"), staleness: -1)
+            let keys = rows.indices.map { rows.hasRow($0) ? rows.view($0).primaryKey : nil }
             #expect(keys == [4, nil, 2, 5, 2])
         }
     }
@@ -154,9 +154,8 @@ import Testing
             }
             #expect(try library.source.count(library.plan("Tag")) == Int(count))
             #expect(try library.rows(library.plan("Tag")).count == Int(count))
-            let words = try library.source.rowWords(Array(1...count + 50), root: library.root("Tag"), staleness: -1)
-            #expect(words.filter { $0 != 0 }.count == Int(count))
-            for word in words where word != 0 { RowSnapshot.release(word) }
+            let rows = try library.source.heldRows(Array(1...count + 50), root: library.root("Tag"), staleness: -1)
+            #expect(rows.indices.filter { rows.hasRow($0) }.count == Int(count))
             try library.save { changes in
                 changes.updates = (1...1000).map {
                     library.update("Tag", $0, ["heft": .integer($0 % 7)], ["heft": .integer(100)])

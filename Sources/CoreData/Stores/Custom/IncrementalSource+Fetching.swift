@@ -10,8 +10,7 @@ extension IncrementalSource {
         let rows = RowList()
         for key in try keys(plan) {
             let root = runtime.model.entities[key.entity].root
-            let word = try rowWord(key.primaryKey, root: root, staleness: -1)
-            if word != 0 { rows.append(word: word) }
+            if let row = try heldRow(key.primaryKey, root: root, staleness: -1) { rows.append(row) }
         }
         guard !rows.isEmpty else { return }
         try take(rows)

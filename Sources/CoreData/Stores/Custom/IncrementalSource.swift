@@ -88,28 +88,23 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
 
     // MARK: By key
 
-    func rowWord(_ primaryKey: Int64, root: Int, staleness: Double) throws -> UInt {
-        let known = cachedWord(primaryKey, root: root, staleness: staleness)
-        return known != 0 ? known : try read(primaryKey, root: root)?.row.retainedWord() ?? 0
+    func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
+        if let known = cachedRow(primaryKey, root: root, staleness: staleness) { return known }
+        return try read(primaryKey, root: root).map { HeldRow($0.row) }
     }
 
-    func rowWords(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> [UInt] {
-        var words: [UInt] = []
-        do {
-            for key in primaryKeys { words.append(try rowWord(key, root: root, staleness: staleness)) }
-            return words
-        } catch {
-            words.forEach { RowSnapshot.release($0) }
-            throw error
-        }
+    func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
+        let found = RowList()
+        for key in primaryKeys { found.append(try heldRow(key, root: root, staleness: staleness)) }
+        return found
     }
 
-    func cachedWord(_ primaryKey: Int64, root: Int, staleness: Double) -> UInt {
+    func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
         lock.lock()
         defer { lock.unlock() }
-        guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)] else { return 0 }
-        if staleness >= 0, Date().timeIntervalSinceReferenceDate - known.time > staleness { return 0 }
-        return known.row.retainedWord()
+        guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)] else { return nil }
+        if staleness >= 0, Date().timeIntervalSinceReferenceDate - known.time > staleness { return nil }
+        return HeldRow(known.row)
     }
 
     /// The row as the store has it now; `nil` where it has no such object.
