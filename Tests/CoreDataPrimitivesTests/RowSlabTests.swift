@@ -12,7 +12,7 @@ import Testing
         lengths.enumerated().map { index, length in
             builder.setInteger(Int64(index), at: 0)
             if length > 0 { builder.setText(text(index, length), at: 2) }
-            return builder.finishWord(primaryKey: Int64(index), version: Int32(length), entity: 1)
+            return builder.finishHeld(primaryKey: Int64(index), version: Int32(length), entity: 1).intoWord()
         }
     }
 

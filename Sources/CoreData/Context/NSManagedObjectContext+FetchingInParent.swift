@@ -56,7 +56,11 @@ extension NSManagedObjectContext {
             guard let store = last else { continue }
             let object = object(for: found.key, in: store)
             if let row = found.row {
-                if object.isFault { object.takeRow(HeldRow(row)) } else if refreshes { refreshRefetched(row, in: store) }
+                if object.isFault {
+                    object.takeRow(HeldRow(row))
+                } else if refreshes {
+                    refreshRefetched(row, in: store)
+                }
             } else if object.isFault, !object.hasRow {
                 object.batch = batch
             }

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
 
     // MARK: Merging
 
-    /// `staleness` as in ``RowSource/rowWord(_:root:staleness:)``.
+    /// `staleness` as in ``RowSource/heldRow(_:root:staleness:)``.
     final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
         guard coordinator != nil else { return }
         advanceGeneration()
