@@ -48,12 +48,12 @@ struct BatchAssignments {
         if let expression = any as? NSExpression { return try source(expression, of: slot) }
         if any is NSNull { return info.relationship == nil ? .value(.null) : .destination(nil) }
         guard info.attribute != nil else { return .destination(try key(any, info)) }
-        if let value = ManagedObjectValues.plain(any, info.type) ?? ManagedObjectValues.convert(any, to: info.type) {
+        if let value = ManagedObjectValues.acceptedValue(any, info.kind) {
             return .value(value)
         }
         throw CoreDataErrors.invalidRequest(
             "Unacceptable type of value for attribute: property = \"\(info.name)\"; entity = \"\(entity.name)\"; desired type = "
-                + "\(ManagedObjectValues.typeName(info.type)); given type = \(Swift.type(of: any)).")
+                + "\(ManagedObjectValues.className(info)); given type = \(Swift.type(of: any)).")
     }
 
     private func source(_ expression: NSExpression, of slot: Int) throws -> BatchAssignment.Source {

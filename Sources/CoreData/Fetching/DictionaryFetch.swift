@@ -114,14 +114,14 @@ struct DictionaryFetch {
         _ value: Value, _ slot: EntityRuntime.Slot?, _ declared: AttributeType?, _ store: AttachedStore,
         _ numbers: inout RecentNumbers
     ) -> AnyObject? {
-        let type = slot?.type ?? declared
+        let kind = slot?.kind ?? declared?.kind
         let value = declared.map { value.converted(to: $0) } ?? value
         switch value {
         case .null: return nil
         case .string(let text): return NSString(string: text)
-        case .double(let number): return numbers.number(number, isFloat: type == .float)
+        case .double(let number): return numbers.number(number, isFloat: kind == .single)
         case .integer(let number):
-            return type == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
+            return kind == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
         case .opaque(let box):
             guard let key = box.object as? RowKey else { break }
             return NSManagedObjectID(

@@ -149,7 +149,7 @@ struct HistoryTranslation {
         for slot in record.tombstoneSlots {
             let info = runtime.slots[slot]
             guard info.column >= 0 else { continue }
-            values[info.name] = value(ManagedObjectValues.decode(row, column: info.column, type: info.type), info)
+            values[info.name] = value(ManagedObjectValues.decode(row, column: info.column, kind: info.kind), info)
         }
         return values
     }
@@ -157,7 +157,7 @@ struct HistoryTranslation {
     private func value(_ value: Value, _ slot: EntityRuntime.Slot) -> Any? {
         var value = value
         // What was transformed has to be turned back.
-        if case .data(let data) = value, [.transformable, .undefined, .composite].contains(slot.type) {
+        if case .data(let data) = value, slot.kind.isOpaque {
             value = Transformation.value(from: data, attribute: slot)
         }
         return ManagedObjectValues.any(value, slot: slot)

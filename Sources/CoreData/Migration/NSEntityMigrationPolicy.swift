@@ -47,7 +47,7 @@ open class NSEntityMigrationPolicy: NSObject {
                     destination: made
                 ).value(of: expression)
                 if let value, let slot = made.runtime.slot(forKey: name),
-                    !ManagedObjectValues.accepts(value, slot: made.runtime.slots[slot])
+                    ManagedObjectValues.acceptedValue(value, made.runtime.slots[slot].kind) == nil
                 {
                     throw CoreDataErrors.policy(
                         "The mapping '\(mapping.name ?? "")' gives the attribute '\(name)' of '\(entity.name ?? "")' a value of another type: \(value), a \(Swift.type(of: value))."

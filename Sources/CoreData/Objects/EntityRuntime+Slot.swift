@@ -11,6 +11,8 @@ extension EntityRuntime {
         /// The position among the entity's relationships; -1 for attributes.
         let relation: Int
         let type: AttributeType
+        /// What the attribute's values are to the engine.
+        let kind: ValueKind
         let attribute: CompiledAttribute?
         let relationship: CompiledRelationship?
         let isToMany: Bool
@@ -32,6 +34,7 @@ extension EntityRuntime {
             let relationship = property.relationship
             self.attribute = attribute
             type = attribute?.type ?? .undefined
+            kind = type.kind
             self.relationship = relationship
             isToMany = relationship?.isToMany ?? false
             let destination = relationship.map { model.entities[$0.destination] }

@@ -122,7 +122,7 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         guard let row else { return .null }
         guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
-        let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+        let value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
         if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
         if info.type == .transformable, case .data(let data) = value {
             return Transformation.value(from: data, attribute: info)

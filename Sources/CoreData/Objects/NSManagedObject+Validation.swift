@@ -136,7 +136,7 @@ extension NSManagedObject {
     /// Whether the number is too large, or too small, for its integer attribute; `nil` where it fits.
     private final func isTooWide(_ value: Value, _ slot: Int) -> Bool? {
         let kind = home.kinds[slot]
-        guard kind.plainType == .integer64 else { return nil }
+        guard kind.plainKind == .integer else { return nil }
         switch value {
         case .integer(let number): return kind.holds(number) ? nil : number > 0
         // What is no number is neither; it is told as that.
@@ -291,7 +291,7 @@ extension NSManagedObject {
                 throw ValidationErrors.notANumber(key, of: self)
             }
             if let number = present as? NSNumber,
-                let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
+                let isTooLarge = ManagedObjectValues.plain(number, info.kind).flatMap({ isTooWide($0, slot) })
             {
                 errors.append(
                     ValidationErrors.outOfRange(key, of: self, value: present, isTooLarge: isTooLarge))

@@ -17,7 +17,7 @@ extension NSManagedObject {
         if let row {
             // What no row holds, a transient attribute's value, is its default until it is set.
             guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
-            let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            let value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
             if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
@@ -96,7 +96,7 @@ extension NSManagedObject {
 
     /// As ``noteWidth(of:_:)``, also of a number that no 64 bits hold, as only key-value coding can give one.
     private final func noteAnyWidth(of value: Value, _ slot: Int) -> Value {
-        if case .double = value, home.kinds[slot].plainType == .integer64 { flags.insert(.wideInteger) }
+        if case .double = value, home.kinds[slot].plainKind == .integer { flags.insert(.wideInteger) }
         noteWidth(of: value, slot)
         return value
     }
@@ -200,7 +200,7 @@ extension NSManagedObject {
 
     final func setAnyValue(_ value: Any?, _ slot: Int) {
         // Most values are seen to fit without looking at the property's description.
-        if let value, let type = home.kinds[slot].plainType, let plain = ManagedObjectValues.plain(value, type) {
+        if let value, let kind = home.kinds[slot].plainKind, let plain = ManagedObjectValues.plain(value, kind) {
             return setAttribute(noteAnyWidth(of: plain, slot), slot)
         }
         let info = runtime.slots[slot]

@@ -85,7 +85,7 @@ final class AttachedStore: @unchecked Sendable {
         var result: [String: Any] = [:]
         for slot in model.entities[row.entity].slots where slot.column >= 0 {
             if slot.attribute != nil {
-                let value = ManagedObjectValues.decode(row, column: slot.column, type: slot.type)
+                let value = ManagedObjectValues.decode(row, column: slot.column, kind: slot.kind)
                 result[slot.name] = ManagedObjectValues.any(value, slot: slot) ?? NSNull()
             } else if !row.isNull(slot.column), let relationship = slot.relationship {
                 result[slot.name] = NSManagedObjectID(

@@ -92,7 +92,7 @@ package struct PredicateTyping {
                     return constant
                 }
                 return OperandBridging.constant(typed)
-            case .null, .date, .data, .uuid, .uri, .opaque: return constant
+            case .null, .date, .data, .uuid(_), .uri(_), .opaque: return constant
             }
         case .collection(let members, let isOrdered):
             return .collection(try members.map { try self.constant($0, subject) }, isOrdered: isOrdered)

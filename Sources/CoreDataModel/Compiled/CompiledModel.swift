@@ -126,36 +126,6 @@ package struct CompiledProperty: Sendable {
     }
 }
 
-/// An attribute's type, by the codes of Apple's model files.
-package enum AttributeType: Int32, Sendable, CaseIterable {
-    case undefined = 0
-    case integer16 = 100
-    case integer32 = 200
-    case integer64 = 300
-    case decimal = 400
-    case double = 500
-    case float = 600
-    case string = 700
-    case boolean = 800
-    case date = 900
-    case binaryData = 1000
-    case uuid = 1100
-    case uri = 1200
-    case transformable = 1800
-    case objectID = 2000
-    case composite = 2100
-
-    /// How a value of this type is kept in a row.
-    package var columnKind: ColumnKind {
-        switch self {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: .integer
-        case .double, .float, .date: .real
-        case .decimal, .string, .uri: .text
-        case .undefined, .binaryData, .uuid, .transformable, .composite: .blob
-        }
-    }
-}
-
 package struct CompiledAttribute: Sendable {
     package var type: AttributeType
     package var defaultValue: Value

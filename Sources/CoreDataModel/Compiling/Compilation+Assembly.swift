@@ -141,7 +141,7 @@ extension Compilation {
             case .fetched: break
             case .attribute(let attribute):
                 if attribute.type == .composite { continue }
-                columns.append(.init(role: .attribute(slot: property.slot), kind: attribute.type.columnKind))
+                columns.append(.init(role: .attribute(slot: property.slot), kind: attribute.type.kind.columnKind))
             case .relationship(let relationship):
                 if relationship.isToMany { continue }
                 columns.append(.init(role: .destinationKey(slot: property.slot), kind: .integer))

@@ -73,7 +73,7 @@ extension PredicateTranslator {
             result.sql = .function(.lowercase, [scalar.sql])
         case ("length", .data), ("count", .data):
             result = QueryScalar(.function(.byteLength, [scalar.sql]), .integer)
-        case ("absoluteString", .uri):
+        case ("absoluteString", .link):
             result.kind = .string
         case ("timeIntervalSinceReferenceDate", .date):
             result = QueryScalar(.cast(scalar.sql, to: .real), .real)

@@ -28,7 +28,7 @@ final class MemoryObject: PredicateObject {
         }
         let column = entity.rowLayout.columnOfSlot[property.slot]
         switch property.kind {
-        case .attribute(let attribute): return .value(row?.value(column, attribute.type) ?? .null)
+        case .attribute(let attribute): return .value(row?.value(column, attribute.type.kind) ?? .null)
         case .relationship(let relationship) where relationship.isToMany:
             let members = try graph.members(of: self.key.primaryKey, entity: self.key.entity, slot: property.slot)
             return .collection(
@@ -74,24 +74,4 @@ private final class MemoryEntity: PredicateObject {
     var predicateHash: Int { name.hashValue }
     var predicateDescription: String { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
-}
-
-extension RowSnapshot {
-    /// A column's value as the attribute's type makes it.
-    package func value(_ column: Int, _ type: AttributeType) -> Value {
-        guard column >= 0, !isNull(column) else { return .null }
-        switch type {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: return .integer(integer(column))
-        case .double, .float: return .double(real(column))
-        case .date: return .date(real(column))
-        case .string: return .string(text(column))
-        case .uri: return .uri(text(column))
-        case .decimal: return Decimal(string: text(column)).map { .decimal($0) } ?? .null
-        case .uuid:
-            var uuid = UUID().uuid
-            withBytes(column) { bytes in withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes.prefix(16)) } }
-            return .uuid(UUID(uuid: uuid))
-        case .undefined, .binaryData, .transformable, .composite: return .data(withBytes(column) { Data($0) })
-        }
-    }
 }

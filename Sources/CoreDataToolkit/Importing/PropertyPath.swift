@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// A key path of an entity, checked: to-one or to-many steps, then a property, an object's ID, or what its members come to.
@@ -124,11 +126,6 @@ package struct PathAggregate {
     }
 
     private static func isNumber(_ attribute: NSAttributeDescription) -> Bool {
-        switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .decimalAttributeType, .booleanAttributeType:
-            true
-        default: false
-        }
+        attribute.kind.isQuantity || attribute.kind == .boolean
     }
 }

@@ -100,11 +100,10 @@ enum CustomValues {
         let slot = entity.slots[index]
         guard slot.column >= 0, !(any is NSNull) else { return }
         let kind = entity.compiled.rowLayout.kinds[slot.column]
-        guard let value = ManagedObjectValues.plain(any, slot.type) ?? ManagedObjectValues.convert(any, to: slot.type)
-        else {
+        guard let value = ManagedObjectValues.acceptedValue(any, slot.kind) else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
-                "The store has a \(Swift.type(of: any)) for the attribute '\(slot.name)' of entity '\(entity.name)', which is a \(ManagedObjectValues.typeName(slot.type))."
+                "The store has a \(Swift.type(of: any)) for the attribute '\(slot.name)' of entity '\(entity.name)', which is a \(ManagedObjectValues.className(slot))."
             )
         }
         try ManagedObjectValues.encode(value, slot: index, of: entity, kind, at: slot.column, into: builder)
