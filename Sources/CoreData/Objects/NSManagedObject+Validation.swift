@@ -40,7 +40,9 @@ struct EntityValidation {
             } else if slot.attribute != nil, !slot.property.isOptional, !isDerived {
                 mandatory.append(index)
             }
-            guard let description = properties[slot.name], !description.validationPredicates.isEmpty else { continue }
+            guard let description = Self.description(slot, properties), !description.validationPredicates.isEmpty else {
+                continue
+            }
             let warnings = description.validationWarnings.map { String(describing: $0) }
             rules.append(
                 Rule(
@@ -54,6 +56,19 @@ struct EntityValidation {
         self.counted = counted
         self.denying = denying
         isEmpty = mandatory.isEmpty && rules.isEmpty && counted.isEmpty && denying.isEmpty
+    }
+
+    /// Of an element, the description that its composite has of it.
+    private static func description(
+        _ slot: EntityRuntime.Slot, _ properties: [String: NSPropertyDescription]
+    ) -> NSPropertyDescription? {
+        guard slot.property.composite != nil else { return properties[slot.name] }
+        let keys = slot.name.split(separator: ".").map(String.init)
+        var current = properties[keys[0]]
+        for key in keys.dropFirst() {
+            current = (current as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
+        }
+        return current
     }
 }
 
@@ -95,10 +110,15 @@ extension NSManagedObject {
         fireIfNeeded(key: nil)
         // One whose row is gone is not saved.
         if flags.contains(.inaccessible) { return }
-        for slot in runtime.validation.mandatory where isNil(slot) {
+        for slot in runtime.validation.mandatory where isNil(slot) && isAskedFor(slot) {
             errors.append(
                 ValidationErrors.missing(runtime.slots[slot].name, of: self))
         }
+    }
+
+    /// An element must have a value only where its composite has one.
+    private final func isAskedFor(_ slot: Int) -> Bool {
+        runtime.slots[slot].property.composite.map { !isNil($0) } ?? true
     }
 
     private final func isNil(_ slot: Int) -> Bool {
@@ -284,7 +304,9 @@ extension NSManagedObject {
                 checkCount(of: members, info, &errors)
             }
         } else if present == nil {
-            if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
+            if runtime.validation.mandatory.contains(slot), isAskedFor(slot) {
+                errors.append(ValidationErrors.missing(key, of: self))
+            }
         } else if info.attribute != nil {
             // No rule has anything to say of what is no number.
             if info.column >= 0, let present, Self.isNotANumber(present) {

@@ -95,7 +95,7 @@ final class AttachedStore: @unchecked Sendable {
                 result[slot.name] = NSNull()
             }
         }
-        return result
+        return CompositeValues.nested(result, in: model.entities[row.entity])
     }
 
     /// What the store did of itself shows in the context; metadata that were set `metadataEdits` times, if that is not nil, are

@@ -37,7 +37,7 @@ extension PropertyPath {
 
     private func lastCell(of object: NSManagedObject, _ showsMembers: Bool) -> CellValue {
         guard let property else { return Self.reference(to: object) }
-        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKey: attribute.name)) }
+        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKeyPath: key)) }
         if let relationship {
             if !relationship.isToMany {
                 return (object.value(forKey: relationship.name) as? NSManagedObject).map(Self.reference) ?? .null

@@ -9,6 +9,15 @@ extension AttributeText {
     /// An object's value of the attribute.
     func cell(_ value: Any?) -> CellValue {
         guard let value, !(value is NSNull) else { return .null }
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            guard let values = value as? [String: Any] ?? (value as? NSDictionary) as? [String: Any] else {
+                return .null
+            }
+            return .object(
+                composite.elements.sorted { $0.name < $1.name }.map {
+                    .init(name: $0.name, value: AttributeText(attribute: $0).cell(values[$0.name]))
+                })
+        }
         switch kind {
         case .integer:
             return (value as? NSNumber).map { .integer($0.int64Value) } ?? Self.other(value)

@@ -40,6 +40,13 @@ struct MadeUpObjects {
         }
     }
 
+    private func elements(of attribute: NSAttributeDescription, _ index: Int) -> [String: Any]? {
+        guard let composite = attribute as? NSCompositeAttributeDescription else { return nil }
+        var values: [String: Any] = [:]
+        for element in composite.elements { values[element.name] = value(of: element, index) }
+        return values
+    }
+
     /// Differs from object to object, for the sake of constraints.
     private func value(of attribute: NSAttributeDescription, _ index: Int) -> Any? {
         switch attribute.kind {
@@ -53,7 +60,8 @@ struct MadeUpObjects {
         case .identifier: UUID(uuidString: String(format: "00000000-0000-4000-8000-%012d", index))
         case .link: URL(string: "https://example.org/\(index)")
         case .object where attribute.attributeType == .transformableAttributeType: Data([UInt8(index % 256), 1, 2])
-        case .object, .reference, .composite: nil
+        case .composite: elements(of: attribute, index)
+        case .object, .reference: nil
         }
     }
 }

@@ -23,9 +23,9 @@ final class MemoryObject: PredicateObject {
     }
 
     func predicateOperand(forKey key: String) throws -> Operand {
-        guard let property = entity.property(named: key), !property.isTransient else {
-            return try operand(ofUnknown: key)
-        }
+        let found = entity.property(named: key)
+        if let attribute = found?.attribute, attribute.hasStoredElements { return composite(attribute) }
+        guard let property = found, !property.isTransient else { return try operand(ofUnknown: key) }
         let column = entity.rowLayout.columnOfSlot[property.slot]
         switch property.kind {
         case .attribute(let attribute): return .value(row?.value(column, attribute.type.kind) ?? .null)
@@ -41,6 +41,21 @@ final class MemoryObject: PredicateObject {
             return .object(found.map { MemoryObject($0, in: graph) } ?? MemoryObject(missing: missing, in: graph))
         case .fetched: return try operand(ofUnknown: key)
         }
+    }
+
+    /// The elements by name, and nothing where none has a value.
+    private func composite(_ attribute: CompiledAttribute) -> Operand {
+        var entries: [(key: Operand, value: Operand)] = []
+        for slot in attribute.elements {
+            let element = entity.properties[slot]
+            guard let nested = element.attribute else { continue }
+            let value =
+                element.isComposite
+                ? composite(nested) : .value(row?.value(entity.rowLayout.columnOfSlot[slot], nested.type.kind) ?? .null)
+            if case .value(.null) = value { continue }
+            entries.append((.value(.string(element.elementName)), value))
+        }
+        return entries.isEmpty ? .null : .dictionary(entries)
     }
 
     private func operand(ofUnknown key: String) throws -> Operand {

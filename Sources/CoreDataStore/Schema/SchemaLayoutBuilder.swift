@@ -83,7 +83,7 @@ struct SchemaLayoutBuilder {
                 for (slot, kind) in attributes[group] {
                     groups[group].append(
                         column(
-                            "Z" + properties[slot].name.uppercased(), kind.columnType, .attribute(slot: slot),
+                            "Z" + properties[slot].columnStem, kind.columnType, .attribute(slot: slot),
                             declaredBy: ordinal))
                 }
                 if group == 0 {
@@ -185,8 +185,7 @@ struct SchemaLayoutBuilder {
             guard var own = found[ordinal] else { continue }
             if own.count > 1 {
                 var places: [String: Int] = [:]
-                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].properties.map(\.name)).enumerated()
-                {
+                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].namesInModel).enumerated() {
                     places[name] = place
                 }
                 func place(_ table: SchemaJoinTable) -> Int { places[property(table.master).name] ?? 0 }

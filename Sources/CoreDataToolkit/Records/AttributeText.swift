@@ -45,9 +45,28 @@ package struct AttributeText {
                 return isRequiredText ? "" : nil
             }
             return try value(text)
+        case .object(let fields) where attribute is NSCompositeAttributeDescription: return try elements(fields)
         case .list, .object:
             throw ToolkitError("takes \(typeName), not \(field.isList ? "a list" : "an object")")
         }
+    }
+
+    /// The dictionary of a composite attribute; what is nil is not in it, and one of which all is, is nil itself.
+    private func elements(_ fields: [FieldValue.Field]) throws -> Any? {
+        var result: [String: Any] = [:]
+        let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+        for field in fields {
+            guard let element = elements.first(where: { $0.name == field.name }) else {
+                throw ToolkitError(
+                    "has no element '\(field.name)'"
+                        + Suggestion.text(for: field.name, among: elements.map(\.name)))
+            }
+            let text = AttributeText(attribute: element, emptyIsNil: emptyIsNil, isExact: isExact)
+            do { result[field.name] = try text.value(field.value) } catch let failure as ToolkitError {
+                throw ToolkitError("\(field.name): \(failure.message)")
+            }
+        }
+        return result.isEmpty ? nil : result
     }
 
     private func value(_ text: String) throws -> Any {
@@ -125,7 +144,8 @@ package struct AttributeText {
         case .identifier: "a UUID"
         case .link: "a URL"
         case .object where attribute.attributeType == .transformableAttributeType: "base64"
-        case .object, .reference, .composite: "a value of the tool's"
+        case .composite: "an object with its elements"
+        case .object, .reference: "a value of the tool's"
         }
     }
 }

@@ -34,7 +34,7 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
         let key = node.objectID.primaryKey
         let builder = graph.builder(of: entity.compiled)
         for (index, slot) in entity.slots.enumerated() where !slot.property.isTransient {
-            guard let value = node.value(forKey: slot.name) else { continue }
+            guard let value = CompositeValues.element(slot, in: entity, of: node.value(forKey:)) else { continue }
             if slot.attribute != nil {
                 try CustomValues.set(value, slot: index, of: entity, to: builder)
             } else if slot.isToMany {
