@@ -104,7 +104,9 @@ let package = Package(
 
         // L4
         // What apps around Core Data write again and again.
-        .target(name: "CoreDataToolkit", dependencies: ["CoreData", "CoreDataXML"]),
+        .target(
+            name: "CoreDataToolkit",
+            dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataXML"]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [

@@ -215,6 +215,9 @@ public final class JSONFolderStore: NSIncrementalStore, @unchecked Sendable {
     }
 
     private static func encoded(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any {
+        if let composite = attribute as? NSCompositeAttributeDescription, let values = value as? [String: Any] {
+            return try elements(values, composite, encoded)
+        }
         switch value {
         case let date as Date: return number(date.timeIntervalSinceReferenceDate)
         case let data as Data: return data.base64EncodedString()
@@ -237,7 +240,22 @@ public final class JSONFolderStore: NSIncrementalStore, @unchecked Sendable {
     /// As a text, which has every digit, and what is no number.
     private static func number(_ value: Double) -> String { "\(value)" }
 
+    /// The elements of a composite attribute, which has a dictionary of them.
+    private static func elements(
+        _ values: [String: Any], _ composite: NSCompositeAttributeDescription,
+        _ convert: (Any, NSAttributeDescription) throws -> Any
+    ) rethrows -> [String: Any] {
+        var result: [String: Any] = [:]
+        for element in composite.elements {
+            if let value = values[element.name] { result[element.name] = try convert(value, element) }
+        }
+        return result
+    }
+
     private static func decoded(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any {
+        if let composite = attribute as? NSCompositeAttributeDescription, let values = value as? [String: Any] {
+            return try elements(values, composite, decoded)
+        }
         let text = value as? String ?? ""
         let found: Any? =
             switch attribute.type {

@@ -61,31 +61,21 @@ extension GeneratedProperty {
     private static func declaration(
         of attribute: AttributeElement, avoiding classNames: Set<String>
     ) -> (type: String, access: Access) {
-        let isScalar = attribute.usesScalarValueType ?? false
         /// A type of the library, told from a class of the model that has its name.
-        func named(_ name: String, in module: String) -> String {
-            classNames.contains(name) ? "\(module).\(name)" : name
+        func named(_ name: String, in module: String?) -> String {
+            module.map { classNames.contains(name) ? "\($0).\(name)" : name } ?? name
         }
-        func number(_ scalar: String, in module: String = "Swift") -> (String, Access) {
-            (isScalar ? named(scalar, in: module) : "NSNumber?", .typed)
+        let traits = attribute.type.traits
+        let declared = traits.declared
+        if attribute.usesScalarValueType ?? false, let scalar = declared.scalar {
+            return (named(scalar, in: declared.scalarModule), .typed)
         }
-        switch attribute.type {
-        case .integer16: return number("Int16")
-        case .integer32: return number("Int32")
-        case .integer64: return number("Int64")
-        case .double: return number("Double")
-        case .float: return number("Float")
-        case .boolean: return number("Bool")
-        case .decimal: return ("NSDecimalNumber?", .typed)
-        case .string: return (named("String", in: "Swift") + "?", .typed)
-        case .date: return (named(isScalar ? "TimeInterval" : "Date", in: "Foundation") + (isScalar ? "" : "?"), .typed)
-        case .binaryData: return (named("Data", in: "Foundation") + "?", .typed)
-        case .uuid: return (named("UUID", in: "Foundation") + "?", .typed)
-        case .uri: return (named("URL", in: "Foundation") + "?", .typed)
-        case .transformable, .undefined:
-            return ((SwiftNames.customType(attribute.customClassName) ?? "NSObject") + "?", .object)
-        case .objectID: return ("NSManagedObjectID?", .object)
-        case .composite: return ("[\(named("String", in: "Swift")): Any]?", .object)
+        let name = named(declared.name, in: declared.module)
+        switch traits.kind {
+        case .object: return ((SwiftNames.customType(attribute.customClassName) ?? name) + "?", .object)
+        case .reference: return (name + "?", .object)
+        case .composite: return ("[\(name): Any]?", .object)
+        default: return (name + "?", .typed)
         }
     }
 }

@@ -29,7 +29,7 @@ import Testing
         "CoreDataPorting": [
             "CoreDataPrimitives", "CoreDataDeclarations", "CoreDataManagedProperties", "SwiftSyntax", "SwiftParser",
         ],
-        "CoreDataToolkit": ["CoreData", "CoreDataXML"],
+        "CoreDataToolkit": ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataXML"],
         "CoreDataCLI": [
             "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations", "CoreDataModel", "CoreData",
             "CoreDataModelTools", "CoreDataCodeGeneration", "ArgumentParser",

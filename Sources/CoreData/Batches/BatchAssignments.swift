@@ -18,7 +18,7 @@ struct BatchAssignments {
     ///
     /// - Throws: an error for a property that the entity lacks, and for one that cannot be set in a store.
     func make(_ properties: [AnyHashable: Any]) throws -> [BatchAssignment] {
-        try properties.map { key, value in
+        try properties.flatMap { key, value -> [BatchAssignment] in
             guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.name,
                 let slot = entity.slot(forKey: name)
             else {
@@ -27,6 +27,9 @@ struct BatchAssignments {
                         + entity.slots.map(\.name).joined(separator: ", "))
             }
             let info = entity.slots[slot]
+            if info.kind == .composite, info.property.isStored {
+                return try elements(of: value, info).map { try assignment($0.value, entity.slots[$0.slot], $0.slot) }
+            }
             if info.property.isTransient || info.column < 0 {
                 throw CoreDataErrors.invalidRequest(
                     "A batch update cannot set '\(name)' of entity '\(entity.name)': it is "
@@ -37,8 +40,28 @@ struct BatchAssignments {
                     "A batch update cannot set '\(name)' of entity '\(entity.name)', whose bytes may lie in files.")
             }
             let source = try source(value, of: slot)
-            guard case .value(.opaque(let box)) = source else { return BatchAssignment(slot: slot, source) }
-            return BatchAssignment(slot: slot, .value(.data(try Transformation.data(from: box, attribute: info))))
+            guard case .value(let value) = source else { return [BatchAssignment(slot: slot, source)] }
+            return [try assignment(value, info, slot)]
+        }
+    }
+
+    private func assignment(_ value: Value, _ info: EntityRuntime.Slot, _ slot: Int) throws -> BatchAssignment {
+        guard case .opaque(let box) = value else { return BatchAssignment(slot: slot, .value(value)) }
+        return BatchAssignment(slot: slot, .value(.data(try Transformation.data(from: box, attribute: info))))
+    }
+
+    /// What the elements of a composite attribute become.
+    ///
+    /// - Throws: an error for anything but a dictionary of its elements; to set one alone, name its path.
+    func elements(of any: Any, _ composite: EntityRuntime.Slot) throws -> [CompositeValues.Element] {
+        guard !(any is NSExpression) || (any as? NSExpression)?.expressionType == .constantValue else {
+            throw CoreDataErrors.invalidRequest(
+                "A batch request cannot set the composite attribute '\(composite.name)' of entity '\(entity.name)' to an expression: set its elements, \(composite.leaves.map { entity.slots[$0].name }.joined(separator: ", "))."
+            )
+        }
+        let given = (any as? NSExpression)?.constantValue ?? any
+        do { return try CompositeValues.elements(of: given, slot: composite.property.slot, in: entity) } catch {
+            throw CoreDataErrors.invalidRequest("A batch request cannot do this: \(error.message).")
         }
     }
 
@@ -48,12 +71,12 @@ struct BatchAssignments {
         if let expression = any as? NSExpression { return try source(expression, of: slot) }
         if any is NSNull { return info.relationship == nil ? .value(.null) : .destination(nil) }
         guard info.attribute != nil else { return .destination(try key(any, info)) }
-        if let value = ManagedObjectValues.plain(any, info.type) ?? ManagedObjectValues.convert(any, to: info.type) {
+        if let value = ManagedObjectValues.acceptedValue(any, info.kind) {
             return .value(value)
         }
         throw CoreDataErrors.invalidRequest(
             "Unacceptable type of value for attribute: property = \"\(info.name)\"; entity = \"\(entity.name)\"; desired type = "
-                + "\(ManagedObjectValues.typeName(info.type)); given type = \(Swift.type(of: any)).")
+                + "\(ManagedObjectValues.className(info)); given type = \(Swift.type(of: any)).")
     }
 
     private func source(_ expression: NSExpression, of slot: Int) throws -> BatchAssignment.Source {

@@ -75,7 +75,12 @@ final class BatchRows {
     }
 
     private func add(_ value: Any, _ key: String, to given: inout Given) throws {
-        guard let slot = entity.slot(forKey: key), !entity.slots[slot].property.isTransient else { return }
+        guard let slot = entity.slot(forKey: key) else { return }
+        if entity.slots[slot].kind == .composite {
+            given.values += try assignments.elements(of: value, entity.slots[slot])
+            return
+        }
+        if entity.slots[slot].property.isTransient { return }
         switch try assignments.source(value, of: slot) {
         case .value(let value): given.values.append((slot, value))
         case .destination(let key?): given.destinations.append((slot, key))

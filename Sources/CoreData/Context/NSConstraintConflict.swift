@@ -58,5 +58,7 @@ open class NSConstraintConflict: NSObject {
 }
 
 extension NSManagedObject {
-    fileprivate var attributeNames: [String] { runtime.slots.lazy.filter { $0.attribute != nil }.map(\.name) }
+    fileprivate var attributeNames: [String] {
+        runtime.slots.lazy.filter { $0.attribute != nil && $0.property.composite == nil }.map(\.name)
+    }
 }

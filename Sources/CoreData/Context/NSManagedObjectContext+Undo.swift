@@ -254,7 +254,7 @@ extension NSManagedObject {
         if case .attribute(let old)? = old {
             value = old
         } else if let row, info.column >= 0 {
-            value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
             if info.type == .transformable, case .data(let data) = value { value = transformedValue(data, slot) }
         } else {
             value = info.attribute?.defaultValue ?? .null

@@ -30,8 +30,9 @@ struct FetchedOrder {
         isSortedBySectionName = translation.sorts.first?.keyPath == keys
         var entity: EntityRuntime? = translation.entity
         var isModelled = !keys.isEmpty
-        for key in keys {
-            guard let owner = entity, let slot = owner.slot(forKey: key) else {
+        var rest = keys[...]
+        while let key = rest.first {
+            guard let owner = entity, let (slot, remainder) = owner.slot(at: rest) else {
                 isModelled = false
                 break
             }
@@ -40,6 +41,7 @@ struct FetchedOrder {
                     "The sectionNameKeyPath '\(sectionPath)' leads through the to-many relationship '\(key)' of entity "
                         + "'\(owner.name)'; an object is in one section.")
             }
+            rest = remainder
             entity = owner.slots[slot].relationship.map { model.entities[$0.destination] }
         }
         sectionKeys = isModelled && entity == nil ? keys : nil

@@ -17,7 +17,7 @@ extension DictionaryFetch {
                 values[index] = object(
                     tuple.values[index], column.slot, column.resultType, stores[tuple.store], &numbers[index])
             }
-            return maker.make(&values)
+            return nested(maker.make(&values))
         }
     }
 
@@ -79,6 +79,31 @@ extension DictionaryFetch {
             guard let first = stores.first else { return [] }
             return try combination.combined(tuples, translation.plan(for: first))
         }
+    }
+
+    /// The dictionary with the elements of each composite attribute in a dictionary of its own.
+    func nested(_ dictionary: NSMutableDictionary) -> NSMutableDictionary {
+        guard hasComposites else { return dictionary }
+        for column in columns {
+            guard let composite = column.composite, let value = dictionary.object(forKey: column.name) else { continue }
+            dictionary.removeObject(forKey: column.name)
+            let keys = column.name.dropFirst(composite.count + 1).split(separator: ".").map(String.init)
+            let before = dictionary.object(forKey: composite) as? NSDictionary as? [String: Any] ?? [:]
+            dictionary.setObject(
+                Self.setting(value, at: keys[...], in: before) as NSDictionary, forKey: NSString(string: composite))
+        }
+        return dictionary
+    }
+
+    private static func setting(
+        _ value: Any, at keys: ArraySlice<String>, in dictionary: [String: Any]
+    ) -> [String: Any] {
+        guard let key = keys.first else { return dictionary }
+        var result = dictionary
+        result[key] =
+            keys.count == 1
+            ? value : setting(value, at: keys.dropFirst(), in: dictionary[key] as? [String: Any] ?? [:])
+        return result
     }
 
     /// Whether the path leads to many rows.

@@ -15,6 +15,8 @@ struct DictionaryFetch {
         var resultType: AttributeType?
         /// The attribute and its entity, if the value's bytes may lie in a file.
         var external: External?
+        /// The composite attribute that the dictionary is to have, of which this is an element.
+        var composite: String?
     }
 
     struct External {
@@ -33,6 +35,7 @@ struct DictionaryFetch {
     let coordinator: NSPersistentStoreCoordinator
     private let context: NSManagedObjectContext
     let columns: [Column]
+    let hasComposites: Bool
     let groups: [Column]
 
     init(
@@ -44,13 +47,15 @@ struct DictionaryFetch {
         let entity = translation.entity
         let request = translation.request
         if let properties = request.propertiesToFetch, !properties.isEmpty {
-            columns = try properties.map { try Self.column($0, entity: entity, in: coordinator.runtime) }
+            columns = try properties.flatMap { try Self.columns($0, entity: entity, in: coordinator.runtime) }
         } else {
-            columns = try entity.slots.filter { $0.attribute != nil && !$0.property.isTransient }
-                .map { try Self.column($0.name, entity: entity, in: coordinator.runtime) }
+            columns = try entity.slots.filter {
+                $0.attribute != nil && $0.property.isStored && $0.property.composite == nil
+            }.flatMap { try Self.columns($0.name, entity: entity, in: coordinator.runtime) }
         }
-        groups = try (request.propertiesToGroupBy ?? []).map {
-            try Self.column($0, entity: entity, in: coordinator.runtime)
+        hasComposites = columns.contains { $0.composite != nil }
+        groups = try (request.propertiesToGroupBy ?? []).flatMap {
+            try Self.columns($0, entity: entity, in: coordinator.runtime)
         }
     }
 
@@ -81,7 +86,7 @@ struct DictionaryFetch {
                         }
                         values[index] = object(value, slots[index], types[index], store, &numbers[index])
                     }
-                    results.append(maker.make(&values))
+                    results.append(nested(maker.make(&values)))
                 }
                 for value in missing { tell(value, store) }
             }
@@ -114,14 +119,14 @@ struct DictionaryFetch {
         _ value: Value, _ slot: EntityRuntime.Slot?, _ declared: AttributeType?, _ store: AttachedStore,
         _ numbers: inout RecentNumbers
     ) -> AnyObject? {
-        let type = slot?.type ?? declared
+        let kind = slot?.kind ?? declared?.kind
         let value = declared.map { value.converted(to: $0) } ?? value
         switch value {
         case .null: return nil
         case .string(let text): return NSString(string: text)
-        case .double(let number): return numbers.number(number, isFloat: type == .float)
+        case .double(let number): return numbers.number(number, isFloat: kind == .single)
         case .integer(let number):
-            return type == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
+            return kind == .boolean ? SharedNumbers.boolean(number != 0) : SharedNumbers.integer(number)
         case .opaque(let box):
             guard let key = box.object as? RowKey else { break }
             return NSManagedObjectID(
@@ -133,6 +138,39 @@ struct DictionaryFetch {
                 OperandBridging.any(from: .value(value))
             }
         return any as AnyObject?
+    }
+
+    /// The column of a property; of a composite attribute those of its elements.
+    private static func columns(
+        _ property: Any, entity: EntityRuntime, in model: ModelRuntime
+    ) throws -> [Column] {
+        let isPlain = !(property is NSExpressionDescription)
+        guard isPlain, let name = (property as? NSPropertyDescription)?.name ?? property as? String,
+            let (owner, slot) = composite(name, entity, in: model)
+        else { return [try column(property, entity: entity, in: model)] }
+        let composite = owner.slots[slot]
+        return try composite.leaves.map { leaf in
+            let rest = owner.slots[leaf].name.dropFirst(composite.name.count + 1)
+            var column = try column("\(name).\(rest)", entity: entity, in: model)
+            column.composite = name
+            return column
+        }
+    }
+
+    /// The composite attribute that a path leads to, with its entity; `nil` where it leads to anything else.
+    private static func composite(
+        _ path: String, _ entity: EntityRuntime, in model: ModelRuntime
+    ) -> (entity: EntityRuntime, slot: Int)? {
+        var rest = path.split(separator: ".").map(String.init)[...]
+        var current = entity
+        while let found = current.slot(at: rest) {
+            let info = current.slots[found.slot]
+            rest = found.rest
+            if rest.isEmpty { return info.kind == .composite && info.property.isStored ? (current, found.slot) : nil }
+            guard let relationship = info.relationship else { return nil }
+            current = model.entities[relationship.destination]
+        }
+        return nil
     }
 
     private static func column(
@@ -163,17 +201,18 @@ struct DictionaryFetch {
         }
         let keys = name.split(separator: ".").map(String.init)
         var current = entity
-        for (index, key) in keys.enumerated() {
-            if key == "objectID", index > 0, index == keys.count - 1 {
+        var rest = keys[...]
+        while let key = rest.first {
+            if key == "objectID", rest.count == 1, keys.count > 1 {
                 return Column(name: name, expression: .keyPath(operand: .evaluatedObject, keys), slot: nil)
             }
-            guard let slot = current.slot(forKey: key) else {
+            guard let found = current.slot(at: rest) else {
                 throw CoreDataErrors.invalidRequest(
                     "propertiesToFetch: keypath \(name) not found in entity \(current.name)")
             }
-            let info = current.slots[slot]
-            let isLast = index == keys.count - 1
-            if isLast {
+            let info = current.slots[found.slot]
+            rest = found.rest
+            if rest.isEmpty {
                 guard !info.isToMany, !info.property.isTransient else {
                     throw CoreDataErrors.invalidRequest(
                         "propertiesToFetch: '\(name)' of entity '\(entity.name)' is "
@@ -183,7 +222,7 @@ struct DictionaryFetch {
                 return Column(
                     name: name, expression: .keyPath(operand: .evaluatedObject, keys),
                     slot: info.attribute == nil ? nil : info,
-                    external: isExternal ? External(entity: current, slot: slot) : nil)
+                    external: isExternal ? External(entity: current, slot: found.slot) : nil)
             }
             guard let relationship = info.relationship else { break }
             current = model.entities[relationship.destination]

@@ -82,15 +82,24 @@ struct FetchTranslation {
         }
         var current = entity
         let keys = path.split(separator: ".").map(String.init)
-        for (index, key) in keys.enumerated() {
-            if ["self", "objectID"].contains(key), index == keys.count - 1 { break }
-            guard let slot = current.slot(forKey: key) else {
-                if key == "entity", Array(keys[index...].dropFirst()) == ["name"] { break }
+        var rest = keys[...]
+        while let key = rest.first {
+            if ["self", "objectID"].contains(key), rest.count == 1 { break }
+            guard let (slot, remainder) = current.slot(at: rest) else {
+                if key == "entity", Array(rest.dropFirst()) == ["name"] { break }
                 throw CoreDataErrors.invalidRequest(
                     "keypath \(path) not found in entity \(current.name), which has: "
                         + current.slots.map(\.name).joined(separator: ", "))
             }
             let info = current.slots[slot]
+            rest = remainder
+            if info.kind == .composite {
+                throw CoreDataErrors.invalidRequest(
+                    "'\(path)' of entity '\(current.name)' cannot be sorted by: "
+                        + (rest.first.map { "the composite attribute '\(info.name)' has no element '\($0)'" }
+                            ?? "it is composite, name one of its elements")
+                        + ": " + info.elements.map { current.slots[$0].name }.joined(separator: ", "))
+            }
             if info.isToMany {
                 throw CoreDataErrors.invalidRequest("to-many key not allowed here: sort by '\(path)'")
             }

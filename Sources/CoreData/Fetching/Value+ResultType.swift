@@ -11,21 +11,21 @@ extension Value {
     ///
     /// A value that cannot be of the type, as an ID or a name that is no number, stays what it is.
     func converted(to type: AttributeType) -> Value {
-        switch type {
-        case .integer16, .integer32, .integer64:
+        switch type.kind {
+        case .integer:
             return real.flatMap { number in whole ?? Int64(exactly: number.rounded(.towardZero)) }.map { .integer($0) }
                 ?? self
         case .boolean: return real.map { .integer($0 == 0 ? 0 : 1) } ?? self
-        case .double: return real.map { .double($0) } ?? self
-        case .float: return real.map { .double(Double(Float($0))) } ?? self
+        case .real: return real.map { .double($0) } ?? self
+        case .single: return real.map { .double(Double(Float($0))) } ?? self
         case .decimal: return decimal.map { .decimal($0) } ?? self
         case .date: return real.map { .date($0) } ?? self
-        case .string: return text.map { .string($0) } ?? self
-        case .uri: return text.map { .uri($0) } ?? self
-        case .uuid:
+        case .text: return text.map { .string($0) } ?? self
+        case .link: return text.map { .uri($0) } ?? self
+        case .identifier:
             if case .string(let text) = self, let uuid = UUID(uuidString: text) { return .uuid(uuid) }
             return self
-        case .objectID, .binaryData, .transformable, .undefined, .composite: return self
+        case .reference, .bytes, .object, .composite: return self
         }
     }
 

@@ -99,7 +99,7 @@ enum TypedValue {
 
     private static func any(opened value: Any, _ slot: EntityRuntime.Slot) -> Any? {
         guard let attribute = slot.attribute else { return value }
-        if slot.type != .transformable, slot.type != .binaryData {
+        if slot.type != .transformable, slot.kind != .bytes {
             return (value as? any RawRepresentable)?.rawValue ?? value
         }
         let isRaw = slot.type == .binaryData && !(value is Data)

@@ -135,7 +135,7 @@ struct HistoryTranslation {
         var properties: Set<NSPropertyDescription>?
         if record.kind == .update {
             let byName = runtime.entity.propertiesByName
-            properties = Set(record.changedSlots.compactMap { byName[runtime.slots[$0].name] })
+            properties = Set(record.changedSlots.compactMap { byName[runtime.slots[runtime.slots[$0].modelSlot].name] })
         }
         return NSPersistentHistoryChange(
             changeID: record.identifier,
@@ -145,19 +145,19 @@ struct HistoryTranslation {
 
     private func tombstone(_ record: HistoryChangeRecord, _ runtime: EntityRuntime) -> [AnyHashable: Any]? {
         guard let row = record.tombstone else { return nil }
-        var values: [AnyHashable: Any] = [:]
+        var values: [String: Any] = [:]
         for slot in record.tombstoneSlots {
             let info = runtime.slots[slot]
             guard info.column >= 0 else { continue }
-            values[info.name] = value(ManagedObjectValues.decode(row, column: info.column, type: info.type), info)
+            values[info.name] = value(ManagedObjectValues.decode(row, column: info.column, kind: info.kind), info)
         }
-        return values
+        return CompositeValues.nested(values, in: runtime)
     }
 
     private func value(_ value: Value, _ slot: EntityRuntime.Slot) -> Any? {
         var value = value
         // What was transformed has to be turned back.
-        if case .data(let data) = value, [.transformable, .undefined, .composite].contains(slot.type) {
+        if case .data(let data) = value, slot.kind.isOpaque {
             value = Transformation.value(from: data, attribute: slot)
         }
         return ManagedObjectValues.any(value, slot: slot)

@@ -36,7 +36,9 @@ open class NSEntityMigrationPolicy: NSObject {
         if let mappings = mapping.attributeMappings {
             for property in mappings {
                 guard let name = property.name, let expression = property.valueExpression else { continue }
-                guard let attribute = attributes[name] else {
+                let slot = made.runtime.slot(forKey: name)
+                let isElement = slot.map { made.runtime.slots[$0].property.composite != nil } ?? false
+                guard let attribute = attributes[isElement ? String(name.prefix { $0 != "." }) : name] else {
                     throw CoreDataErrors.policy(
                         "The entity '\(entity.name ?? "")' has no attribute '\(name)', which the mapping '\(mapping.name ?? "")' sets."
                     )
@@ -46,9 +48,7 @@ open class NSEntityMigrationPolicy: NSObject {
                     manager: manager, mapping: mapping, property: property, policy: self, source: sInstance,
                     destination: made
                 ).value(of: expression)
-                if let value, let slot = made.runtime.slot(forKey: name),
-                    !ManagedObjectValues.accepts(value, slot: made.runtime.slots[slot])
-                {
+                if let value, let slot, !made.accepts(value, slot) {
                     throw CoreDataErrors.policy(
                         "The mapping '\(mapping.name ?? "")' gives the attribute '\(name)' of '\(entity.name ?? "")' a value of another type: \(value), a \(Swift.type(of: value))."
                     )
@@ -60,7 +60,13 @@ open class NSEntityMigrationPolicy: NSObject {
                 guard let own = attributes[name], own.attributeType == attribute.attributeType, !own.isTransient,
                     !(own is NSDerivedAttributeDescription)
                 else { continue }
-                made.setValue(sInstance.value(forKey: name), forKey: name)
+                let value = sInstance.value(forKey: name)
+                if let value, let slot = made.runtime.slot(forKey: name), !made.accepts(value, slot) {
+                    throw CoreDataErrors.policy(
+                        "The attribute '\(name)' of '\(entity.name ?? "")' has other elements than before: give the mapping '\(mapping.name ?? "")' attribute mappings for '\(name).element'."
+                    )
+                }
+                made.setValue(value, forKey: name)
             }
         }
         manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)

@@ -111,7 +111,8 @@ private struct InferredMappings {
             let name = old.properties[slot].name
             let made = NSPropertyMapping()
             made.name = property.name
-            let source = ExpressionNode.keyPath(operand: .variable(NSMigrationSourceObjectKey), [name])
+            let source = ExpressionNode.keyPath(
+                operand: .variable(NSMigrationSourceObjectKey), name.split(separator: ".").map(String.init))
             if property.attribute?.isDerived == true { continue }
             if property.attribute != nil {
                 made.valueExpression = .make(node: source)

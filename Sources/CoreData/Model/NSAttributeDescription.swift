@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// A description of an attribute: a value of one type that each object of the entity has.
@@ -90,6 +91,9 @@ open class NSAttributeDescription: NSPropertyDescription {
 
     /// The class name as set, without the one that the type implies.
     final var givenValueClassName: String? { storedValueClassName }
+
+    /// What the values are to the engine.
+    package final var kind: ValueKind { storedType.compiled.kind }
 
     // MARK: - Copying and equality
 

@@ -23,67 +23,18 @@ public enum NSAttributeType: UInt, Sendable {
     /// A group of attributes, a dictionary in memory, a column each in the store.
     case compositeAttributeType = 2100
 
+    // Both name the types by the codes of model files; a test holds them against each other.
     package init(_ type: CoreDataModel.AttributeType) {
-        self =
-            switch type {
-            case .undefined: .undefinedAttributeType
-            case .integer16: .integer16AttributeType
-            case .integer32: .integer32AttributeType
-            case .integer64: .integer64AttributeType
-            case .decimal: .decimalAttributeType
-            case .double: .doubleAttributeType
-            case .float: .floatAttributeType
-            case .string: .stringAttributeType
-            case .boolean: .booleanAttributeType
-            case .date: .dateAttributeType
-            case .binaryData: .binaryDataAttributeType
-            case .uuid: .UUIDAttributeType
-            case .uri: .URIAttributeType
-            case .transformable: .transformableAttributeType
-            case .objectID: .objectIDAttributeType
-            case .composite: .compositeAttributeType
-            }
+        self = NSAttributeType(rawValue: UInt(type.rawValue)) ?? .undefinedAttributeType
     }
 
     /// The same type, as the engine names it.
     package var compiled: CoreDataModel.AttributeType {
-        switch self {
-        case .undefinedAttributeType: .undefined
-        case .integer16AttributeType: .integer16
-        case .integer32AttributeType: .integer32
-        case .integer64AttributeType: .integer64
-        case .decimalAttributeType: .decimal
-        case .doubleAttributeType: .double
-        case .floatAttributeType: .float
-        case .stringAttributeType: .string
-        case .booleanAttributeType: .boolean
-        case .dateAttributeType: .date
-        case .binaryDataAttributeType: .binaryData
-        case .UUIDAttributeType: .uuid
-        case .URIAttributeType: .uri
-        case .transformableAttributeType: .transformable
-        case .objectIDAttributeType: .objectID
-        case .compositeAttributeType: .composite
-        }
+        CoreDataModel.AttributeType(rawValue: Int32(rawValue)) ?? .undefined
     }
 
     /// The class of the type's values by Apple's name; `nil` where the attribute itself has to say.
-    var valueClassName: String? {
-        switch self {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .booleanAttributeType:
-            "NSNumber"
-        case .decimalAttributeType: "NSDecimalNumber"
-        case .stringAttributeType: "NSString"
-        case .dateAttributeType: "NSDate"
-        case .binaryDataAttributeType: "NSData"
-        case .UUIDAttributeType: "NSUUID"
-        case .URIAttributeType: "NSURL"
-        case .objectIDAttributeType: "NSManagedObjectID"
-        case .compositeAttributeType: "NSDictionary"
-        case .undefinedAttributeType, .transformableAttributeType: nil
-        }
-    }
+    var valueClassName: String? { compiled.traits.className }
 }
 
 extension NSAttributeDescription {

@@ -6,7 +6,18 @@ import Foundation
 ///     let address = NSCompositeAttributeDescription()
 ///     address.name = "address"
 ///     address.elements = [street, city]
-///     // NSPredicate(format: "address.city == %@", "Oslo") compares one column
+///     …
+///     person.setValue(["city": "Oslo"], forKey: "address")              // street is nil
+///     person.setValue("High Street", forKeyPath: "address.street")      // city stays
+///     NSPredicate(format: "address.city == %@", "Oslo")                 // t0.ZADDRESS_CITY = ?
+///     NSSortDescriptor(key: "address.street", ascending: true)          // ORDER BY t0.ZADDRESS_STREET
+///
+/// The dictionary has the elements that are not nil; it is nil where all are. Each element has its default, and is validated by itself:
+/// errors name it, `address.city`. Uniqueness constraints, indexes, `propertiesToFetch` and batch requests take the same paths.
+///
+/// - Precondition: what is set has no other keys than the elements' names, and values of their types.
+///
+/// Differs from Apple: stores of every type have composite attributes. A required element is asked for where the composite is not nil.
 open class NSCompositeAttributeDescription: NSAttributeDescription {
     private var storedElements: [NSAttributeDescription] = []
 

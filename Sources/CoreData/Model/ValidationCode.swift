@@ -29,12 +29,11 @@ package enum ValidationCode {
             subject = self.subject(of: comparison.right)
             bound = bound == .lower ? .upper : .lower
         }
-        switch (subject, type) {
-        case (.value, .integer16), (.value, .integer32), (.value, .integer64), (.value, .decimal), (.value, .double),
-            (.value, .float), (.value, .boolean):
+        switch (subject, type.kind) {
+        case (.value, let kind) where kind.isQuantity || kind == .boolean:
             return bound == .lower ? numberTooSmall : numberTooLarge
         case (.value, .date), (.seconds, .date): return bound == .lower ? dateTooSoon : dateTooLate
-        case (.length, .string): return bound == .lower ? stringTooShort : stringTooLong
+        case (.length, .text): return bound == .lower ? stringTooShort : stringTooLong
         default: return general
         }
     }

@@ -11,7 +11,14 @@ extension EntityRuntime {
         /// The position among the entity's relationships; -1 for attributes.
         let relation: Int
         let type: AttributeType
+        /// What the attribute's values are to the engine.
+        let kind: ValueKind
         let attribute: CompiledAttribute?
+        /// The slots of a composite attribute's elements, and of all that are in columns, those in composites inside it too.
+        let elements: [Int]
+        let leaves: [Int]
+        /// The slot of the property that the model gives the entity: of an element, the composite attribute that it is in.
+        let modelSlot: Int
         let relationship: CompiledRelationship?
         let isToMany: Bool
         /// Whether the inverse is there and to-many.
@@ -23,7 +30,10 @@ extension EntityRuntime {
         /// The column with the entity number of a to-one's destination; -1 where there is none.
         let entityColumn: Int
 
-        init(_ property: CompiledProperty, relation: Int, layout: RowLayout, in model: CompiledModel) {
+        init(
+            _ property: CompiledProperty, of entity: CompiledEntity, relation: Int, layout: RowLayout,
+            in model: CompiledModel
+        ) {
             self.property = property
             self.relation = relation
             name = property.name
@@ -32,6 +42,7 @@ extension EntityRuntime {
             let relationship = property.relationship
             self.attribute = attribute
             type = attribute?.type ?? .undefined
+            kind = type.kind
             self.relationship = relationship
             isToMany = relationship?.isToMany ?? false
             let destination = relationship.map { model.entities[$0.destination] }
@@ -40,6 +51,17 @@ extension EntityRuntime {
             destinationName = destination?.name ?? ""
             destinationRoot = destination?.root ?? -1
             entityColumn = layout.entityColumnOfSlot[property.slot]
+            elements = attribute?.elements ?? []
+            leaves = Self.leaves(of: property, in: entity)
+            var top = property
+            while let composite = top.composite { top = entity.properties[composite] }
+            modelSlot = top.slot
+        }
+
+        private static func leaves(of property: CompiledProperty, in entity: CompiledEntity) -> [Int] {
+            (property.attribute?.elements ?? []).flatMap { slot in
+                entity.properties[slot].isComposite ? leaves(of: entity.properties[slot], in: entity) : [slot]
+            }
         }
     }
 }

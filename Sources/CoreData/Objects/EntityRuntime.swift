@@ -39,6 +39,7 @@ final class EntityRuntime: @unchecked Sendable {
     let rootName: String
     /// Whether objects have values that a save does not put into the row: transient ones, transformed objects.
     let keepsValues: Bool
+    let hasComposites: Bool
     var name: String { compiled.name }
     var layout: RowLayout { compiled.rowLayout }
 
@@ -57,7 +58,7 @@ final class EntityRuntime: @unchecked Sendable {
                 relation = relationSlots.count
                 relationSlots.append(property.slot)
             }
-            return Slot(property, relation: relation, layout: compiled.rowLayout, in: compiledModel)
+            return Slot(property, of: compiled, relation: relation, layout: compiled.rowLayout, in: compiledModel)
         }
         self.relationSlots = relationSlots
         let steps = relationSlots.compactMap { [slots] in DeleteStep($0, slots[$0]) }
@@ -65,7 +66,10 @@ final class EntityRuntime: @unchecked Sendable {
         _ = deleteSteps.initialize(from: steps)
         self.deleteSteps = UnsafeBufferPointer(deleteSteps)
         if slots.contains(where: { $0.type == .transformable }) { _ = ManagedArchiveNames.registered }
-        keepsValues = slots.contains { $0.attribute != nil && ($0.property.isTransient || $0.type == .transformable) }
+        hasComposites = slots.contains { $0.kind == .composite }
+        keepsValues = slots.contains {
+            $0.attribute != nil && $0.kind != .composite && ($0.property.isTransient || $0.type == .transformable)
+        }
         let facts = UnsafeMutablePointer<SlotFacts>.allocate(capacity: max(slots.count, 1))
         for (index, slot) in slots.enumerated() { (facts + index).initialize(to: SlotFacts(slot)) }
         self.facts = UnsafePointer(facts)
@@ -88,6 +92,11 @@ final class EntityRuntime: @unchecked Sendable {
     func slot(forKey key: String) -> Int? {
         // What is found by its bytes is found; other spellings of a letter with a mark are the same name to Swift.
         slotTable.slot(key) ?? (key.utf8.allSatisfy { $0 < 0x80 } ? nil : compiled.slotByName[key])
+    }
+
+    /// The slot that a path begins with, an element's where it leads into a composite attribute, and what is left of the path.
+    func slot(at keys: ArraySlice<String>) -> (slot: Int, rest: ArraySlice<String>)? {
+        compiled.property(at: keys).map { ($0.property.slot, $0.rest) }
     }
 
     /// The class of the entity's objects: the one that the model names, wherever in the program it is.

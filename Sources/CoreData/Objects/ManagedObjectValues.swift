@@ -5,24 +5,21 @@ import Foundation
 
 /// The one place where the engine's values meet Foundation's.
 enum ManagedObjectValues {
-    /// The value of a column as the attribute's type makes it.
-    static func decode(_ row: RowSnapshot, column: Int, type: AttributeType) -> Value {
+    /// The value of a column as the attribute's kind makes it; what ``RowSnapshot/value(_:_:)`` gives, without leaving the
+    /// module for each column.
+    static func decode(_ row: RowSnapshot, column: Int, kind: ValueKind) -> Value {
         if row.isNull(column) { return .null }
-        switch type {
-        case .integer16, .integer32, .integer64, .objectID: return .integer(row.integer(column))
+        switch kind {
+        case .integer, .reference: return .integer(row.integer(column))
         case .boolean: return .integer(row.integer(column) == 0 ? 0 : 1)
-        case .double, .float: return .double(row.real(column))
+        case .real, .single: return .double(row.real(column))
         case .date: return .date(row.real(column))
         case .decimal:
             return Decimal(string: row.text(column), locale: nil).map { .decimal($0) } ?? .null
-        case .string: return .string(row.text(column))
-        case .uri: return .uri(row.text(column))
-        case .uuid:
-            return row.withBytes(column) { bytes in
-                guard bytes.count == 16 else { return .null }
-                return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
-            }
-        case .binaryData, .transformable, .undefined, .composite:
+        case .text: return .string(row.text(column))
+        case .link: return .uri(row.text(column))
+        case .identifier: return row.withBytes(column) { UUID(bytes: $0).map { .uuid($0) } ?? .null }
+        case .bytes, .object, .composite:
             return .data(row.withBytes(column) { Data($0) })
         }
     }
@@ -60,7 +57,7 @@ enum ManagedObjectValues {
         case .string(let value), .uri(let value): builder.setText(value, at: column)
         case .data(let value): value.withUnsafeBytes { builder.setBytes($0, at: column) }
         case .uuid(let value):
-            withUnsafeBytes(of: value.uuid) { builder.setBytes($0, at: column) }
+            value.withBytes { builder.setBytes($0, at: column) }
         case .opaque(let box):
             let data = try Transformation.data(from: box, attribute: runtime.slots[slot])
             data.withUnsafeBytes { builder.setBytes($0, at: column) }
@@ -69,13 +66,15 @@ enum ManagedObjectValues {
 
     /// The value as key-value coding gives it: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
     /// `Date`, `Data`, `UUID`, `URL`, or a transformable's object.
-    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? {
+    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? { any(value, slot.kind) }
+
+    static func any(_ value: Value, _ kind: ValueKind) -> Any? {
         switch value {
         case .null: return nil
         case .integer(let value):
-            return slot.type == .boolean ? SharedNumbers.boolean(value != 0) : SharedNumbers.integer(value)
+            return kind == .boolean ? SharedNumbers.boolean(value != 0) : SharedNumbers.integer(value)
         case .double(let value):
-            return slot.type == .float ? SharedNumbers.float(Float(value)) : NSNumber(value: value)
+            return kind == .single ? SharedNumbers.float(Float(value)) : NSNumber(value: value)
         case .decimal(let value): return NSDecimalNumber(decimal: value)
         case .string(let value): return value
         case .date(let value): return Date(timeIntervalSinceReferenceDate: value)
@@ -91,49 +90,48 @@ enum ManagedObjectValues {
     /// - Precondition: it is of the attribute's type.
     static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
         guard let any else { return .null }
-        if let value = plain(any, slot.type) { return value }
-        if any is NSNull { return .null }
-        // An optional that is nil is an object like any other for a transformable attribute. To ask for a protocol is slow, so
-        // the others do it only for what is not of their type.
-        let takesAnything = convertsAnything(slot.type)
-        if takesAnything, isNilOptional(any) { return .null }
-        if let value = convert(any, to: slot.type) { return value }
-        if !takesAnything, isNilOptional(any) { return .null }
-        // No NSNumber on this platform.
-        if let number = any as? CGFloat, let value = convert(NSNumber(value: Double(number)), to: slot.type) {
-            return value
-        }
+        if let value = acceptedValue(any, slot.kind) { return value }
         preconditionFailure(
             """
             Unacceptable type of value for attribute: property = "\(slot.name)"; entity = "\(entity.name)"; \
-            desired type = \(typeName(slot.type)); given type = \(Swift.type(of: any)); value = \(any).
+            desired type = \(className(slot)); given type = \(Swift.type(of: any)); value = \(any).
             """)
     }
 
-    /// Whether an attribute takes the value; to set it stops the program otherwise.
-    static func accepts(_ any: Any, slot: EntityRuntime.Slot) -> Bool {
-        any is NSNull || convertsAnything(slot.type) || isNilOptional(any) || any is CGFloat
-            || convert(any, to: slot.type) != nil
+    /// The engine's value of what a caller gives an attribute; `nil` for what no attribute of the kind takes.
+    ///
+    ///     acceptedValue(5, .single)                 // .double(5)
+    ///     acceptedValue(NSNull(), .text)            // .null
+    ///     acceptedValue(CGFloat(2), .text)          // nil
+    static func acceptedValue(_ any: Any, _ kind: ValueKind) -> Value? {
+        if let value = plain(any, kind) { return value }
+        if any is NSNull { return .null }
+        // An optional that is nil is an object like any other for a transformable attribute. To ask for a protocol is slow, so
+        // the others do it only for what is not of their type.
+        if kind.isOpaque, isNilOptional(any) { return .null }
+        if let value = convert(any, to: kind) { return value }
+        if !kind.isOpaque, isNilOptional(any) { return .null }
+        // No NSNumber on this platform.
+        return (any as? CGFloat).flatMap { convert(NSNumber(value: Double($0)), to: kind) }
     }
 
-    private static func convertsAnything(_ type: AttributeType) -> Bool {
-        type == .transformable || type == .undefined || type == .composite
-    }
+    /// The class of an attribute's values, as a message names it.
+    static func className(_ slot: EntityRuntime.Slot) -> String { slot.type.traits.className ?? "NSObject" }
 
     private static func isNilOptional(_ any: Any) -> Bool { (any as? any OptionalValue)?.isNil == true }
 
     /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
     /// makes of it, without casts, each of which costs more than setting the attribute.
-    static func plain(_ any: Any, _ type: AttributeType) -> Value? { plain(opened: any, type) }
+    static func plain(_ any: Any, _ kind: ValueKind) -> Value? { plain(opened: any, kind) }
 
-    private static func plain<Given>(opened value: Given, _ type: AttributeType) -> Value? {
+    private static func plain<Given>(opened value: Given, _ kind: ValueKind) -> Value? {
         // The type is compared first: then the bits are a value of it.
         @inline(__always) func given<T>(_ type: T.Type) -> T? {
             Given.self == T.self ? unsafeBitCast(value, to: T.self) : nil
         }
-        switch type {
-        case .string: return given(String.self).map { .string($0) }
-        case .integer16, .integer32, .integer64:
+        switch kind {
+        case .text: return given(String.self).map { .string($0) }
+        case .integer:
             if let value = given(Int.self) { return .integer(Int64(value)) }
             if let value = given(Int64.self) { return .integer(value) }
             if let value = given(Int32.self) { return .integer(Int64(value)) }
@@ -142,43 +140,45 @@ enum ManagedObjectValues {
         case .boolean:
             if let value = given(Bool.self) { return .integer(value ? 1 : 0) }
             return given(NSNumber.self).map { .integer($0.boolValue ? 1 : 0) }
-        case .double, .float:
+        case .real, .single:
             if let value = given(Float.self) { return .double(Double(value)) }
             // A float attribute holds what a float can.
-            if let value = given(Double.self) { return .double(type == .float ? Double(Float(value)) : value) }
-            if let value = given(Int.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
-            if let value = given(CGFloat.self) { return .double(type == .float ? Double(Float(value)) : Double(value)) }
-            return given(NSNumber.self).map { .double(type == .float ? Double($0.floatValue) : $0.doubleValue) }
+            if let value = given(Double.self) { return .double(kind == .single ? Double(Float(value)) : value) }
+            if let value = given(Int.self) { return .double(kind == .single ? Double(Float(value)) : Double(value)) }
+            if let value = given(CGFloat.self) {
+                return .double(kind == .single ? Double(Float(value)) : Double(value))
+            }
+            return given(NSNumber.self).map { .double(kind == .single ? Double($0.floatValue) : $0.doubleValue) }
         case .date: return given(Date.self).map { .date($0.timeIntervalSinceReferenceDate) }
         default: return nil
         }
     }
 
-    /// The value, or `nil` where `any` is not of that type.
-    static func convert(_ any: Any, to type: AttributeType) -> Value? {
-        switch type {
-        case .integer16, .integer32, .integer64:
+    /// The value, or `nil` where `any` is not of that kind.
+    private static func convert(_ any: Any, to kind: ValueKind) -> Value? {
+        switch kind {
+        case .integer:
             if let value = any as? Int64 { return .integer(value) }
             return (any as? NSNumber).map(integer)
         case .boolean:
             if let value = any as? Bool { return .integer(value ? 1 : 0) }
             if let number = any as? NSNumber { return .integer(number.boolValue ? 1 : 0) }
             return nil
-        case .double, .float:
+        case .real, .single:
             guard let number = any as? NSNumber else { return nil }
             // A float attribute holds what a float can: the value read back equals the value set.
-            return .double(type == .float ? Double(number.floatValue) : number.doubleValue)
+            return .double(kind == .single ? Double(number.floatValue) : number.doubleValue)
         case .decimal:
             if let number = any as? NSDecimalNumber { return .decimal(number.decimalValue) }
             if let decimal = any as? Decimal { return .decimal(decimal) }
             return (any as? NSNumber).map { .decimal($0.decimalValue) }
-        case .string: return (any as? String).map { .string($0) }
+        case .text: return (any as? String).map { .string($0) }
         case .date: return (any as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
-        case .binaryData: return (any as? Data).map { .data($0) }
-        case .uuid: return (any as? UUID).map { .uuid($0) }
-        case .uri: return (any as? URL).map { .uri($0.absoluteString) }
-        case .objectID: return nil
-        case .transformable, .undefined, .composite: return .opaque(Transformation.box(any))
+        case .bytes: return (any as? Data).map { .data($0) }
+        case .identifier: return (any as? UUID).map { .uuid($0) }
+        case .link: return (any as? URL).map { .uri($0.absoluteString) }
+        case .reference: return nil
+        case .object, .composite: return .opaque(Transformation.box(any))
         }
     }
 
@@ -190,20 +190,6 @@ enum ManagedObjectValues {
         let real = number.doubleValue
         if real.magnitude < 9.2e18 { return .integer(whole) }
         return real.magnitude <= 0x1p63 && (whole > 0) == (real > 0) ? .integer(whole) : .double(real)
-    }
-
-    static func typeName(_ type: AttributeType) -> String {
-        switch type {
-        case .integer16, .integer32, .integer64, .boolean, .double, .float: "NSNumber"
-        case .decimal: "NSDecimalNumber"
-        case .string: "NSString"
-        case .date: "NSDate"
-        case .binaryData: "NSData"
-        case .uuid: "NSUUID"
-        case .uri: "NSURL"
-        case .objectID: "NSManagedObjectID"
-        case .transformable, .undefined, .composite: "NSObject"
-        }
     }
 }
 

@@ -1,16 +1,17 @@
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// How a property is read without looking at its description.
 enum AccessKind: UInt8 {
     /// By its description: what the others are not.
     case described
-    case integer16
-    case integer32
-    case integer64
+    case shortInteger
+    case mediumInteger
+    case longInteger
     case boolean
-    case float
-    case double
+    case single
+    case real
     case date
     case string
     case toOne
@@ -21,31 +22,37 @@ enum AccessKind: UInt8 {
             return
         }
         self =
-            switch slot.type {
-            case .integer16: .integer16
-            case .integer32: .integer32
-            case .integer64: .integer64
+            switch slot.kind {
+            case .integer: Self.integer(within: slot.type.traits.range)
             case .boolean: .boolean
-            case .float: .float
-            case .double: .double
+            case .single: .single
+            case .real: .real
             case .date: .date
-            case .string: .string
-            default: .described
+            case .text: .string
+            case .decimal, .link, .identifier, .bytes, .object, .reference, .composite: .described
             }
+    }
+
+    private static func integer(within range: ClosedRange<Int64>?) -> Self {
+        switch range?.upperBound {
+        case Int64(Int16.max): .shortInteger
+        case Int64(Int32.max): .mediumInteger
+        default: .longInteger
+        }
     }
 }
 
 extension AccessKind {
-    /// The attribute type of a kind whose values are Swift's own or numbers; integers of each width are set alike.
+    /// The values of a kind whose values are Swift's own or numbers; integers of each width are set alike.
     @inline(__always)
-    var plainType: AttributeType? {
+    var plainKind: ValueKind? {
         switch self {
-        case .integer16, .integer32, .integer64: .integer64
+        case .shortInteger, .mediumInteger, .longInteger: .integer
         case .boolean: .boolean
-        case .float: .float
-        case .double: .double
+        case .single: .single
+        case .real: .real
         case .date: .date
-        case .string: .string
+        case .string: .text
         case .described, .toOne: nil
         }
     }
@@ -53,8 +60,8 @@ extension AccessKind {
     /// Whether an attribute of the kind can hold the number: validation refuses others.
     func holds(_ number: Int64) -> Bool {
         switch self {
-        case .integer16: Int16(exactly: number) != nil
-        case .integer32: Int32(exactly: number) != nil
+        case .shortInteger: Int16(exactly: number) != nil
+        case .mediumInteger: Int32(exactly: number) != nil
         default: true
         }
     }
@@ -69,7 +76,7 @@ extension NSManagedObject {
     /// Whether the property is a number or a boolean, which Swift may have as a scalar.
     final func isNumber(_ slot: Int) -> Bool {
         switch home.kinds[slot] {
-        case .integer16, .integer32, .integer64, .boolean, .float, .double: true
+        case .shortInteger, .mediumInteger, .longInteger, .boolean, .single, .real: true
         case .described, .date, .string, .toOne: false
         }
     }
@@ -78,10 +85,10 @@ extension NSManagedObject {
     final func anyValue(_ slot: Int) -> Any? {
         switch home.kinds[slot] {
         case .string: return readString(slot)
-        case .integer16, .integer32, .integer64: return readInteger(slot).map(SharedNumbers.integer)
+        case .shortInteger, .mediumInteger, .longInteger: return readInteger(slot).map(SharedNumbers.integer)
         case .boolean: return readInteger(slot).map { SharedNumbers.boolean($0 != 0) }
-        case .float: return readDouble(slot).map { SharedNumbers.float(Float($0)) }
-        case .double: return readDouble(slot).map { NSNumber(value: $0) }
+        case .single: return readDouble(slot).map { SharedNumbers.float(Float($0)) }
+        case .real: return readDouble(slot).map { NSNumber(value: $0) }
         case .date: return readDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
         case .toOne:
             noteRead(slot)

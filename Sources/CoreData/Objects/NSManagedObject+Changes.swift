@@ -15,7 +15,8 @@ extension NSManagedObject {
         for slot in setSlots {
             let info = runtime.slots[slot]
             guard !info.property.isTransient, isChanged(slot) else { continue }
-            result[info.name] = currentAny(slot) ?? NSNull()
+            let name = runtime.slots[info.modelSlot].name
+            if info.modelSlot == slot || result[name] == nil { result[name] = currentAny(info.modelSlot) ?? NSNull() }
         }
         return result
     }
@@ -41,10 +42,26 @@ extension NSManagedObject {
         var result: [String: Any] = [:]
         guard let values else { return result }
         for slot in values.event {
+            let model = runtime.slots[slot].modelSlot
+            let name = runtime.slots[model].name
+            if model != slot {
+                if result[name] == nil { result[name] = compositeBeforeEvent(model, values) ?? NSNull() }
+                continue
+            }
             let noted = values.eventOld.first { $0.slot == slot }
-            result[runtime.slots[slot].name] = anyBeforeEvent(slot, noted?.content ?? .unread) ?? NSNull()
+            result[name] = anyBeforeEvent(slot, noted?.content ?? .unread) ?? NSNull()
         }
         return result
+    }
+
+    private final func compositeBeforeEvent(_ slot: Int, _ values: ObjectValues) -> [String: Any]? {
+        CompositeValues.dictionary(of: slot, in: runtime) { element in
+            guard values.event.contains(element) else { return attributeValue(element) }
+            if case .attribute(let value)? = values.eventOld.first(where: { $0.slot == element })?.content {
+                return value
+            }
+            return isStored ? committedAttributeWithoutCaching(element) : committedAttribute(element)
+        }
     }
 
     private final func anyBeforeEvent(_ slot: Int, _ content: ValueBeforeEvent.Content) -> Any? {
@@ -71,7 +88,7 @@ extension NSManagedObject {
         var result: [String: Any] = [:]
         guard isStored else { return result }
         fireIfNeeded(key: nil)
-        for (index, info) in runtime.slots.enumerated() where !info.property.isTransient {
+        for (index, info) in runtime.slots.enumerated() where info.property.isStored && info.property.composite == nil {
             guard keys?.contains(info.name) ?? true, info.attribute != nil || info.relationship != nil else {
                 continue
             }
@@ -92,6 +109,7 @@ extension NSManagedObject {
     final func isChanged(_ slot: Int) -> Bool {
         let info = runtime.slots[slot]
         guard isStored else { return true }
+        if info.kind == .composite { return info.leaves.contains(where: isChanged) }
         if info.attribute != nil {
             guard let live = values?[slot] else { return false }
             guard let row else { return true }
@@ -121,8 +139,9 @@ extension NSManagedObject {
     final func committedAttributeWithoutCaching(_ slot: Int) -> Value {
         let info = runtime.slots[slot]
         guard let row else { return .null }
+        if info.kind == .composite { return compositeValue(slot) { committedAttributeWithoutCaching($0) } }
         guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
-        let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+        let value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
         if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
         if info.type == .transformable, case .data(let data) = value {
             return Transformation.value(from: data, attribute: info)

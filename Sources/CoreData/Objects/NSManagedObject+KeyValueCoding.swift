@@ -196,6 +196,7 @@ extension NSManagedObject: PredicateObject {
         noteRead(slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
+        if info.kind == .composite { noteReadOfElements(slot) }
         if info.attribute != nil {
             let value = attributeValue(slot)
             if case .opaque(let box) = value { return OperandBridging.operand(from: box.object) }

@@ -60,6 +60,7 @@ extension NSManagedObject {
     /// Tells both sides of what went and came, and marks the object as changed.
     final func endManualChange(_ key: String, _ addition: ManualAddition) {
         guard let slot = runtime.slot(forKey: key) else { return }
+        if runtime.slots[slot].kind == .composite { return runtime.slots[slot].leaves.forEach { markChanged($0) } }
         markChanged(slot)
         let inverse = Int(home.facts[slot].inverse)
         guard home.facts[slot].relation >= 0 else { return }
@@ -98,6 +99,10 @@ extension NSManagedObject {
         checkQueue(key)
         fireIfNeeded(key: key)
         guard let slot = runtime.slot(forKey: key) else { return nil }
+        if runtime.slots[slot].kind == .composite {
+            for leaf in runtime.slots[slot].leaves { noteOldValue(leaf) }
+            return nil
+        }
         noteOldValue(slot)
         return home.facts[slot].relation >= 0 ? slot : nil
     }

@@ -7,9 +7,10 @@ extension NSManagedObject {
     final func operand(_ slot: Int) -> Operand {
         switch home.kinds[slot] {
         case .string: return .value(readString(slot).map { .string($0) } ?? .null)
-        case .integer16, .integer32, .integer64: return .value(readInteger(slot).map { .integer($0) } ?? .null)
+        case .shortInteger, .mediumInteger, .longInteger:
+            return .value(readInteger(slot).map { .integer($0) } ?? .null)
         case .boolean: return .value(readInteger(slot).map { .integer($0 == 0 ? 0 : 1) } ?? .null)
-        case .float, .double: return .value(readDouble(slot).map { .double($0) } ?? .null)
+        case .single, .real: return .value(readDouble(slot).map { .double($0) } ?? .null)
         case .date: return .value(readDouble(slot).map { .date($0) } ?? .null)
         case .toOne:
             noteRead(slot)

@@ -40,7 +40,9 @@ struct EntityValidation {
             } else if slot.attribute != nil, !slot.property.isOptional, !isDerived {
                 mandatory.append(index)
             }
-            guard let description = properties[slot.name], !description.validationPredicates.isEmpty else { continue }
+            guard let description = Self.description(slot, properties), !description.validationPredicates.isEmpty else {
+                continue
+            }
             let warnings = description.validationWarnings.map { String(describing: $0) }
             rules.append(
                 Rule(
@@ -54,6 +56,19 @@ struct EntityValidation {
         self.counted = counted
         self.denying = denying
         isEmpty = mandatory.isEmpty && rules.isEmpty && counted.isEmpty && denying.isEmpty
+    }
+
+    /// Of an element, the description that its composite has of it.
+    private static func description(
+        _ slot: EntityRuntime.Slot, _ properties: [String: NSPropertyDescription]
+    ) -> NSPropertyDescription? {
+        guard slot.property.composite != nil else { return properties[slot.name] }
+        let keys = slot.name.split(separator: ".").map(String.init)
+        var current = properties[keys[0]]
+        for key in keys.dropFirst() {
+            current = (current as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
+        }
+        return current
     }
 }
 
@@ -95,10 +110,15 @@ extension NSManagedObject {
         fireIfNeeded(key: nil)
         // One whose row is gone is not saved.
         if flags.contains(.inaccessible) { return }
-        for slot in runtime.validation.mandatory where isNil(slot) {
+        for slot in runtime.validation.mandatory where isNil(slot) && isAskedFor(slot) {
             errors.append(
                 ValidationErrors.missing(runtime.slots[slot].name, of: self))
         }
+    }
+
+    /// An element must have a value only where its composite has one.
+    private final func isAskedFor(_ slot: Int) -> Bool {
+        runtime.slots[slot].property.composite.map { !isNil($0) } ?? true
     }
 
     private final func isNil(_ slot: Int) -> Bool {
@@ -136,7 +156,7 @@ extension NSManagedObject {
     /// Whether the number is too large, or too small, for its integer attribute; `nil` where it fits.
     private final func isTooWide(_ value: Value, _ slot: Int) -> Bool? {
         let kind = home.kinds[slot]
-        guard kind.plainType == .integer64 else { return nil }
+        guard kind.plainKind == .integer else { return nil }
         switch value {
         case .integer(let number): return kind.holds(number) ? nil : number > 0
         // What is no number is neither; it is told as that.
@@ -284,14 +304,16 @@ extension NSManagedObject {
                 checkCount(of: members, info, &errors)
             }
         } else if present == nil {
-            if runtime.validation.mandatory.contains(slot) { errors.append(ValidationErrors.missing(key, of: self)) }
+            if runtime.validation.mandatory.contains(slot), isAskedFor(slot) {
+                errors.append(ValidationErrors.missing(key, of: self))
+            }
         } else if info.attribute != nil {
             // No rule has anything to say of what is no number.
             if info.column >= 0, let present, Self.isNotANumber(present) {
                 throw ValidationErrors.notANumber(key, of: self)
             }
             if let number = present as? NSNumber,
-                let isTooLarge = ManagedObjectValues.plain(number, info.type).flatMap({ isTooWide($0, slot) })
+                let isTooLarge = ManagedObjectValues.plain(number, info.kind).flatMap({ isTooWide($0, slot) })
             {
                 errors.append(
                     ValidationErrors.outOfRange(key, of: self, value: present, isTooLarge: isTooLarge))

@@ -16,8 +16,8 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         if let row {
             // What no row holds, a transient attribute's value, is its default until it is set.
-            guard info.column >= 0 else { return info.attribute?.defaultValue ?? .null }
-            let value = ManagedObjectValues.decode(row, column: info.column, type: info.type)
+            guard info.column >= 0 else { return valueWithoutColumn(info, slot) }
+            let value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
             if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
             // A transformed value is made once, so that it is the same object each time.
             if info.type == .transformable, case .data(let data) = value {
@@ -28,7 +28,11 @@ extension NSManagedObject {
             return value
         }
         if !flags.isDisjoint(with: [.inaccessible, .fault]) { return .null }
-        return info.attribute?.defaultValue ?? .null
+        return valueWithoutColumn(info, slot)
+    }
+
+    private final func valueWithoutColumn(_ info: EntityRuntime.Slot, _ slot: Int) -> Value {
+        info.kind == .composite ? compositeValue(slot) : info.attribute?.defaultValue ?? .null
     }
 
     /// A value whose file could not be read with its row: read now, if the file is back, else nil.
@@ -95,14 +99,15 @@ extension NSManagedObject {
     }
 
     /// As ``noteWidth(of:_:)``, also of a number that no 64 bits hold, as only key-value coding can give one.
-    private final func noteAnyWidth(of value: Value, _ slot: Int) -> Value {
-        if case .double = value, home.kinds[slot].plainType == .integer64 { flags.insert(.wideInteger) }
+    final func noteAnyWidth(of value: Value, _ slot: Int) -> Value {
+        if case .double = value, home.kinds[slot].plainKind == .integer { flags.insert(.wideInteger) }
         noteWidth(of: value, slot)
         return value
     }
 
     /// Puts a value into the object, and notes nothing of it but its width.
     final func setPrimitiveAttribute(_ value: Any?, _ slot: Int) {
+        if runtime.slots[slot].kind == .composite { return setPrimitiveComposite(value, slot) }
         let value = ManagedObjectValues.value(from: value, slot: runtime.slots[slot], entity: runtime)
         liveValues()[slot] = noteAnyWidth(of: value, slot)
     }
@@ -176,7 +181,9 @@ extension NSManagedObject {
 
     /// The attributes' values, in the order of their names, for messages.
     final var attributeDescriptions: String {
-        let texts = runtime.slots.indices.filter { runtime.slots[$0].attribute != nil }.map { index in
+        let texts = runtime.slots.indices.filter {
+            runtime.slots[$0].attribute != nil && runtime.slots[$0].property.composite == nil
+        }.map { index in
             let slot = runtime.slots[index]
             let now = attributeValue(index)
             // Foundation's own description of such a date stops the program.
@@ -191,6 +198,7 @@ extension NSManagedObject {
         noteRead(slot)
         fireIfNeeded(slot: slot)
         let info = runtime.slots[slot]
+        if info.kind == .composite { noteReadOfElements(slot) }
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
         guard let relationship = info.relationship else { return fetchedPropertyValue(info) }
         if !relationship.isToMany { return toOne(slot) }
@@ -200,11 +208,13 @@ extension NSManagedObject {
 
     final func setAnyValue(_ value: Any?, _ slot: Int) {
         // Most values are seen to fit without looking at the property's description.
-        if let value, let type = home.kinds[slot].plainType, let plain = ManagedObjectValues.plain(value, type) {
+        if let value, let kind = home.kinds[slot].plainKind, let plain = ManagedObjectValues.plain(value, kind) {
             return setAttribute(noteAnyWidth(of: plain, slot), slot)
         }
         let info = runtime.slots[slot]
-        if info.attribute != nil {
+        if info.kind == .composite {
+            setComposite(value, slot)
+        } else if info.attribute != nil {
             let value = ManagedObjectValues.value(from: value, slot: info, entity: runtime)
             setAttribute(noteAnyWidth(of: value, slot), slot)
         } else if let relationship = info.relationship {

@@ -53,6 +53,8 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         contents = try runtime.slots.indices.map { slot in
             let info = runtime.slots[slot]
             object.noteRead(slot)
+            // A composite is made of its elements when it is asked for.
+            if info.kind == .composite { return .absent }
             if info.attribute != nil { return .attribute(try object.sendableValue(slot)) }
             guard info.relationship != nil else { return .absent }
             if !info.isToMany { return .toOne(object.toOne(slot)?.objectID) }
@@ -113,6 +115,7 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
 
     private func any(_ slot: Int) -> Any? {
         let info = runtime.slots[slot]
+        if info.kind == .composite { return composite(slot) }
         switch contents[slot] {
         case .attribute(.data(let data)) where info.type == .transformable:
             return ManagedObjectValues.any(Transformation.value(from: data, attribute: info), slot: info)
@@ -121,6 +124,14 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         case .toMany(let ids): return ids
         case .absent: return nil
         }
+    }
+
+    private func composite(_ slot: Int) -> [String: Any]? {
+        var result: [String: Any] = [:]
+        for element in runtime.slots[slot].elements {
+            result[runtime.slots[element].property.elementName] = any(element)
+        }
+        return result.isEmpty ? nil : result
     }
 
     private func members(_ slot: Int) -> [NSManagedObjectID] {

@@ -85,7 +85,7 @@ final class AttachedStore: @unchecked Sendable {
         var result: [String: Any] = [:]
         for slot in model.entities[row.entity].slots where slot.column >= 0 {
             if slot.attribute != nil {
-                let value = ManagedObjectValues.decode(row, column: slot.column, type: slot.type)
+                let value = ManagedObjectValues.decode(row, column: slot.column, kind: slot.kind)
                 result[slot.name] = ManagedObjectValues.any(value, slot: slot) ?? NSNull()
             } else if !row.isNull(slot.column), let relationship = slot.relationship {
                 result[slot.name] = NSManagedObjectID(
@@ -95,7 +95,7 @@ final class AttachedStore: @unchecked Sendable {
                 result[slot.name] = NSNull()
             }
         }
-        return result
+        return CompositeValues.nested(result, in: model.entities[row.entity])
     }
 
     /// What the store did of itself shows in the context; metadata that were set `metadataEdits` times, if that is not nil, are

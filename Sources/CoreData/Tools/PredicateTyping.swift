@@ -92,7 +92,7 @@ package struct PredicateTyping {
                     return constant
                 }
                 return OperandBridging.constant(typed)
-            case .null, .date, .data, .uuid, .uri, .opaque: return constant
+            case .null, .date, .data, .uuid(_), .uri(_), .opaque: return constant
             }
         case .collection(let members, let isOrdered):
             return .collection(try members.map { try self.constant($0, subject) }, isOrdered: isOrdered)
@@ -140,6 +140,12 @@ package struct PredicateTyping {
         var subject = subject
         var keys = keys
         for (index, key) in keys.enumerated() {
+            if case .attribute(let composite as NSCompositeAttributeDescription)? = subject {
+                guard let element = Self.property(key, among: composite.elements) else { return (keys, nil) }
+                keys[index] = element.name
+                subject = .attribute(element)
+                continue
+            }
             guard case .object(let entity)? = subject else { return (keys, nil) }
             switch key {
             case "self", "objectID", "@min", "@max", "@unionOfObjects", "@distinctUnionOfObjects": continue
@@ -159,9 +165,14 @@ package struct PredicateTyping {
     }
 
     private static func property(_ key: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
-        let properties = entity.propertiesByName
-        if let property = properties[key] { return property }
-        let alike = properties.values.filter { $0.name.lowercased() == key.lowercased() }
+        entity.propertiesByName[key] ?? property(key, among: Array(entity.propertiesByName.values))
+    }
+
+    private static func property<Property: NSPropertyDescription>(
+        _ key: String, among properties: [Property]
+    ) -> Property? {
+        if let property = properties.first(where: { $0.name == key }) { return property }
+        let alike = properties.filter { $0.name.lowercased() == key.lowercased() }
         return alike.count == 1 ? alike[0] : nil
     }
 }

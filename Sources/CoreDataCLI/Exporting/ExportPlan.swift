@@ -27,7 +27,7 @@ struct ExportPlan {
     private let options: Options
 
     private static let textless: [NSAttributeType] = [
-        .compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType,
+        .undefinedAttributeType, .objectIDAttributeType,
     ]
 
     init(entity: NSEntityDescription, options: Options) throws {
@@ -40,7 +40,9 @@ struct ExportPlan {
             if Self.textless.contains(attribute.attributeType), !attribute.isTransient {
                 omissions.append("\(name).\(attribute.name): values of its type have no text form")
             } else if Self.isWritten(attribute) {
-                columns.append(try .path(attribute.name, of: entity))
+                columns += try Self.paths(of: attribute, isNested: options.format.hasTypes).map {
+                    try .path($0, of: entity)
+                }
             }
         }
         addNothing()
@@ -61,15 +63,24 @@ struct ExportPlan {
             && !textless.contains(attribute.attributeType)
     }
 
+    /// An attribute's name; where there are no objects inside objects, the paths of a composite attribute's elements.
+    private static func paths(of attribute: NSAttributeDescription, isNested: Bool) -> [String] {
+        guard !isNested, let composite = attribute as? NSCompositeAttributeDescription else { return [attribute.name] }
+        return composite.elements.sorted { $0.name < $1.name }.flatMap { paths(of: $0, isNested: false) }
+            .map { "\(composite.name).\($0)" }
+    }
+
     /// XML has no attribute for no value, which a new object might have a default in place of.
     private mutating func addNothing() {
         guard options.format == .xml, options.hasIDs else { return }
-        let attributes = entity.attributesByName.values.filter { Self.isWritten($0) && $0.defaultValue != nil }
-        let names = attributes.map(\.name).sorted()
+        let attributes = entity.attributesByName.values.filter {
+            Self.isWritten($0) && ($0.defaultValue != nil || $0 is NSCompositeAttributeDescription)
+        }
+        let names = attributes.flatMap { Self.paths(of: $0, isNested: false) }.sorted()
         guard !names.isEmpty else { return }
         columns.append(
             ExportColumn(Record.nothingField) { object in
-                let missing = names.filter { object.value(forKey: $0) == nil }
+                let missing = names.filter { object.value(forKeyPath: $0) == nil }
                 return missing.isEmpty ? .null : .text(missing.joined(separator: " "))
             })
     }
@@ -92,7 +103,8 @@ struct ExportPlan {
         }
         var unique = options.unique.of(destination)
         if unique.isEmpty, relationship.isOwning {
-            unique = destination.attributesByName.values.filter(Self.isWritten).map(\.name).sorted()
+            unique = destination.attributesByName.values.filter(Self.isWritten)
+                .flatMap { Self.paths(of: $0, isNested: options.format.hasTypes) }.sorted()
         }
         guard !unique.isEmpty else {
             let hint = UniqueAttributes.example(of: destination).map { "; name what does with --unique \($0)" } ?? ""

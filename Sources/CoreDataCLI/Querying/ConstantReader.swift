@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
@@ -27,26 +29,23 @@ struct ConstantReader {
 
     private func value(_ constant: Any, of attribute: NSAttributeDescription) throws -> Any? {
         let reader = AttributeText(attribute: attribute)
-        switch attribute.attributeType {
-        case .dateAttributeType, .UUIDAttributeType:
+        switch attribute.kind {
+        case .date, .identifier:
             guard let text = constant as? String else { throw wrong(constant, attribute, reader) }
             return try read(text, attribute, reader)
-        case .binaryDataAttributeType:
+        case .bytes:
             guard let text = constant as? String else { throw wrong(constant, attribute, reader) }
             if let bytes = Self.hexadecimal(text) { return bytes }
             return try read(text, attribute, reader)
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .decimalAttributeType, .booleanAttributeType:
+        case .integer, .real, .single, .decimal, .boolean:
             // Numbers are compared as they are; one too large for the attribute is not an error here.
             guard let text = constant as? String else { return nil }
-            if attribute.attributeType == .booleanAttributeType { return try read(text, attribute, reader) }
+            if attribute.kind == .boolean { return try read(text, attribute, reader) }
             guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
                 text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil
             else { throw wrong(constant, attribute, reader) }
             return NSDecimalNumber(decimal: number)
-        case .stringAttributeType, .URIAttributeType, .undefinedAttributeType, .transformableAttributeType,
-            .objectIDAttributeType, .compositeAttributeType:
-            return nil
+        case .text, .link, .object, .reference, .composite: return nil
         }
     }
 

@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
@@ -35,7 +37,7 @@ extension PropertyPath {
 
     private func lastCell(of object: NSManagedObject, _ showsMembers: Bool) -> CellValue {
         guard let property else { return Self.reference(to: object) }
-        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKey: attribute.name)) }
+        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKeyPath: key)) }
         if let relationship {
             if !relationship.isToMany {
                 return (object.value(forKey: relationship.name) as? NSManagedObject).map(Self.reference) ?? .null
@@ -63,7 +65,7 @@ extension PathAggregate {
         case .avg:
             guard !values.isEmpty else { return .null }
             let average = sum(values) / Decimal(values.count)
-            return attribute.attributeType == .decimalAttributeType
+            return attribute.kind == .decimal
                 ? .decimal(average) : .real(NSDecimalNumber(decimal: average).doubleValue)
         case .min, .max:
             let best = values.min { a, b in kind == .min ? Self.precedes(a, b) : Self.precedes(b, a) }
@@ -76,8 +78,8 @@ extension PathAggregate {
     }
 
     private static func number(_ value: Decimal, of attribute: NSAttributeDescription) -> CellValue {
-        switch attribute.attributeType {
-        case .doubleAttributeType, .floatAttributeType: .real(NSDecimalNumber(decimal: value).doubleValue)
+        switch attribute.kind {
+        case .real, .single: .real(NSDecimalNumber(decimal: value).doubleValue)
         default: .decimal(value)
         }
     }

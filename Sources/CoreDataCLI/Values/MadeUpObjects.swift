@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// Objects with made-up values, the same at every run.
@@ -38,19 +40,28 @@ struct MadeUpObjects {
         }
     }
 
+    private func elements(of attribute: NSAttributeDescription, _ index: Int) -> [String: Any]? {
+        guard let composite = attribute as? NSCompositeAttributeDescription else { return nil }
+        var values: [String: Any] = [:]
+        for element in composite.elements { values[element.name] = value(of: element, index) }
+        return values
+    }
+
     /// Differs from object to object, for the sake of constraints.
     private func value(of attribute: NSAttributeDescription, _ index: Int) -> Any? {
-        switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: index + 1
-        case .doubleAttributeType, .floatAttributeType: Double(index) + 0.5
-        case .decimalAttributeType: NSDecimalNumber(value: index)
-        case .stringAttributeType: "\(attribute.name) \(index)"
-        case .booleanAttributeType: index.isMultiple(of: 2)
-        case .dateAttributeType: Date(timeIntervalSinceReferenceDate: Double(index) * 86_400)
-        case .binaryDataAttributeType, .transformableAttributeType: Data([UInt8(index % 256), 1, 2])
-        case .UUIDAttributeType: UUID(uuidString: String(format: "00000000-0000-4000-8000-%012d", index))
-        case .URIAttributeType: URL(string: "https://example.org/\(index)")
-        default: nil
+        switch attribute.kind {
+        case .integer: index + 1
+        case .real, .single: Double(index) + 0.5
+        case .decimal: NSDecimalNumber(value: index)
+        case .text: "\(attribute.name) \(index)"
+        case .boolean: index.isMultiple(of: 2)
+        case .date: Date(timeIntervalSinceReferenceDate: Double(index) * 86_400)
+        case .bytes: Data([UInt8(index % 256), 1, 2])
+        case .identifier: UUID(uuidString: String(format: "00000000-0000-4000-8000-%012d", index))
+        case .link: URL(string: "https://example.org/\(index)")
+        case .object where attribute.attributeType == .transformableAttributeType: Data([UInt8(index % 256), 1, 2])
+        case .composite: elements(of: attribute, index)
+        case .object, .reference: nil
         }
     }
 }

@@ -86,8 +86,33 @@ package final class CompiledEntity: Sendable {
     package func property(named name: String) -> CompiledProperty? {
         slotByName[name].map { properties[$0] }
     }
+
+    /// The names of the properties that the model gives the entity: those of elements are in their composites.
+    package var namesInModel: [String] { properties.lazy.filter { $0.composite == nil }.map(\.name) }
+
+    /// The first property that a path leads to, with what is left of the path: an element where it leads into a composite.
+    ///
+    ///     property(at: ["address", "city", "length"])     // address.city, ["length"]
+    package func property(at path: ArraySlice<String>) -> (property: CompiledProperty, rest: ArraySlice<String>)? {
+        guard let first = path.first, var property = property(named: first) else { return nil }
+        var rest = path.dropFirst()
+        while property.isComposite, let next = rest.first,
+            let element = self.property(named: property.name + "." + next)
+        {
+            property = element
+            rest = rest.dropFirst()
+        }
+        return (property, rest)
+    }
 }
 
+/// A property by slot.
+///
+/// A composite attribute is in no column; each of its elements has a slot of its own, whose name is the path that leads to it,
+/// and stores, predicates, histories and migrations know nothing but those:
+///
+///     address         // composite, with no column
+///     address.city    // an attribute like any other, an element of it
 package struct CompiledProperty: Sendable {
     package enum Kind: Sendable {
         case attribute(CompiledAttribute)
@@ -96,6 +121,7 @@ package struct CompiledProperty: Sendable {
         case fetched
     }
 
+    /// Of an element the path that leads to it: `address.city`.
     package var name: String
     package var slot: Int
     /// The ordinal of the entity that declares it; inherited properties keep their ancestor's.
@@ -103,9 +129,12 @@ package struct CompiledProperty: Sendable {
     package var isOptional: Bool
     package var isTransient: Bool
     package var kind: Kind
+    /// The slot of the composite attribute that this is an element of.
+    package var composite: Int?
 
     package init(
-        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, kind: Kind
+        name: String, slot: Int, declaringEntity: Int, isOptional: Bool, isTransient: Bool, kind: Kind,
+        composite: Int? = nil
     ) {
         self.name = name
         self.slot = slot
@@ -113,7 +142,23 @@ package struct CompiledProperty: Sendable {
         self.isOptional = isOptional
         self.isTransient = isTransient
         self.kind = kind
+        self.composite = composite
     }
+
+    /// Whether it is several values under one name.
+    package var isComposite: Bool { attribute?.type == .composite }
+
+    /// The name of an element in its composite; else the name.
+    package var elementName: String {
+        guard composite != nil, let point = name.lastIndex(of: ".") else { return name }
+        return String(name[name.index(after: point)...])
+    }
+
+    /// Whether stores have values of it, or of its elements.
+    package var isStored: Bool { !isTransient || attribute?.hasStoredElements == true }
+
+    /// What the names of columns are made of: `ADDRESS_CITY` for an element.
+    package var columnStem: String { name.uppercased().replacing(".", with: "_") }
 
     package var attribute: CompiledAttribute? {
         if case .attribute(let attribute) = kind { return attribute }
@@ -123,36 +168,6 @@ package struct CompiledProperty: Sendable {
     package var relationship: CompiledRelationship? {
         if case .relationship(let relationship) = kind { return relationship }
         return nil
-    }
-}
-
-/// An attribute's type, by the codes of Apple's model files.
-package enum AttributeType: Int32, Sendable, CaseIterable {
-    case undefined = 0
-    case integer16 = 100
-    case integer32 = 200
-    case integer64 = 300
-    case decimal = 400
-    case double = 500
-    case float = 600
-    case string = 700
-    case boolean = 800
-    case date = 900
-    case binaryData = 1000
-    case uuid = 1100
-    case uri = 1200
-    case transformable = 1800
-    case objectID = 2000
-    case composite = 2100
-
-    /// How a value of this type is kept in a row.
-    package var columnKind: ColumnKind {
-        switch self {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: .integer
-        case .double, .float, .date: .real
-        case .decimal, .string, .uri: .text
-        case .undefined, .binaryData, .uuid, .transformable, .composite: .blob
-        }
     }
 }
 
@@ -167,14 +182,14 @@ package struct CompiledAttribute: Sendable {
     /// The text of a derived attribute's expression, in the predicate language: `pages.@count`.
     package var derivationExpression: String?
     package var derivationFilter: String?
-    /// A composite attribute's elements, in order; their slots are their positions here.
-    package var elements: [CompiledProperty]
+    /// The slots of a composite attribute's elements, in the order of their names.
+    package var elements: [Int]
 
     package init(
         type: AttributeType, defaultValue: Value = .null, valueTransformerName: String? = nil,
         valueClassName: String? = nil, allowsExternalBinaryDataStorage: Bool = false,
         preservesValueInHistoryOnDeletion: Bool = false, derivationExpression: String? = nil,
-        derivationFilter: String? = nil, elements: [CompiledProperty] = []
+        derivationFilter: String? = nil, elements: [Int] = []
     ) {
         self.type = type
         self.defaultValue = defaultValue
@@ -186,6 +201,9 @@ package struct CompiledAttribute: Sendable {
         self.derivationFilter = derivationFilter
         self.elements = elements
     }
+
+    /// Of a composite attribute, whether stores have its elements; it is in no column itself.
+    package var hasStoredElements = false
 
     package var isDerived: Bool { derivationExpression != nil }
 }

@@ -24,7 +24,10 @@ extension Compilation {
             }
             propertyHashes[index] = ownHashes
             let hash = hasher.entity(
-                entity, properties: zip(slots[index], ownHashes).lazy.map { ($0.element, $1) },
+                entity,
+                // The hash of a composite attribute has those of its elements in it.
+                properties: zip(slots[index], ownHashes).lazy.filter { $0.0.composite == nil }
+                    .map { ($0.element, $1) },
                 superentityHash: parent.map { hashes[$0] })
             hashes.append(hash)
             result.append(
@@ -55,7 +58,7 @@ extension Compilation {
         CompiledProperty(
             name: slot.element.name, slot: number, declaringEntity: ordinals[slot.declarer],
             isOptional: slot.element.isOptional, isTransient: isTransient(slot.element, number, slot.declarer),
-            kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)))
+            kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)), composite: slot.composite)
     }
 
     /// Whether stores have nothing of the property: by the model's will, or since it is a relationship that leads
@@ -65,14 +68,15 @@ extension Compilation {
         switch property.kind {
         case .fetched: return true
         case .relationship: return ends[End(entity: declarer, slot: slot)] == nil
-        case .attribute(let attribute): return attribute.type == .objectID
+        // What stores have of a composite are its elements.
+        case .attribute(let attribute): return attribute.type == .objectID || attribute.type == .composite
         }
     }
 
     private func kind(of property: PropertyElement, _ end: End) -> CompiledProperty.Kind {
         switch property.kind {
         case .fetched: return .fetched
-        case .attribute(let attribute): return .attribute(compiled(attribute))
+        case .attribute(let attribute): return .attribute(compiled(attribute, end))
         case .relationship(let relationship):
             guard let ends = ends[end] else { return .fetched }
             return .relationship(
@@ -83,7 +87,7 @@ extension Compilation {
         }
     }
 
-    private func compiled(_ attribute: AttributeElement) -> CompiledAttribute {
+    private func compiled(_ attribute: AttributeElement, _ end: End) -> CompiledAttribute {
         var result = CompiledAttribute(
             type: attribute.type, defaultValue: (try? DefaultValue.of(attribute).get()) ?? .null,
             valueTransformerName: attribute.valueTransformerName, valueClassName: attribute.customClassName,
@@ -92,13 +96,9 @@ extension Compilation {
             derivationExpression: attribute.derivationExpression.map(DerivationText.written),
             derivationFilter: attribute.derivationFilter)
         if attribute.type == .composite {
-            let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
-            result.elements = elements.enumerated().compactMap { position, element in
-                guard case .attribute(let nested) = element.kind else { return nil }
-                return CompiledProperty(
-                    name: element.name, slot: position, declaringEntity: -1, isOptional: element.isOptional,
-                    isTransient: false, kind: .attribute(compiled(nested)))
-            }
+            let slots = slots[end.entity]
+            result.elements = slots.indices.filter { slots[$0].composite == end.slot }
+            result.hasStoredElements = !slots[end.slot].element.isTransient
         }
         return result
     }
@@ -119,7 +119,6 @@ extension Compilation {
                 elements: fetchIndex.elements.map { element in
                     let slot = element.propertyName.flatMap { slotByName[index][$0] }
                     return CompiledFetchIndex.Element(
-                        // An element of a composite has no slot of its own: its path stands as the expression.
                         slot: slot, expression: slot == nil ? element.propertyName ?? element.expression : nil,
                         isAscending: element.isAscending, isRTree: element.isRTree)
                 },
@@ -140,8 +139,7 @@ extension Compilation {
             switch property.kind {
             case .fetched: break
             case .attribute(let attribute):
-                if attribute.type == .composite { continue }
-                columns.append(.init(role: .attribute(slot: property.slot), kind: attribute.type.columnKind))
+                columns.append(.init(role: .attribute(slot: property.slot), kind: attribute.type.kind.columnKind))
             case .relationship(let relationship):
                 if relationship.isToMany { continue }
                 columns.append(.init(role: .destinationKey(slot: property.slot), kind: .integer))

@@ -4,7 +4,8 @@ extension Compilation {
     /// Checks types, defaults and derivations of every attribute where it is declared.
     mutating func checkAttributes() {
         for index in order {
-            for slot in slots[index] where slot.declarer == index && Self.mayBeWrong(slot.element) {
+            for slot in slots[index]
+            where slot.declarer == index && slot.composite == nil && Self.mayBeWrong(slot.element) {
                 guard case .attribute(let attribute) = slot.element.kind else { continue }
                 let place = location(slot.element, in: index)
                 let name = "attribute '\(path(slot.element, in: index))'"

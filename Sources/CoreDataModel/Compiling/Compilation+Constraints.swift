@@ -125,8 +125,7 @@ extension Compilation {
             return attribute.type == .composite
                 ? WhyNotStored(text: "'\(path)' is a composite; name one of its elements") : nil
         }
-        let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
-        guard attribute.type == .composite, let element = elements.first(where: { $0.name == first }),
+        guard attribute.type == .composite, let element = elements(of: attribute).first(where: { $0.name == first }),
             case .attribute(let nested) = element.kind
         else { return WhyNotStored(text: "'\(path)' has no element '\(first)'") }
         return whyNotElement(Array(parts.dropFirst()), of: nested, path: "\(path).\(first)")

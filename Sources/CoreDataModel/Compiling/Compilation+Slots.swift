@@ -22,10 +22,37 @@ extension Compilation {
                 }
                 names[own[position].name] = all.count
                 all.append(Slot(element: own[position], declarer: index))
+                addElements(of: all.count - 1, to: &all, &names, within: [])
             }
             slots[index] = all
             slotByName[index] = names
         }
+    }
+
+    /// Gives each element of a composite attribute a slot, by name, those of composites inside it behind theirs.
+    private func addElements(
+        of composite: Int, to all: inout [Slot], _ names: inout [String: Int], within circle: Set<String>
+    ) {
+        let owner = all[composite]
+        guard case .attribute(let attribute) = owner.element.kind, attribute.type == .composite else { return }
+        // Composites that contain each other were reported.
+        var circle = circle
+        if let name = attribute.compositeName, !circle.insert(name).inserted { return }
+        for element in elements(of: attribute).sorted(by: { NameOrder.byCodeUnits($0.name, $1.name) }) {
+            guard case .attribute = element.kind, !element.name.isEmpty else { continue }
+            var path = element
+            path.name = "\(owner.element.name).\(element.name)"
+            path.isTransient = owner.element.isTransient
+            guard names[path.name] == nil else { continue }
+            names[path.name] = all.count
+            all.append(Slot(element: path, declarer: owner.declarer, composite: composite))
+            addElements(of: all.count - 1, to: &all, &names, within: circle)
+        }
+    }
+
+    /// The elements of a composite attribute: those of the composite that it names, or its own.
+    func elements(of attribute: AttributeElement) -> [PropertyElement] {
+        attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
     }
 
     /// A model made in code may give an entity copies of what it inherits; such a copy adds nothing. One that

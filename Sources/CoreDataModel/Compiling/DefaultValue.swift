@@ -28,14 +28,28 @@ package enum DefaultValue {
         try? parse(text, type: type).get()
     }
 
+    /// The value as Xcode spells it; `nil` for a type whose values have no text form.
+    package static func text(of value: Value, type: AttributeType) -> String? {
+        switch (type.kind, value) {
+        case (.boolean, .integer(let integer)): integer == 0 ? "NO" : "YES"
+        case (.integer, .integer(let integer)): String(integer)
+        case (.real, .double(let double)), (.single, .double(let double)): "\(double)"
+        case (.decimal, .decimal(let decimal)): decimal.description
+        case (.text, .string(let text)), (.link, .uri(let text)): text
+        case (.date, .date(let seconds)): PredicateText.number(seconds)
+        case (.identifier, .uuid(let uuid)): uuid.uuidString
+        default: nil
+        }
+    }
+
     /// Xcode keeps a default as it was typed, also when the attribute's type changes: a number may be `NO`, `0.0` or have
     /// blanks around it, a truth may be `1.0`.
     static func parse(_ spelling: String, type: AttributeType) -> Result<Value, Problem> {
-        if type == .string { return .success(.string(spelling)) }
+        if type.kind == .text { return .success(.string(spelling)) }
         let text = spelling.trimmingCharacters(in: .whitespacesAndNewlines)
         if text.isEmpty { return .success(.null) }
-        switch type {
-        case .integer16, .integer32, .integer64:
+        switch type.kind {
+        case .integer:
             if let integer = Int64(text) ?? truth(text) { return check(.integer(integer), type) }
             if let number = number(text), let integer = Int64(exactly: number.rounded(.towardZero)) {
                 return check(.integer(integer), type)
@@ -43,7 +57,7 @@ package enum DefaultValue {
         case .boolean:
             if let truth = truth(text) { return .success(.integer(truth)) }
             if let number = number(text), !number.isNaN { return .success(.integer(number == 0 ? 0 : 1)) }
-        case .double, .float:
+        case .real, .single:
             if let number = number(text) ?? truth(text).map(Double.init) { return check(.double(number), type) }
         case .decimal:
             if let truth = truth(text) { return .success(.decimal(Decimal(truth))) }
@@ -52,11 +66,11 @@ package enum DefaultValue {
             }
         case .date:
             if let seconds = number(text) ?? DefaultDate.seconds(text) { return check(.date(seconds), type) }
-        case .string: break
-        case .uuid:
+        case .text: break
+        case .identifier:
             if let uuid = UUID(uuidString: text) { return .success(.uuid(uuid)) }
-        case .uri: return .success(.uri(text))
-        case .undefined, .binaryData, .transformable, .objectID, .composite:
+        case .link: return .success(.uri(text))
+        case .bytes, .object, .reference, .composite:
             return .failure(
                 Problem(
                     severity: .warning,
@@ -68,7 +82,7 @@ package enum DefaultValue {
 
     /// What the text of a whole number's default says beyond the number: `0.5` becomes 0.
     static func isFraction(_ spelling: String, of type: AttributeType) -> Bool {
-        guard type == .integer16 || type == .integer32 || type == .integer64,
+        guard type.kind == .integer,
             let number = number(spelling.trimmingCharacters(in: .whitespacesAndNewlines))
         else { return false }
         return number.rounded(.towardZero) != number
@@ -92,34 +106,30 @@ package enum DefaultValue {
 
     /// A value of code or of an archive as the type has it: archives do not tell integers from doubles.
     static func convert(_ value: Value, to type: AttributeType) -> Value? {
-        switch (type, value) {
-        case (.integer16, .integer), (.integer32, .integer), (.integer64, .integer), (.boolean, .integer),
-            (.double, .double), (.float, .double), (.decimal, .decimal), (.string, .string), (.date, .date),
-            (.binaryData, .data), (.uuid, .uuid), (.uri, .uri):
+        switch (type.kind, value) {
+        case (.integer, .integer), (.boolean, .integer), (.real, .double), (.single, .double), (.decimal, .decimal),
+            (.text, .string), (.date, .date), (.bytes, .data), (.identifier, .uuid(_)), (.link, .uri(_)):
             return value
-        case (.transformable, _), (.undefined, _), (.composite, _), (.objectID, _): return value
-        case (.double, .integer(let integer)), (.float, .integer(let integer)): return .double(Double(integer))
+        case (.object, _), (.composite, _), (.reference, _): return value
+        case (.real, .integer(let integer)), (.single, .integer(let integer)): return .double(Double(integer))
         case (.decimal, .integer(let integer)): return .decimal(Decimal(integer))
         case (.decimal, .double(let double)): return double.isFinite ? .decimal(Decimal(double)) : nil
-        case (.integer16, .double(let double)), (.integer32, .double(let double)), (.integer64, .double(let double)):
-            return Int64(exactly: double).map { .integer($0) }
+        case (.integer, .double(let double)): return Int64(exactly: double).map { .integer($0) }
         case (.date, .double(let seconds)): return .date(seconds)
         case (.date, .integer(let seconds)): return .date(Double(seconds))
-        case (.uri, .string(let text)): return .uri(text)
+        case (.link, .string(let text)): return .uri(text)
         default: return nil
         }
     }
 
     private static func check(_ value: Value, _ type: AttributeType) -> Result<Value, Problem> {
-        switch (type, value) {
-        case (.integer16, .integer(let integer)) where Int16(exactly: integer) == nil,
-            (.integer32, .integer(let integer)) where Int32(exactly: integer) == nil:
+        switch value {
+        case .integer(let integer) where type.traits.range?.contains(integer) == false:
             return .failure(Problem(message: "has the default \(integer), which does not fit \(type.displayName)"))
-        case (.boolean, .integer(let integer)) where integer != 0 && integer != 1:
+        case .integer(let integer) where type.kind == .boolean && integer != 0 && integer != 1:
             return .success(.integer(1))
-        case (.double, .double(let number)) where !number.isFinite,
-            (.float, .double(let number)) where !number.isFinite,
-            (.date, .date(let number)) where !number.isFinite:
+        case .double(let number) where !number.isFinite && type.kind != .object,
+            .date(let number) where !number.isFinite && type.kind != .object:
             return .failure(Problem(message: "has the default \(number), which is not a finite number"))
         default: return .success(value)
         }

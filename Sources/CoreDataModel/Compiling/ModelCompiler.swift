@@ -47,12 +47,16 @@ package struct Compilation {
     /// A property with the document index of the entity that declares it: one object for all entities that have it, since
     /// an element is much to copy.
     package final class Slot {
+        /// Of an element of a composite its name is the path to it.
         package let element: PropertyElement
         package let declarer: Int
+        /// The slot of the composite that it is an element of.
+        let composite: Int?
 
-        init(element: PropertyElement, declarer: Int) {
+        init(element: PropertyElement, declarer: Int, composite: Int? = nil) {
             self.element = element
             self.declarer = declarer
+            self.composite = composite
         }
     }
 

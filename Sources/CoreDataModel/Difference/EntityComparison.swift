@@ -126,11 +126,11 @@ struct EntityComparison {
     // MARK: Properties
 
     private func own(_ entity: CompiledEntity) -> [CompiledProperty] {
-        entity.properties.filter { $0.declaringEntity == entity.ordinal }
+        entity.properties.filter { $0.declaringEntity == entity.ordinal && $0.composite == nil }
     }
 
     private func change(_ text: String, _ property: CompiledProperty) -> ModelDifference.Change {
-        .init(subject: new.name, text: text, needsMigration: !property.isTransient)
+        .init(subject: new.name, text: text, needsMigration: property.isStored)
     }
 
     private func kind(_ property: CompiledProperty) -> String {
@@ -152,7 +152,7 @@ struct EntityComparison {
         case .fetched: break
         }
         words.append(property.isOptional ? "optional" : "required")
-        if property.isTransient && property.relationship == nil && property.attribute != nil {
+        if !property.isStored && property.relationship == nil && property.attribute != nil {
             words.append("transient")
         }
         return words.joined(separator: ", ")
@@ -162,14 +162,14 @@ struct EntityComparison {
         var facts = PropertyFacts(subject: "\(new.name).\(b.name)")
         facts.compare("", kind(a), kind(b))
         facts.compare("", a.isOptional ? "optional" : "required", b.isOptional ? "optional" : "required")
-        facts.compare("", a.isTransient ? "transient" : "stored", b.isTransient ? "transient" : "stored")
+        facts.compare("", a.isStored ? "stored" : "transient", b.isStored ? "stored" : "transient")
         switch (a.kind, b.kind) {
         case (.attribute(let a), .attribute(let b)): compare(a, b, &facts)
         case (.relationship(let a), .relationship(let b)): compare(a, b, &facts)
         default: break
         }
         // What was in no store and is in none needs no migration.
-        if a.isTransient && b.isTransient {
+        if !a.isStored && !b.isStored {
             for index in facts.changes.indices { facts.changes[index].needsMigration = false }
         }
         return facts.changes
@@ -188,7 +188,7 @@ struct EntityComparison {
         facts.compare(
             "", a.preservesValueInHistoryOnDeletion ? "kept in history" : "not kept in history",
             b.preservesValueInHistoryOnDeletion ? "kept in history" : "not kept in history")
-        facts.compare("elements ", elements(a), elements(b))
+        facts.compare("elements ", elements(a, of: old), elements(b, of: new))
         facts.compare(
             "value transformer ", a.valueTransformerName ?? "none", b.valueTransformerName ?? "none",
             needsMigration: false)
@@ -206,9 +206,10 @@ struct EntityComparison {
         }
     }
 
-    private func elements(_ attribute: CompiledAttribute) -> String {
-        let texts = attribute.elements.map { element in
-            "\(element.name) \(element.attribute?.type.displayName ?? "")" + (element.isOptional ? " optional" : "")
+    private func elements(_ attribute: CompiledAttribute, of entity: CompiledEntity) -> String {
+        let texts = attribute.elements.map { entity.properties[$0] }.map { element in
+            "\(element.elementName) \(element.attribute?.type.displayName ?? "")"
+                + (element.isOptional ? " optional" : "")
         }
         return texts.isEmpty ? "none" : texts.sorted(by: NameOrder.byCodeUnits).joined(separator: ", ")
     }

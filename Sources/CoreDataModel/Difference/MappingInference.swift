@@ -128,9 +128,17 @@ package struct MappingInference: Sendable {
     private mutating func checkProperty(
         _ property: CompiledProperty, of entity: CompiledEntity, in oldEntity: CompiledEntity
     ) {
-        guard !property.isTransient else { return }
         let subject = "\(entity.name).\(property.name)"
         let old = pairing.old(of: property, among: oldEntity.properties)
+        if let old, let before = old.attribute, let attribute = property.attribute,
+            old.isComposite != property.isComposite
+        {
+            return obstacle(
+                .typeChanged, subject,
+                "changes its type from \(before.type.displayName) to \(attribute.type.displayName); add an attribute and "
+                    + "convert the values, or write a mapping model")
+        }
+        guard !property.isTransient else { return }
         let identifier = pairing.new.identifier(property)
         if identifier != property.name,
             !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier })
@@ -140,10 +148,11 @@ package struct MappingInference: Sendable {
         switch (property.kind, old?.kind) {
         case (.fetched, _): break
         case (.attribute(let attribute), .attribute(let before)) where old?.isTransient == false:
-            checkAttribute(subject, property, attribute, old, before)
+            checkAttribute(subject, property, attribute, old, before, of: entity, in: oldEntity)
         case (.attribute, .relationship), (.relationship, .attribute):
             obstacle(.kindChanged, subject, "was \(old?.attribute == nil ? "a relationship" : "an attribute") before")
-        case (.attribute(let attribute), _): checkAttribute(subject, property, attribute, nil, nil)
+        case (.attribute(let attribute), _):
+            checkAttribute(subject, property, attribute, nil, nil, of: entity, in: oldEntity)
         case (.relationship(let relationship), .relationship(let before)):
             checkRelationship(subject, property, relationship, old, before)
         case (.relationship, _):
@@ -153,9 +162,19 @@ package struct MappingInference: Sendable {
         }
     }
 
+    /// Whether it is an element of a composite that is new and may be nil, as it then is in all objects.
+    private func isInNewOptional(
+        _ property: CompiledProperty, of entity: CompiledEntity, in oldEntity: CompiledEntity
+    ) -> Bool {
+        guard let slot = property.composite else { return false }
+        let composite = entity.properties[slot]
+        guard pairing.old(of: composite, among: oldEntity.properties) == nil else { return false }
+        return composite.isOptional || isInNewOptional(composite, of: entity, in: oldEntity)
+    }
+
     private mutating func checkAttribute(
         _ subject: String, _ property: CompiledProperty, _ attribute: CompiledAttribute, _ old: CompiledProperty?,
-        _ before: CompiledAttribute?
+        _ before: CompiledAttribute?, of entity: CompiledEntity, in oldEntity: CompiledEntity
     ) {
         if let before, before.type != attribute.type {
             obstacle(
@@ -164,8 +183,8 @@ package struct MappingInference: Sendable {
                     + "convert the values, or write a mapping model")
         }
         // A derived attribute is computed for every row.
-        guard !attribute.isDerived, attribute.type != .composite, !property.isOptional, attribute.defaultValue.isNull,
-            old?.isOptional ?? true
+        guard !attribute.isDerived, !property.isOptional, attribute.defaultValue.isNull, old?.isOptional ?? true,
+            old != nil || !isInNewOptional(property, of: entity, in: oldEntity)
         else { return }
         obstacle(
             .requiredWithoutDefault, subject,

@@ -9,6 +9,7 @@ package struct ModelPairing: Sendable {
     package struct Side: Sendable {
         package let model: CompiledModel
         let elements: [String: EntityElement]
+        private let composites: [String: CompositeElement]
         let isSource: Bool
         /// Whether people wrote it; `nil` without document.
         let isWritten: Bool?
@@ -19,19 +20,30 @@ package struct ModelPairing: Sendable {
             isSource = document.map { !$0.sources.isEmpty } ?? false
             elements = Dictionary(
                 (document?.entities ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            composites = Dictionary(
+                (document?.composites ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
 
         package func identifier(_ entity: CompiledEntity) -> String {
             elements[entity.name]?.renamingIdentifier ?? entity.name
         }
 
+        /// Of an element of a composite the path of identifiers that leads to it.
         package func identifier(_ property: CompiledProperty) -> String {
-            element(property)?.renamingIdentifier ?? property.name
+            let own = element(property)?.renamingIdentifier ?? property.elementName
+            guard let composite = property.composite else { return own }
+            return identifier(model.entities[property.declaringEntity].properties[composite]) + "." + own
         }
 
         /// What the document says of a property, at the entity that declares it.
         func element(_ property: CompiledProperty) -> PropertyElement? {
-            elements[model.entities[property.declaringEntity].name]?.properties.first { $0.name == property.name }
+            let owner = model.entities[property.declaringEntity]
+            guard let composite = property.composite else {
+                return elements[owner.name]?.properties.first { $0.name == property.name }
+            }
+            guard case .attribute(let attribute)? = element(owner.properties[composite])?.kind else { return nil }
+            let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
+            return elements.first { $0.name == property.elementName }
         }
     }
 

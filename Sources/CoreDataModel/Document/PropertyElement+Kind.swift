@@ -19,19 +19,3 @@ extension PropertyElement {
         }
     }
 }
-
-extension AttributeType {
-    /// The Foundation class of an attribute's values; `nil` where the type leaves it open.
-    package var valueClassName: String? {
-        switch self {
-        case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
-        case .decimal: "NSDecimalNumber"
-        case .string: "NSString"
-        case .date: "NSDate"
-        case .binaryData: "NSData"
-        case .uuid: "NSUUID"
-        case .uri: "NSURL"
-        case .undefined, .transformable, .objectID, .composite: nil
-        }
-    }
-}

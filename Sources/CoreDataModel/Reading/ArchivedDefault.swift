@@ -20,8 +20,8 @@ enum ArchivedDefault {
             if object.isKind(of: "NSNull") { return .null }
             if let decimal = ArchivedDecimal.decimal(object) { return .decimal(decimal) }
             if object.isKind(of: "NSURL") { return url(object).map { .uri($0) } }
-            if object.isKind(of: "NSUUID"), let bytes = object["NS.uuidbytes"].data, bytes.count == 16 {
-                return .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+            if object.isKind(of: "NSUUID"), let bytes = object["NS.uuidbytes"].data {
+                return bytes.withUnsafeBytes { UUID(bytes: $0) }.map { .uuid($0) }
             }
             return nil
         }

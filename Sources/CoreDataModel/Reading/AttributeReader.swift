@@ -38,11 +38,7 @@ enum AttributeReader {
     private static func validations(_ taker: inout AttributeTaker, type: AttributeType) -> [ValidationElement] {
         let names =
             type == .date ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
-        let hasBounds: Bool
-        switch type {
-        case .string, .date, .integer16, .integer32, .integer64, .decimal, .double, .float: hasBounds = true
-        default: hasBounds = false
-        }
+        let hasBounds = type.kind == .text || type.kind == .date || type.kind.isQuantity
         // Of a date, the text forms beside the intervals stay in the file's other attributes.
         let minimum = hasBounds ? taker.text(names.0) : nil
         let maximum = hasBounds ? taker.text(names.1) : nil
@@ -65,11 +61,10 @@ enum AttributeReader {
     ) -> [ValidationElement] {
         let subject: String
         let codes: (ValidationCode, ValidationCode)
-        switch type {
-        case .string: (subject, codes) = ("length", (.stringTooShort, .stringTooLong))
+        switch type.kind {
+        case .text: (subject, codes) = ("length", (.stringTooShort, .stringTooLong))
         case .date: (subject, codes) = ("timeIntervalSinceReferenceDate", (.dateTooSoon, .dateTooLate))
-        case .integer16, .integer32, .integer64, .decimal, .double, .float:
-            (subject, codes) = ("SELF", (.numberTooSmall, .numberTooLarge))
+        case let kind where kind.isQuantity: (subject, codes) = ("SELF", (.numberTooSmall, .numberTooLarge))
         default: return []
         }
         var result: [ValidationElement] = []

@@ -154,7 +154,7 @@ struct ModelArchiveDecoder {
                 Diagnostic(.warning, "the default of attribute '\(path)' is of class '\(name)' and is left out"))
         }
         attribute.valueTransformerName = object["NSValueTransformerName"].text
-        if attribute.type == .transformable || attribute.type == .undefined {
+        if attribute.type.kind == .object {
             attribute.customClassName = object["NSAttributeValueClassName"].text
         }
         let flags = object["NSFlagsKey"].integer ?? 0

@@ -8,13 +8,14 @@ extension ArchivedDefault {
     ) -> PropertyListValue {
         switch value {
         case .null, .opaque: return KeyedArchiveWriter.null
-        case .integer(let integer): return writer.scalar(type == .boolean ? .bool(integer != 0) : .integer(integer))
+        case .integer(let integer):
+            return writer.scalar(type.kind == .boolean ? .bool(integer != 0) : .integer(integer))
         case .double(let double): return writer.scalar(.real(double))
         case .string(let text): return writer.text(text)
         case .data(let data): return writer.scalar(.data(data))
         case .date(let seconds): return writer.object(["NSDate"], ["NS.time": .real(seconds)])
         case .uuid(let uuid):
-            return writer.object(["NSUUID"], ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid) { Data($0) })])
+            return writer.object(["NSUUID"], ["NS.uuidbytes": .data(uuid.data)])
         case .uri(let text):
             return writer.object(["NSURL"], ["NS.base": KeyedArchiveWriter.null, "NS.relative": writer.text(text)])
         case .decimal(let decimal): return ArchivedDecimal.reference(to: decimal, in: &writer)

@@ -238,7 +238,10 @@ struct ModelArchiveEncoder {
         let flags =
             (attribute.allowsExternalBinaryDataStorage ? 4 : 0) | (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
         values["NSAttributeType"] = .integer(Int64(attribute.type.rawValue))
-        values["NSAttributeValueClassName"] = writer.text(attribute.type.valueClassName ?? attribute.customClassName)
+        let traits = attribute.type.traits
+        let isOpen = traits.kind == .reference || traits.kind == .composite
+        values["NSAttributeValueClassName"] = writer.text(
+            (isOpen ? nil : traits.className) ?? attribute.customClassName)
         values["NSDefaultValue"] = ArchivedDefault.reference(to: value, type: attribute.type, in: &writer)
         values["NSValueTransformerName"] = writer.text(attribute.valueTransformerName)
         values["NSFlagsKey"] = .integer(Int64(flags))

@@ -109,7 +109,7 @@ struct EntitySection {
         case .null: return ""
         case .date(let seconds):
             return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
-        case .integer(let number) where attribute.type == .boolean: return number == 0 ? "NO" : "YES"
+        case .integer(let number) where attribute.type.kind == .boolean: return number == 0 ? "NO" : "YES"
         case .string(let text): return text.isEmpty ? "<em>empty text</em>" : Markup.code(text)
         case .data(let data): return "\(data.count) bytes"
         default: return Markup.escaped(attribute.defaultValueText ?? Self.plain(value))

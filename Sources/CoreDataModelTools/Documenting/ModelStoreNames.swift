@@ -5,7 +5,7 @@ import CoreDataStore
 package struct ModelStoreNames: Sendable {
     /// The table of each entity by name; subentities share their root's.
     package var tables: [String: String] = [:]
-    /// By `Book.title`: the column; of a many-to-many relationship the join table.
+    /// By `Book.title`: the column; of a composite attribute those of its elements; of a many-to-many relationship the join table.
     package var columns: [String: String] = [:]
 
     package init() {}
@@ -15,7 +15,7 @@ package struct ModelStoreNames: Sendable {
         let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
         for entity in model.entities {
             tables[entity.name] = schema.table(ofRoot: entity.root)?.name
-            for property in entity.properties where !property.isTransient {
+            for property in entity.properties where property.isStored {
                 columns["\(entity.name).\(property.name)"] = Self.place(of: property, in: entity, schema)
             }
         }
@@ -25,6 +25,9 @@ package struct ModelStoreNames: Sendable {
         of property: CompiledProperty, in entity: CompiledEntity, _ schema: SchemaLayout
     ) -> String? {
         switch property.kind {
+        case .attribute(let attribute) where property.isComposite:
+            attribute.elements.compactMap { place(of: entity.properties[$0], in: entity, schema) }.joined(
+                separator: ", ")
         case .attribute: schema.columnName(entity: entity.ordinal, role: .attribute(slot: property.slot))
         case .relationship(let relationship) where relationship.isToMany:
             schema.layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)]?.name

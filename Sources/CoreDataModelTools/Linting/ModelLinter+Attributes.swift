@@ -77,8 +77,7 @@ extension ModelLinter {
 
     /// A scalar reads as 0 where there is no value, so the missing value is noticed only when a save fails.
     private mutating func checkScalar(_ attribute: AttributeElement, _ property: Declared) {
-        let isNumber = [.integer16, .integer32, .integer64, .double, .float, .boolean].contains(attribute.type)
-        guard isNumber, attribute.usesScalarValueType == true, !property.element.isOptional,
+        guard attribute.type.kind.isScalarNumber, attribute.usesScalarValueType == true, !property.element.isOptional,
             attribute.derivationExpression == nil, !property.element.isTransient,
             case .success(let value) = DefaultValue.of(attribute), value.isNull
         else { return }

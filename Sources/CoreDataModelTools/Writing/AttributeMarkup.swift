@@ -54,21 +54,3 @@ enum AttributeMarkup {
         throw Refusal(message: "has a default of type \(attribute.type.displayName)")
     }
 }
-
-extension DefaultValue {
-    /// The value as Xcode spells it; `nil` for a type whose values have no text form.
-    package static func text(of value: Value, type: AttributeType) -> String? {
-        switch (type, value) {
-        case (.boolean, .integer(let integer)): integer == 0 ? "NO" : "YES"
-        case (.integer16, .integer(let integer)), (.integer32, .integer(let integer)),
-            (.integer64, .integer(let integer)):
-            String(integer)
-        case (.double, .double(let double)), (.float, .double(let double)): "\(double)"
-        case (.decimal, .decimal(let decimal)): decimal.description
-        case (.string, .string(let text)), (.uri, .uri(let text)): text
-        case (.date, .date(let seconds)): PredicateText.number(seconds)
-        case (.uuid, .uuid(let uuid)): uuid.uuidString
-        default: nil
-        }
-    }
-}

@@ -71,10 +71,10 @@ extension PropertyElement {
     fileprivate mutating func decompile() {
         switch kind {
         case .attribute(var attribute):
-            switch attribute.type {
-            case .integer16, .integer32, .integer64, .double, .float, .boolean: attribute.usesScalarValueType = true
-            case .date, .uuid: attribute.usesScalarValueType = false
-            default: break
+            switch attribute.type.kind {
+            case .integer, .boolean, .real, .single: attribute.usesScalarValueType = true
+            case .date, .identifier: attribute.usesScalarValueType = false
+            case .decimal, .text, .link, .bytes, .object, .reference, .composite: break
             }
             kind = .attribute(attribute)
         case .fetched(var request):

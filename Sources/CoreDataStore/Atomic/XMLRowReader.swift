@@ -130,28 +130,28 @@ struct XMLRowReader {
             }
             text = String(decoding: data, as: UTF8.self)
         }
-        let word = type == .string || type == .uri ? "" : text.trimmingCharacters(in: .whitespacesAndNewlines)
-        switch type {
-        case .boolean, .integer16, .integer32, .integer64, .objectID:
+        let word = type.kind == .text || type.kind == .link ? "" : text.trimmingCharacters(in: .whitespacesAndNewlines)
+        switch type.kind {
+        case .boolean, .integer, .reference:
             guard let value = Int64(word) ?? ["true": 1, "false": 0, "yes": 1, "no": 0][word.lowercased()] else {
                 break
             }
             return builder.setInteger(value, at: column)
-        case .double, .float, .date:
+        case .real, .single, .date:
             guard let value = Double(word) else { break }
             return builder.setReal(value, at: column)
         case .decimal:
             guard let value = Decimal(string: word, locale: nil) else { break }
             return builder.setText(value.description, at: column)
-        case .string, .uri: return builder.setText(text, at: column)
-        case .uuid:
+        case .text, .link: return builder.setText(text, at: column)
+        case .identifier:
             guard let value = UUID(uuidString: word) else { break }
-            return withUnsafeBytes(of: value.uuid) { builder.setBytes($0, at: column) }
-        case .undefined, .binaryData, .transformable, .composite:
+            return value.withBytes { builder.setBytes($0, at: column) }
+        case .bytes, .object, .composite:
             guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else { break }
             return data.withUnsafeBytes { builder.setBytes($0, at: column) }
         }
-        throw failure(tag.line, "\(what) is '\(word.prefix(40))', which is no \(XMLRowWriter.typeName(type))")
+        throw failure(tag.line, "\(what) is '\(word.prefix(40))', which is no \(type.traits.storeName)")
     }
 
     private func failure(_ line: Int, _ reason: String) -> StoreFailure {

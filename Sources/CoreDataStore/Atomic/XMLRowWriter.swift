@@ -14,7 +14,7 @@ struct XMLRowWriter {
     private struct Form {
         var start: String
         /// Attributes, with what stands before their values.
-        var attributes: [(column: Int, type: AttributeType, start: String)] = []
+        var attributes: [(column: Int, kind: ValueKind, start: String)] = []
         var toOnes: [(column: Int, root: Int, start: String)] = []
         var toManys: [(slot: Int, start: String)] = []
     }
@@ -47,8 +47,8 @@ struct XMLRowWriter {
             guard let attribute = property.attribute else { continue }
             form.attributes.append(
                 (
-                    layout.columnOfSlot[property.slot], attribute.type,
-                    "        <attribute name=\"\(property.name.lowercased())\" type=\"\(typeName(attribute.type))\""
+                    layout.columnOfSlot[property.slot], attribute.type.kind,
+                    "        <attribute name=\"\(property.name.lowercased())\" type=\"\(attribute.type.traits.storeName)\""
                 ))
         }
         for property in entity.properties where XMLNames.isWritten(property) {
@@ -65,27 +65,6 @@ struct XMLRowWriter {
         return form
     }
 
-    static func typeName(_ type: AttributeType) -> String {
-        switch type {
-        case .integer16: "int16"
-        case .integer32: "int32"
-        case .integer64: "int64"
-        case .decimal: "decimal"
-        case .double: "double"
-        case .float: "float"
-        case .string: "string"
-        case .boolean: "bool"
-        case .date: "date"
-        case .binaryData: "binary"
-        case .uuid: "uuid"
-        case .uri: "uri"
-        case .transformable: "transformable"
-        case .undefined: "undefined"
-        case .objectID: "objectid"
-        case .composite: "composite"
-        }
-    }
-
     func write(to writer: AtomicFileWriter) throws {
         var rows: [(key: Int64, root: Int, row: RowSnapshot)] = []
         for root in graph.roots {
@@ -100,7 +79,7 @@ struct XMLRowWriter {
             text += id(key, root)
             text += "\">\n"
             for attribute in form.attributes where !row.isNull(attribute.column) {
-                append(row, attribute.column, attribute.type, attribute.start, to: &text)
+                append(row, attribute.column, attribute.kind, attribute.start, to: &text)
             }
             for toOne in form.toOnes {
                 append(row.isNull(toOne.column) ? [] : [row.integer(toOne.column)], toOne.root, toOne.start, to: &text)
@@ -133,27 +112,24 @@ struct XMLRowWriter {
     }
 
     private func append(
-        _ row: RowSnapshot, _ column: Int, _ type: AttributeType, _ start: String, to text: inout String
+        _ row: RowSnapshot, _ column: Int, _ kind: ValueKind, _ start: String, to text: inout String
     ) {
         text += start
-        switch type {
+        switch kind {
         case .boolean: text += row.integer(column) == 0 ? ">0" : ">1"
-        case .integer16, .integer32, .integer64, .objectID: text += ">\(row.integer(column))"
-        case .double, .float: text += ">\(row.real(column))"
+        case .integer, .reference: text += ">\(row.integer(column))"
+        case .real, .single: text += ">\(row.real(column))"
         case .date: text += ">\(Self.date(row.real(column)))"
         case .decimal: text += ">\(row.text(column))"
-        case .string, .uri:
+        case .text, .link:
             let string = row.text(column)
             if XMLEscaping.needsBase64(string) {
                 text += " encoding=\"base64\">\(Data(string.utf8).base64EncodedString())"
             } else {
                 text += ">\(XMLEscaping.text(string))"
             }
-        case .uuid:
-            text += row.withBytes(column) { bytes in
-                bytes.count == 16 ? ">\(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)).uuidString)" : ">"
-            }
-        case .undefined, .binaryData, .transformable, .composite:
+        case .identifier: text += ">" + (row.withBytes(column) { UUID(bytes: $0) }?.uuidString ?? "")
+        case .bytes, .object, .composite:
             text += ">"
             row.withBytes(column) { Self.append(Data($0).base64EncodedString(), to: &text) }
         }

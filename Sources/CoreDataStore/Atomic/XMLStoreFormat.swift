@@ -93,7 +93,7 @@ struct XMLNames {
     /// By ordinal: slots by name.
     private(set) var slot: [Int: [String: Int]] = [:]
 
-    /// - Throws: ``StoreFailure`` where two names would be one, and for attributes that the format has no words for.
+    /// - Throws: ``StoreFailure`` where two names would be one.
     init(_ model: CompiledModel, _ entities: [Int]) throws {
         self.model = model
         for ordinal in entities {
@@ -113,12 +113,6 @@ struct XMLNames {
     private static func slots(of entity: CompiledEntity) throws -> [String: Int] {
         var slots: [String: Int] = [:]
         for property in entity.properties where isWritten(property) {
-            if property.attribute?.type == .composite {
-                throw StoreFailure(
-                    .unsupportedModel,
-                    "The composite attribute '\(property.name)' of entity '\(entity.name)' cannot be kept in an XML store: use a store of another type.",
-                    entity: entity.name, property: property.name)
-            }
             if let other = slots.updateValue(property.slot, forKey: property.name.lowercased()) {
                 throw StoreFailure(
                     .unsupportedModel,

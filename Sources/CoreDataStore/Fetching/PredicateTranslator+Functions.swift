@@ -147,8 +147,8 @@ extension PredicateTranslator {
         guard case .constant(.value(.string(let name))) = type else { throw unsupported(expression) }
         guard var operand = try scalar(try term(argument), argument) else { return .constant(.null) }
         switch (name, operand.kind) {
-        case ("NSDate", .date), ("Date", .date), ("NSString", .string), ("String", .string), ("NSURL", .uri),
-            ("URL", .uri), ("NSUUID", .uuid), ("UUID", .uuid):
+        case ("NSDate", .date), ("Date", .date), ("NSString", .string), ("String", .string), ("NSURL", .link),
+            ("URL", .link), ("NSUUID", .identifier), ("UUID", .identifier):
             break
         case ("NSDate", let kind), ("Date", let kind):
             guard kind.isNumber else { throw impossibleCast(operand, name, expression) }
@@ -165,10 +165,10 @@ extension PredicateTranslator {
             operand = QueryScalar(.cast(operand.sql, to: .integer), .integer, isOptional: operand.isOptional)
         case ("NSString", .integer), ("String", .integer):
             operand = QueryScalar(.cast(operand.sql, to: .text), .string, isOptional: operand.isOptional)
-        case ("NSString", .uri), ("String", .uri):
+        case ("NSString", .link), ("String", .link):
             operand.kind = .string
         case ("NSURL", .string), ("URL", .string):
-            operand.kind = .uri
+            operand.kind = .link
         default:
             throw impossibleCast(operand, name, expression)
         }

@@ -27,9 +27,48 @@ extension PredicateTranslator {
         var rest = keys
         while let key = rest.popFirst() {
             if key.hasPrefix("@") { return try collectionOperator(key, current, rest, expression) }
-            current = try value(of: key, in: current, expression)
+            current = try value(of: joined(key, &rest, in: current), in: current, expression)
         }
         return current
+    }
+
+    /// The key with those behind it that lead into a composite attribute: `address`, `city` are `address.city`.
+    private func joined(_ key: String, _ rest: inout ArraySlice<String>, in term: QueryTerm) -> String {
+        switch term {
+        case .row(let row): return joined(key, &rest, in: row.entity)
+        case .key(let rowKey?): return joined(key, &rest, in: rowKey.entity)
+        case .collection(let collection): return joined(key, &rest, in: collection.element)
+        case .list(let members): return members.first.map { joined(key, &rest, in: $0) } ?? key
+        case .constant, .key, .scalar, .entity: return key
+        }
+    }
+
+    private func joined(_ key: String, _ rest: inout ArraySlice<String>, in entity: Int) -> String {
+        let entity = context.model.entities[entity]
+        guard entity.property(named: key)?.isComposite == true,
+            let (property, remainder) = entity.property(at: [key] + rest)
+        else { return key }
+        rest = remainder
+        return property.name
+    }
+
+    /// What is NULL where all elements of a composite are: it can be compared with nil.
+    ///
+    ///     address != nil        // COALESCE(t0.ZADDRESS_CITY, t0.ZADDRESS_STREET, NULL) IS NOT NULL
+    private func composite(_ attribute: CompiledAttribute, of row: RowReference) throws -> QueryTerm {
+        let entity = context.model.entities[row.entity]
+        var parts: [SQLExpression] = []
+        func add(_ attribute: CompiledAttribute) throws {
+            for element in attribute.elements.map({ entity.properties[$0] }) {
+                if let nested = element.attribute, element.isComposite {
+                    try add(nested)
+                } else if let column = try context.column(ofSlot: element.slot, of: row.entity) {
+                    parts.append(.column(try row.scope.alias(of: row), column))
+                }
+            }
+        }
+        try add(attribute)
+        return .scalar(QueryScalar(parts.isEmpty ? .null : .function(.coalesce, parts + [.null]), .opaque))
     }
 
     private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
@@ -73,7 +112,7 @@ extension PredicateTranslator {
             result.sql = .function(.lowercase, [scalar.sql])
         case ("length", .data), ("count", .data):
             result = QueryScalar(.function(.byteLength, [scalar.sql]), .integer)
-        case ("absoluteString", .uri):
+        case ("absoluteString", .link):
             result.kind = .string
         case ("timeIntervalSinceReferenceDate", .date):
             result = QueryScalar(.cast(scalar.sql, to: .real), .real)
@@ -110,7 +149,9 @@ extension PredicateTranslator {
         _ key: String, of row: RowReference, _ expression: ExpressionNode
     ) throws -> QueryTerm {
         let entity = context.model.entities[row.entity]
-        guard let property = entity.property(named: key), !property.isTransient else {
+        let found = entity.property(named: key)
+        if let attribute = found?.attribute, attribute.hasStoredElements { return try composite(attribute, of: row) }
+        guard let property = found, !property.isTransient else {
             switch key {
             case "objectID": return .row(row)
             case "entity": return .entity(row)

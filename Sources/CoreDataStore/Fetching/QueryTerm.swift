@@ -28,8 +28,8 @@ struct QueryScalar {
         case string
         case date
         case data
-        case uuid
-        case uri
+        case identifier
+        case link
         /// Bytes that only their owner understands: transformable and composite attributes, external data.
         case opaque
     }
@@ -70,30 +70,29 @@ struct QueryScalar {
         case .date(let value): self.init(.bind(.real(value)), .date, isOptional: false)
         case .data(let value): self.init(.bind(.blob(value)), .data, isOptional: false)
         case .uuid(let value):
-            let bytes = withUnsafeBytes(of: value.uuid) { Data($0) }
-            self.init(.bind(.blob(bytes)), .uuid, isOptional: false)
-        case .uri(let value): self.init(.bind(.text(value)), .uri, isOptional: false)
+            self.init(.bind(.blob(value.data)), .identifier, isOptional: false)
+        case .uri(let value): self.init(.bind(.text(value)), .link, isOptional: false)
         }
     }
 }
 
 extension QueryScalar.Kind {
     init(_ attribute: CompiledAttribute) {
-        switch attribute.type {
-        case .integer16, .integer32, .integer64, .boolean: self = .integer
-        case .double, .float: self = .real
+        switch attribute.type.kind {
+        case .integer, .boolean: self = .integer
+        case .real, .single: self = .real
         case .decimal: self = .decimal
-        case .string: self = .string
+        case .text: self = .string
         case .date: self = .date
-        case .uuid: self = .uuid
-        case .uri: self = .uri
-        case .binaryData: self = attribute.allowsExternalBinaryDataStorage ? .opaque : .data
-        case .undefined, .transformable, .objectID, .composite: self = .opaque
+        case .identifier: self = .identifier
+        case .link: self = .link
+        case .bytes: self = attribute.allowsExternalBinaryDataStorage ? .opaque : .data
+        case .object, .reference, .composite: self = .opaque
         }
     }
 
     var isNumber: Bool { self == .integer || self == .real || self == .decimal }
-    var isText: Bool { self == .string || self == .uri }
+    var isText: Bool { self == .string || self == .link }
 
     /// Whether values of both can be equal at all.
     func isComparable(to other: Self) -> Bool {
@@ -107,8 +106,8 @@ extension QueryScalar.Kind {
         case .string: "a string"
         case .date: "a date"
         case .data: "data"
-        case .uuid: "a UUID"
-        case .uri: "a URI"
+        case .identifier: "a UUID"
+        case .link: "a URI"
         case .opaque: "a transformable value"
         }
     }

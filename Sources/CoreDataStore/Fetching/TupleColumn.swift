@@ -21,8 +21,8 @@ package enum TupleColumn: Sendable {
         case string
         case date
         case data
-        case uuid
-        case uri
+        case identifier
+        case link
         /// Bytes that only their attribute understands; external data with its first byte.
         case bytes
     }
@@ -90,8 +90,8 @@ extension TupleColumn.Kind {
         case .string: self = .string
         case .date: self = .date
         case .data: self = .data
-        case .uuid: self = .uuid
-        case .uri: self = .uri
+        case .identifier: self = .identifier
+        case .link: self = .link
         case .opaque: self = .bytes
         }
     }
@@ -113,8 +113,8 @@ extension TupleColumn.Kind {
         case .date: .date(Double(integer))
         case .decimal: .decimal(Decimal(integer))
         case .string: .string(String(integer))
-        case .uri: .uri(String(integer))
-        case .integer, .data, .uuid, .bytes: .integer(integer)
+        case .link: .uri(String(integer))
+        case .integer, .data, .identifier, .bytes: .integer(integer)
         }
     }
 
@@ -123,27 +123,27 @@ extension TupleColumn.Kind {
         case .date: .date(real)
         case .decimal: .decimal(Decimal(string: real.description) ?? Decimal(real))
         case .string: .string(real.description)
-        case .uri: .uri(real.description)
+        case .link: .uri(real.description)
         // A sum of integers that does not fit is a double.
-        case .integer, .real, .data, .uuid, .bytes: .double(real)
+        case .integer, .real, .data, .identifier, .bytes: .double(real)
         }
     }
 
     private func value(_ text: String) -> Value {
         switch self {
-        case .uri: .uri(text)
+        case .link: .uri(text)
         case .decimal: Decimal(string: text).map { .decimal($0) } ?? .null
         case .integer: Int64(text).map { .integer($0) } ?? .null
         case .real: Double(text).map { .double($0) } ?? .null
         case .date: Double(text).map { .date($0) } ?? .null
-        case .string, .data, .uuid, .bytes: .string(text)
+        case .string, .data, .identifier, .bytes: .string(text)
         }
     }
 
     private func value(_ bytes: Data) -> Value {
-        guard case .uuid = self, bytes.count == 16 else { return .data(bytes) }
-        var uuid = UUID().uuid
-        withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes) }
-        return .uuid(UUID(uuid: uuid))
+        guard case .identifier = self, let uuid = bytes.withUnsafeBytes({ UUID(bytes: $0) }) else {
+            return .data(bytes)
+        }
+        return .uuid(uuid)
     }
 }

@@ -219,7 +219,7 @@ struct MemoryDerivations {
             let members = graph.members(of: row.primaryKey, entity: row.entity, slot: property.slot)
             let values = members.compactMap { member -> Constant? in
                 let column = model.entities[member.entity].rowLayout.columnOfSlot[attribute.slot]
-                let value = member.value(column, attribute.attribute?.type ?? .undefined)
+                let value = member.value(column, attribute.attribute?.type.kind ?? .object)
                 return value.isNull ? nil : .value(value)
             }
             // The sum of nothing is 0, everything else of nothing is nil, as SQL has it.
@@ -251,27 +251,4 @@ struct MemoryDerivations {
 
 extension Derivation.Aggregate {
     fileprivate var predicateName: String { self == .average ? "average:" : rawValue + ":" }
-}
-
-extension RowBuilder {
-    /// Sets a column to a value as the column's kind has it.
-    fileprivate func set(_ value: Value, _ kind: ColumnKind, at column: Int) {
-        switch (value, kind) {
-        case (.null, _): setNull(at: column)
-        case (.integer(let value), .real): setReal(Double(value), at: column)
-        case (.integer(let value), .text): setText(String(value), at: column)
-        case (.integer(let value), _): setInteger(value, at: column)
-        case (.double(let value), .integer), (.date(let value), .integer):
-            setInteger(Int64(exactly: value.rounded(.towardZero)) ?? 0, at: column)
-        case (.double(let value), .text), (.date(let value), .text): setText(value.description, at: column)
-        case (.double(let value), _), (.date(let value), _): setReal(value, at: column)
-        case (.decimal(let value), .real): setReal(NSDecimalNumber(decimal: value).doubleValue, at: column)
-        case (.decimal(let value), .integer): setInteger(NSDecimalNumber(decimal: value).int64Value, at: column)
-        case (.decimal(let value), _): setText(value.description, at: column)
-        case (.string(let value), _), (.uri(let value), _): setText(value, at: column)
-        case (.data(let value), _): value.withUnsafeBytes { setBytes($0, at: column) }
-        case (.uuid(let value), _): withUnsafeBytes(of: value.uuid) { setBytes($0, at: column) }
-        case (.opaque, _): setNull(at: column)
-        }
-    }
 }

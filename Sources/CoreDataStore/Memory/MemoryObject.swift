@@ -23,12 +23,12 @@ final class MemoryObject: PredicateObject {
     }
 
     func predicateOperand(forKey key: String) throws -> Operand {
-        guard let property = entity.property(named: key), !property.isTransient else {
-            return try operand(ofUnknown: key)
-        }
+        let found = entity.property(named: key)
+        if let attribute = found?.attribute, attribute.hasStoredElements { return composite(attribute) }
+        guard let property = found, !property.isTransient else { return try operand(ofUnknown: key) }
         let column = entity.rowLayout.columnOfSlot[property.slot]
         switch property.kind {
-        case .attribute(let attribute): return .value(row?.value(column, attribute.type) ?? .null)
+        case .attribute(let attribute): return .value(row?.value(column, attribute.type.kind) ?? .null)
         case .relationship(let relationship) where relationship.isToMany:
             let members = try graph.members(of: self.key.primaryKey, entity: self.key.entity, slot: property.slot)
             return .collection(
@@ -41,6 +41,21 @@ final class MemoryObject: PredicateObject {
             return .object(found.map { MemoryObject($0, in: graph) } ?? MemoryObject(missing: missing, in: graph))
         case .fetched: return try operand(ofUnknown: key)
         }
+    }
+
+    /// The elements by name, and nothing where none has a value.
+    private func composite(_ attribute: CompiledAttribute) -> Operand {
+        var entries: [(key: Operand, value: Operand)] = []
+        for slot in attribute.elements {
+            let element = entity.properties[slot]
+            guard let nested = element.attribute else { continue }
+            let value =
+                element.isComposite
+                ? composite(nested) : .value(row?.value(entity.rowLayout.columnOfSlot[slot], nested.type.kind) ?? .null)
+            if case .value(.null) = value { continue }
+            entries.append((.value(.string(element.elementName)), value))
+        }
+        return entries.isEmpty ? .null : .dictionary(entries)
     }
 
     private func operand(ofUnknown key: String) throws -> Operand {
@@ -74,24 +89,4 @@ private final class MemoryEntity: PredicateObject {
     var predicateHash: Int { name.hashValue }
     var predicateDescription: String { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
-}
-
-extension RowSnapshot {
-    /// A column's value as the attribute's type makes it.
-    package func value(_ column: Int, _ type: AttributeType) -> Value {
-        guard column >= 0, !isNull(column) else { return .null }
-        switch type {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: return .integer(integer(column))
-        case .double, .float: return .double(real(column))
-        case .date: return .date(real(column))
-        case .string: return .string(text(column))
-        case .uri: return .uri(text(column))
-        case .decimal: return Decimal(string: text(column)).map { .decimal($0) } ?? .null
-        case .uuid:
-            var uuid = UUID().uuid
-            withBytes(column) { bytes in withUnsafeMutableBytes(of: &uuid) { $0.copyBytes(from: bytes.prefix(16)) } }
-            return .uuid(UUID(uuid: uuid))
-        case .undefined, .binaryData, .transformable, .composite: return .data(withBytes(column) { Data($0) })
-        }
-    }
 }

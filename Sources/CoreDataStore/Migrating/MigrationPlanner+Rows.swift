@@ -160,7 +160,7 @@ extension MigrationPlanner {
         case .decimal(let value): return .bind(.text(value.description))
         case .string(let value), .uri(let value): return .bind(.text(value))
         case .data(let value): return bytes(value)
-        case .uuid(let value): return .bind(.blob(withUnsafeBytes(of: value.uuid) { Data($0) }))
+        case .uuid(let value): return .bind(.blob(value.data))
         case .opaque(let value): return bytes(try encode(value, attribute))
         }
     }

@@ -115,7 +115,7 @@ struct PartialIndexCondition {
         case .string(let value), .uri(let value): .text(value)
         case .decimal(let value): .real((value as NSDecimalNumber).doubleValue)
         case .data(let value): .blob(value)
-        case .uuid(let value): .blob(withUnsafeBytes(of: value.uuid) { Data($0) })
+        case .uuid(let value): .blob(value.data)
         case .opaque: nil
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 
 /// Names tables and columns; used by ``SchemaLayout`` only.
@@ -68,21 +69,21 @@ struct SchemaLayoutBuilder {
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
             // The slots of an entity's own properties are in the order of their names.
-            var attributes = [[(slot: Int, type: AttributeType)]](repeating: [], count: groups.count)
+            var attributes = [[(slot: Int, kind: ValueKind)]](repeating: [], count: groups.count)
             var relationships: [Int] = []
             for slot in properties.indices
             where properties[slot].declaringEntity == ordinal && !properties[slot].isTransient {
-                if let type = properties[slot].attribute?.type {
-                    attributes[type.columnGroup].append((slot, type))
+                if let kind = properties[slot].attribute?.type.kind {
+                    attributes[kind.columnGroup].append((slot, kind))
                 } else {
                     relationships.append(slot)
                 }
             }
             for group in groups.indices {
-                for (slot, type) in attributes[group] {
+                for (slot, kind) in attributes[group] {
                     groups[group].append(
                         column(
-                            "Z" + properties[slot].name.uppercased(), type.columnType, .attribute(slot: slot),
+                            "Z" + properties[slot].columnStem, kind.columnType, .attribute(slot: slot),
                             declaredBy: ordinal))
                 }
                 if group == 0 {
@@ -184,8 +185,7 @@ struct SchemaLayoutBuilder {
             guard var own = found[ordinal] else { continue }
             if own.count > 1 {
                 var places: [String: Int] = [:]
-                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].properties.map(\.name)).enumerated()
-                {
+                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].namesInModel).enumerated() {
                     places[name] = place
                 }
                 func place(_ table: SchemaJoinTable) -> Int { places[property(table.master).name] ?? 0 }
@@ -274,31 +274,31 @@ extension CompiledModel {
     }
 }
 
-extension AttributeType {
-    /// The place of a column of this type in its table.
+extension ValueKind {
+    /// The place of a column of this kind in its table.
     var columnGroup: Int {
         switch self {
-        case .integer16, .integer32, .integer64, .boolean, .objectID: 0
-        case .double, .float, .date: 1
+        case .integer, .boolean, .reference: 0
+        case .real, .single, .date: 1
         case .decimal: 2
-        case .string: 3
-        case .uri: 4
-        case .uuid: 5
-        case .transformable, .undefined, .composite: 6
-        case .binaryData: 7
+        case .text: 3
+        case .link: 4
+        case .identifier: 5
+        case .object, .composite: 6
+        case .bytes: 7
         }
     }
 
-    /// What a column of this type holds.
+    /// What a column of this kind holds.
     package var columnType: SQLType {
         switch self {
-        case .integer16, .integer32, .integer64, .objectID: .integer
+        case .integer, .reference: .integer
         case .boolean: .boolean
-        case .double, .float: .real
+        case .real, .single: .real
         case .date: .date
         case .decimal: .decimal
-        case .string, .uri: .text
-        case .uuid, .transformable, .undefined, .composite, .binaryData: .bytes
+        case .text, .link: .text
+        case .identifier, .object, .composite, .bytes: .bytes
         }
     }
 }

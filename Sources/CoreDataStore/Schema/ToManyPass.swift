@@ -57,7 +57,7 @@ struct ToManyPass {
 
     private func sorted(_ found: [(name: String, visit: Visit)], of entity: CompiledEntity) -> [(String, Visit)] {
         var places: [String: Int] = [:]
-        for (place, name) in DictionaryOrder.leopard(entity.properties.map(\.name)).enumerated() {
+        for (place, name) in DictionaryOrder.leopard(entity.namesInModel).enumerated() {
             places[name] = place
         }
         return found.sorted { (places[$0.name] ?? 0) < (places[$1.name] ?? 0) }

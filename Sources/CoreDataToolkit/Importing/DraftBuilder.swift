@@ -68,7 +68,7 @@ struct DraftBuilder {
                 guard steps.count == 1, let attribute = path.attribute else { throw notAList(path) }
                 draft.lists[step.name] = try elements(value, path).map { element in
                     let member = ObjectDraft(entity: destination)
-                    try setAttribute(element, attribute, on: member)
+                    try setAttribute(element, attribute, path.key, on: member)
                     try finish(member, at: path.text)
                     return member
                 }
@@ -78,7 +78,7 @@ struct DraftBuilder {
             draft.links[step.name] = .some(next)
             try set(value, path, steps.dropFirst(), on: next)
         } else if let attribute = path.attribute {
-            try setAttribute(value, attribute, on: draft)
+            try setAttribute(value, attribute, path.key, on: draft)
         } else if let relationship = path.relationship {
             try setRelationship(value, relationship, path, on: draft)
         } else {
@@ -87,16 +87,16 @@ struct DraftBuilder {
     }
 
     private func setAttribute(
-        _ value: FieldValue, _ attribute: NSAttributeDescription, on draft: ObjectDraft
+        _ value: FieldValue, _ attribute: NSAttributeDescription, _ key: String, on draft: ObjectDraft
     ) throws {
         // What the store computes, or nobody stores, is not the file's to say.
         guard !(attribute is NSDerivedAttributeDescription), !attribute.isTransient else { return }
         do {
             let text = AttributeText(attribute: attribute, emptyIsNil: emptyIsNil && !isExact, isExact: isExact)
             let value = try text.value(value)
-            draft.values[attribute.name] = .some(value)
+            draft.values[key] = .some(value)
         } catch let failure as ToolkitError {
-            throw ToolkitError("\(draft.entity.name ?? "").\(attribute.name): \(failure.message)")
+            throw ToolkitError("\(draft.entity.name ?? "").\(key): \(failure.message)")
         }
     }
 
@@ -145,7 +145,7 @@ struct DraftBuilder {
                     give it with \(plan.uniques.label) \(UniqueAttributes.example(of: destination) ?? "\(entity).attribute")
                     """)
             }
-            try setAttribute(value, attribute, on: draft)
+            try setAttribute(value, attribute, attribute.name, on: draft)
         }
         try finish(draft, at: path.text)
         return draft.isBlank ? nil : draft

@@ -1,15 +1,19 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// A key path of an entity, checked: to-one or to-many steps, then a property, an object's ID, or what its members come to.
 ///
-///     name, unit.name, locationAtShop.items, unit.objectID, tasks.@count, tasks.@sum.hours
+///     name, unit.name, locationAtShop.items, unit.objectID, tasks.@count, tasks.@sum.hours, address.city
 package struct PropertyPath {
     package let text: String
     /// The relationships before the last part.
     package let steps: [NSRelationshipDescription]
     /// `nil` for `objectID`, and for ``aggregate``.
     package let property: NSPropertyDescription?
+    /// What the property goes by in its object: of an element of a composite attribute the path to it.
+    package let key: String
     package let aggregate: PathAggregate?
 
     /// Names are found in any case where none has the very spelling.
@@ -20,8 +24,17 @@ package struct PropertyPath {
         let end = names.firstIndex { $0.hasPrefix("@") } ?? names.count - 1
         var steps: [NSRelationshipDescription] = []
         var current = entity
-        for name in names[..<end] {
+        for (index, name) in names[..<end].enumerated() {
             let property = try Self.property(name, of: current, in: text)
+            if let composite = property as? NSCompositeAttributeDescription {
+                let keys = try Self.element(names[(index + 1)...], of: composite, in: text)
+                self.steps = steps
+                self.property = keys.element
+                key = ([composite.name] + keys.names).joined(separator: ".")
+                aggregate = nil
+                self.text = (steps.map(\.name) + [key]).joined(separator: ".")
+                return
+            }
             guard let relationship = property as? NSRelationshipDescription,
                 let destination = relationship.destinationEntity
             else {
@@ -51,6 +64,7 @@ package struct PropertyPath {
         }
         self.aggregate = aggregate
         self.property = property
+        key = spelling
         self.text = (steps.map(\.name) + [spelling]).joined(separator: ".")
     }
 
@@ -60,6 +74,26 @@ package struct PropertyPath {
     /// Whether a store can sort by it: it leads to one value.
     package var isSortable: Bool {
         aggregate == nil && !steps.contains(where: \.isToMany) && relationship.map { !$0.isToMany } ?? true
+    }
+
+    /// The element of a composite attribute that the names lead to, as the model spells them.
+    private static func element(
+        _ names: ArraySlice<String>, of composite: NSCompositeAttributeDescription, in path: String
+    ) throws -> (element: NSAttributeDescription, names: [String]) {
+        var current: NSAttributeDescription = composite
+        var found: [String] = []
+        for name in names {
+            let elements = (current as? NSCompositeAttributeDescription)?.elements ?? []
+            let alike = elements.filter { $0.name.lowercased() == name.lowercased() }
+            guard let element = elements.first(where: { $0.name == name }) ?? (alike.count == 1 ? alike[0] : nil) else {
+                throw ToolkitError(
+                    "'\(path)': \(current.name) has no element '\(name)'"
+                        + Suggestion.text(for: name, among: elements.map(\.name)))
+            }
+            found.append(element.name)
+            current = element
+        }
+        return (current, found)
     }
 
     private static func property(
@@ -124,11 +158,6 @@ package struct PathAggregate {
     }
 
     private static func isNumber(_ attribute: NSAttributeDescription) -> Bool {
-        switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .decimalAttributeType, .booleanAttributeType:
-            true
-        default: false
-        }
+        attribute.kind.isQuantity || attribute.kind == .boolean
     }
 }

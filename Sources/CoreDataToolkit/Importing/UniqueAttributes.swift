@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// What tells the objects of entities apart.
@@ -63,10 +65,8 @@ package struct UniqueAttributes {
 extension NSAttributeDescription {
     /// Whether a fetch can find objects by the attribute's value.
     package var canTellApart: Bool {
-        switch attributeType {
-        case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType,
-            .binaryDataAttributeType:
-            false
+        switch kind {
+        case .object, .reference, .composite, .bytes: false
         default: !isTransient
         }
     }

@@ -1,4 +1,6 @@
 import CoreData
+import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// The values of attributes as files write them.
@@ -24,6 +26,8 @@ package struct AttributeText {
         self.isExact = isExact
     }
 
+    package var kind: ValueKind { attribute.kind }
+
     /// What a file says, as the attribute stores it; `nil` for no value.
     ///
     /// - Throws: ``ToolkitError`` with what is wrong with the value, without the attribute's name.
@@ -31,68 +35,90 @@ package struct AttributeText {
         switch field {
         case .null: return nil
         case .boolean(let value):
-            guard attribute.attributeType == .booleanAttributeType else { throw failure("\(value)") }
+            guard kind == .boolean else { throw failure("\(value)") }
             return NSNumber(value: value)
         case .number(let text): return try value(text)
         case .text(let text):
-            if text.isEmpty, isExact, Self.isBytes(attribute.attributeType) { return Data() }
-            if text.isEmpty, emptyIsNil || attribute.attributeType != .stringAttributeType {
-                let isRequiredText = attribute.attributeType == .stringAttributeType && !attribute.isOptional
+            if text.isEmpty, isExact, kind == .bytes || kind == .object { return Data() }
+            if text.isEmpty, emptyIsNil || kind != .text {
+                let isRequiredText = kind == .text && !attribute.isOptional
                 return isRequiredText ? "" : nil
             }
             return try value(text)
+        case .object(let fields) where attribute is NSCompositeAttributeDescription: return try elements(fields)
         case .list, .object:
             throw ToolkitError("takes \(typeName), not \(field.isList ? "a list" : "an object")")
         }
     }
 
+    /// The dictionary of a composite attribute; what is nil is not in it, and one of which all is, is nil itself.
+    private func elements(_ fields: [FieldValue.Field]) throws -> Any? {
+        var result: [String: Any] = [:]
+        let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+        for field in fields {
+            guard let element = elements.first(where: { $0.name == field.name }) else {
+                throw ToolkitError(
+                    "has no element '\(field.name)'"
+                        + Suggestion.text(for: field.name, among: elements.map(\.name)))
+            }
+            let text = AttributeText(attribute: element, emptyIsNil: emptyIsNil, isExact: isExact)
+            do { result[field.name] = try text.value(field.value) } catch let failure as ToolkitError {
+                throw ToolkitError("\(field.name): \(failure.message)")
+            }
+        }
+        return result.isEmpty ? nil : result
+    }
+
     private func value(_ text: String) throws -> Any {
-        switch attribute.attributeType {
-        case .integer16AttributeType: return NSNumber(value: try integer(text, Int16.self))
-        case .integer32AttributeType: return NSNumber(value: try integer(text, Int32.self))
-        case .integer64AttributeType: return NSNumber(value: try integer(text, Int64.self))
-        case .doubleAttributeType: return NSNumber(value: try real(text))
-        case .floatAttributeType:
+        switch kind {
+        case .integer:
+            return NSNumber(value: try integer(text, within: attribute.attributeType.compiled.traits.range))
+        case .real: return NSNumber(value: try real(text))
+        case .single:
             let value = Float(try real(text))
             guard value.isFinite || isExact else { throw failure(text) }
             return NSNumber(value: value)
-        case .decimalAttributeType:
+        case .decimal:
             // Decimal reads as far as it understands, so the form is checked first.
             guard text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil,
                 let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN
             else { throw failure(text) }
             return NSDecimalNumber(decimal: value)
-        case .stringAttributeType: return text
-        case .booleanAttributeType:
+        case .text: return text
+        case .boolean:
             switch text.lowercased() {
             case "true", "yes", "1": return NSNumber(value: true)
             case "false", "no", "0": return NSNumber(value: false)
             default: throw failure(text)
             }
-        case .dateAttributeType:
+        case .date:
             if let date = DateText.date(text) { return date }
             guard isExact, let seconds = Double(text) else { throw failure(text) }
             return Date(timeIntervalSinceReferenceDate: seconds)
-        case .binaryDataAttributeType, .transformableAttributeType:
+        case .bytes:
             guard let data = Data(base64Encoded: text) else { throw failure(text) }
             return data
-        case .UUIDAttributeType:
+        case .identifier:
             guard let uuid = UUID(uuidString: text) else { throw failure(text) }
             return uuid
-        case .URIAttributeType:
+        case .link:
             guard let url = URL(string: text) else { throw failure(text) }
             return url
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
+        case .object where attribute.attributeType == .transformableAttributeType:
+            guard let data = Data(base64Encoded: text) else { throw failure(text) }
+            return data
+        case .object, .reference, .composite:
             throw ToolkitError("is of a type that cannot be imported")
         }
     }
 
-    private func integer<T: FixedWidthInteger>(_ text: String, _ type: T.Type) throws -> T {
-        if let value = T(text) { return value }
+    private func integer(_ text: String, within range: ClosedRange<Int64>?) throws -> Int64 {
+        let range = range ?? .min ... .max
         // JSON may write 3 as 3.0 or 3e0.
-        if let number = Double(text), number == number.rounded(), let value = T(exactly: number) { return value }
+        let value = Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+        if let value, range.contains(value) { return value }
         guard Double(text) != nil else { throw failure(text) }
-        throw ToolkitError("'\(text)' is not between \(T.min) and \(T.max), or not whole")
+        throw ToolkitError("'\(text)' is not between \(range.lowerBound) and \(range.upperBound), or not whole")
     }
 
     private func real(_ text: String) throws -> Double {
@@ -106,22 +132,20 @@ package struct AttributeText {
         return ToolkitError("'\(shown)' is not \(typeName)")
     }
 
-    private static func isBytes(_ type: NSAttributeType) -> Bool {
-        type == .binaryDataAttributeType || type == .transformableAttributeType
-    }
-
     /// What the attribute takes, for messages.
     package var typeName: String {
-        switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "a whole number"
-        case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
-        case .stringAttributeType: "a text"
-        case .booleanAttributeType: "true or false"
-        case .dateAttributeType: "a date such as 2024-05-01 or 2024-05-01T12:30:00Z"
-        case .binaryDataAttributeType, .transformableAttributeType: "base64"
-        case .UUIDAttributeType: "a UUID"
-        case .URIAttributeType: "a URL"
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: "a value of the tool's"
+        switch kind {
+        case .integer: "a whole number"
+        case .real, .single, .decimal: "a number"
+        case .text: "a text"
+        case .boolean: "true or false"
+        case .date: "a date such as 2024-05-01 or 2024-05-01T12:30:00Z"
+        case .bytes: "base64"
+        case .identifier: "a UUID"
+        case .link: "a URL"
+        case .object where attribute.attributeType == .transformableAttributeType: "base64"
+        case .composite: "an object with its elements"
+        case .object, .reference: "a value of the tool's"
         }
     }
 }

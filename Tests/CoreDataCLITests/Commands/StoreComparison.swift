@@ -62,6 +62,8 @@ struct StoreComparison {
                 guard let value = object.value(forKey: property) else { return "nil" }
                 switch value {
                 case let value as NSManagedObject: return place(value)
+                case let value as [String: Any]:
+                    return Self.text(value)
                 case let value as NSOrderedSet:
                     return value.array.map { ($0 as? NSManagedObject).map(place) ?? "?" }.joined(separator: ", ")
                 case let value as NSSet:
@@ -76,6 +78,14 @@ struct StoreComparison {
                 default: return "\(type(of: value)) \(value)"
                 }
             }
+        }
+
+        /// The elements of a composite attribute, by name.
+        private static func text(_ elements: [String: Any]) -> String {
+            let texts = elements.map { name, value in
+                "\(name): " + ((value as? [String: Any]).map(text) ?? "\(type(of: value)) \(value)")
+            }
+            return "{" + texts.sorted().joined(separator: ", ") + "}"
         }
 
         private func place(_ object: NSManagedObject) -> String { places[object.objectID] ?? "somewhere else" }

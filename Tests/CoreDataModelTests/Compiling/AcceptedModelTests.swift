@@ -51,8 +51,8 @@ import Testing
         let compiled = try ModelCompiler.compile(document)
         let shelf = try #require(compiled.entity(named: "Shelf"))
         #expect(shelf.properties.count == document.entities[0].properties.count)
-        // Without what no store can have.
-        #expect(Set(shelf.properties.filter(\.isTransient).map(\.name)) == ["gone", "id", "lost"])
+        // Without what no store can have, and what is in no column: a composite, which has no elements here.
+        #expect(Set(shelf.properties.filter(\.isTransient).map(\.name)) == ["gone", "id", "lost", "place"])
         #expect(shelf.property(named: "half")?.relationship?.inverseSlot == nil)
         #expect(shelf.property(named: "pages")?.attribute?.defaultValue == .null)
         #expect(shelf.uniquenessConstraints == [[try #require(shelf.slotByName["title"])]])

@@ -106,11 +106,16 @@ import Testing
         let compiled = try ModelCompiler.compile(
             model(entity("Library", place, attribute("name"))).with { $0.composites = [point] })
         let library = compiled.entities[0]
-        let elements = try #require(library.property(named: "place")?.attribute?.elements)
-        #expect(elements.map(\.name) == ["x", "label"])
-        #expect(elements.map(\.slot) == [0, 1])
-        #expect(elements[0].attribute?.defaultValue == .double(0.5))
-        #expect(library.rowLayout.columnOfSlot == [0, -1])
+        #expect(library.properties.map(\.name) == ["name", "place", "place.label", "place.x"])
+        #expect(library.properties.map(\.composite) == [nil, nil, 1, 1])
+        #expect(library.namesInModel == ["name", "place"])
+        #expect(library.property(named: "place")?.attribute?.elements == [2, 3])
+        #expect(library.property(named: "place")?.isTransient == true && library.properties[1].isStored)
+        #expect(library.property(named: "place.x")?.attribute?.defaultValue == .double(0.5))
+        #expect(library.property(named: "place.x")?.elementName == "x")
+        #expect(library.rowLayout.columnOfSlot == [0, -1, 1, 2])
+        let found = try #require(library.property(at: ["place", "label", "length"]))
+        #expect(found.property.name == "place.label" && Array(found.rest) == ["length"])
     }
 
     @Test func warningsDoNotStopCompiling() throws {

@@ -36,7 +36,7 @@ private func describe(_ property: CompiledProperty) -> String {
         return common + " \(a.type) default \(a.defaultValue) transformer \(a.valueTransformerName ?? "-") class "
             + "\(a.valueClassName ?? "-") external \(a.allowsExternalBinaryDataStorage) kept "
             + "\(a.preservesValueInHistoryOnDeletion) derived \(a.derivationExpression ?? "-") where "
-            + "\(a.derivationFilter ?? "-") elements \(a.elements.map(describe))"
+            + "\(a.derivationFilter ?? "-") elements \(a.elements)"
     case .relationship(let r):
         return common + " → \(r.destination) inverse \(r.inverseSlot ?? -1) \(r.minCount)...\(r.maxCount) "
             + "\(r.deleteRule) ordered \(r.isOrdered)"

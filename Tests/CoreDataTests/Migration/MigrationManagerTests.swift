@@ -136,10 +136,12 @@ import Testing
         let wrong = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
         let books = try #require(wrong.entityMappings.first { $0.destinationEntityName == "Book" })
         let name = try #require(books.attributeMappings?.first { $0.name == "name" })
-        name.valueExpression = CoreData.NSExpression(forConstantValue: 3)
-        let refusal = try #require(throws: CocoaError.self) { _ = try migrate(wrong) }
-        #expect(refusal.errorCode == NSEntityMigrationPolicyError)
-        #expect(refusal.localizedDescription.contains("'name' of 'Book'"))
+        for value in [3, CGFloat(3), Date(timeIntervalSinceReferenceDate: 3)] as [Any] {
+            name.valueExpression = CoreData.NSExpression(forConstantValue: value)
+            let refusal = try #require(throws: CocoaError.self) { _ = try migrate(wrong) }
+            #expect(refusal.errorCode == NSEntityMigrationPolicyError)
+            #expect(refusal.localizedDescription.contains("'name' of 'Book'"))
+        }
     }
 
     private func mapping(policy: String? = nil) -> NSMappingModel {

@@ -113,7 +113,8 @@ import Testing
         let compiled = try model.freeze()
         let elements = compiled.entities[0].properties[0].attribute?.elements ?? []
         #expect(composite.elements.map(\.slot) == [0, 1])
-        #expect(elements.map(\.name) == composite.elements.map(\.name))
+        // What is compiled stands by name.
+        #expect(elements.map { compiled.entities[0].properties[$0].name } == ["place.latitude", "place.longitude"])
         #expect(longitude.isFrozen && longitude.qualifiedName == "City.place.longitude")
     }
 }

@@ -72,7 +72,7 @@ final class BookshopObject: PredicateObject {
         }
         switch property.kind {
         case .attribute(let attribute):
-            return .value(row.value(entity.rowLayout.columnOfSlot[property.slot], attribute.type))
+            return .value(row.value(entity.rowLayout.columnOfSlot[property.slot], attribute.type.kind))
         case .relationship(let relationship) where relationship.isToMany:
             let members = graph.members[row.key]?[property.slot] ?? []
             return .collection(members.map { .object($0) }, isOrdered: relationship.isOrdered)

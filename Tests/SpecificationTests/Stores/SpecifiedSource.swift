@@ -198,7 +198,7 @@ final class SpecifiedSource {
         let entity = model.entities[row.entity]
         guard let property = entity.property(named: name) else { preconditionFailure("no property \(name)") }
         let column = entity.rowLayout.columnOfSlot[property.slot]
-        if let attribute = property.attribute { return row.value(column, attribute.type) }
+        if let attribute = property.attribute { return row.value(column, attribute.type.kind) }
         guard column >= 0, !row.isNull(column), let relationship = property.relationship else { return .null }
         let entityColumn = entity.rowLayout.entityColumnOfSlot[property.slot]
         let destination = entityColumn < 0 ? nil : source.entity(numbered: row.integer(entityColumn))

@@ -20,6 +20,15 @@ extension KeyValueCoding {
         var rest = path
         while let key = rest.popFirst() {
             guard let owner = current, !(owner is NSNull) else { return nil }
+            // An element that a composite attribute does not have is a mistake like any other unknown key.
+            if let object = owner as? NSManagedObject, object.runtime.hasComposites,
+                let found = object.runtime.slot(at: [key] + rest),
+                object.runtime.slots[found.slot].property.composite != nil
+            {
+                rest = found.rest
+                current = object.value(forKey: object.runtime.slots[found.slot].name)
+                continue
+            }
             if let name = CollectionOperator(key: key), let members = Members(owner) {
                 return name.value(of: members, at: rest)
             }
@@ -60,9 +69,37 @@ extension KeyValueCoding {
             return
         }
         if let dictionary = owner as? NSMutableDictionary { return set(value, in: dictionary, at: path) }
+        if !path.utf8.contains(UInt8(ascii: "@")) {
+            return set(value, of: owner, at: path.split(separator: ".").map(String.init))
+        }
         if let last = Self.value(of: owner, at: String(path[..<dot])) {
             set(value, of: last, forKey: String(path[path.index(after: dot)...]))
         }
+    }
+
+    private static func set(_ value: Any?, of owner: Any?, at keys: [String]) {
+        var current = owner
+        for (index, key) in keys.enumerated() {
+            guard let owner = current, !(owner is NSNull) else { return }
+            if index == keys.count - 1 { return set(value, of: owner, forKey: key) }
+            if setElement(value, of: owner, at: keys[index...]) { return }
+            current = Self.value(of: owner, forKey: key)
+        }
+    }
+
+    /// Sets the element of a composite attribute that the keys lead to, on each member of a collection; `false` where they lead to none.
+    private static func setElement(_ value: Any?, of owner: Any, at keys: ArraySlice<String>) -> Bool {
+        if let object = owner as? NSManagedObject {
+            guard object.runtime.hasComposites, let found = object.runtime.slot(at: keys), found.rest.isEmpty,
+                object.runtime.slots[found.slot].property.composite != nil
+            else { return false }
+            object.setValue(value, forKey: object.runtime.slots[found.slot].name)
+            return true
+        }
+        guard let members = Members(owner), let first = members.all.first as? NSManagedObject,
+            first.runtime.hasComposites
+        else { return false }
+        return members.all.reduce(false) { setElement(value, of: $1, at: keys) || $0 }
     }
 
     /// Sets one key, which may have dots in it.

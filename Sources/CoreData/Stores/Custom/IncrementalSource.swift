@@ -282,7 +282,10 @@ struct IncrementalRow {
         let builder = RowBuilder(columnCount: layout.columns.count)
         for (index, slot) in entity.slots.enumerated() where !slot.property.isTransient && slot.column >= 0 {
             if slot.attribute != nil {
-                if let property = entity.entity.propertiesByName[slot.name], let value = node.value(for: property) {
+                let given = CompositeValues.element(slot, in: entity) { name in
+                    entity.entity.propertiesByName[name].flatMap { node.value(for: $0) }
+                }
+                if let value = given {
                     try CustomValues.set(value, slot: index, of: entity, to: builder)
                 }
             } else if let relationship = entity.entity.relationshipsByName[slot.name] {

@@ -34,7 +34,7 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
         let key = node.objectID.primaryKey
         let builder = graph.builder(of: entity.compiled)
         for (index, slot) in entity.slots.enumerated() where !slot.property.isTransient {
-            guard let value = node.value(forKey: slot.name) else { continue }
+            guard let value = CompositeValues.element(slot, in: entity, of: node.value(forKey:)) else { continue }
             if slot.attribute != nil {
                 try CustomValues.set(value, slot: index, of: entity, to: builder)
             } else if slot.isToMany {
@@ -100,11 +100,10 @@ enum CustomValues {
         let slot = entity.slots[index]
         guard slot.column >= 0, !(any is NSNull) else { return }
         let kind = entity.compiled.rowLayout.kinds[slot.column]
-        guard let value = ManagedObjectValues.plain(any, slot.type) ?? ManagedObjectValues.convert(any, to: slot.type)
-        else {
+        guard let value = ManagedObjectValues.acceptedValue(any, slot.kind) else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
-                "The store has a \(Swift.type(of: any)) for the attribute '\(slot.name)' of entity '\(entity.name)', which is a \(ManagedObjectValues.typeName(slot.type))."
+                "The store has a \(Swift.type(of: any)) for the attribute '\(slot.name)' of entity '\(entity.name)', which is a \(ManagedObjectValues.className(slot))."
             )
         }
         try ManagedObjectValues.encode(value, slot: index, of: entity, kind, at: slot.column, into: builder)

@@ -68,7 +68,7 @@ extension DeclarationReader {
         if let text = reader.text("defaultText") { setDefault(text, of: &attribute, named: name, at: reader.place) }
         if let value = reader.take("default") {
             switch value.content {
-            case .text(let text) where attribute.type == .string:
+            case .text(let text) where attribute.type.kind == .text:
                 setDefault(text, of: &attribute, named: name, at: value.place)
             case .number(let digits): setDefault(digits, of: &attribute, named: name, at: value.place)
             case .boolean(let flag):
@@ -87,11 +87,10 @@ extension DeclarationReader {
         return attribute
     }
 
-    private static let types: [String: AttributeType] = [
-        "undefined": .undefined, "integer16": .integer16, "integer32": .integer32, "integer64": .integer64,
-        "decimal": .decimal, "double": .double, "float": .float, "string": .string, "boolean": .boolean,
-        "date": .date, "binaryData": .binaryData, "uuid": .uuid, "uri": .uri,
-    ]
+    /// Those that a model in Swift names without anything more.
+    private static let types: [String: AttributeType] = Dictionary(
+        uniqueKeysWithValues: AttributeType.allCases.filter { ![.transformable, .composite, .objectID].contains($0) }
+            .map { ($0.traits.swiftName, $0) })
 
     private func setDefault(
         _ text: String, of attribute: inout AttributeElement, named name: String, at place: SourceLocation

@@ -69,19 +69,6 @@ extension ModelSwiftWriter {
 
     private static func kind(of attribute: AttributeElement) -> String? {
         switch attribute.type {
-        case .undefined: ".undefined"
-        case .integer16: ".integer16"
-        case .integer32: ".integer32"
-        case .integer64: ".integer64"
-        case .decimal: ".decimal"
-        case .double: ".double"
-        case .float: ".float"
-        case .string: ".string"
-        case .boolean: ".boolean"
-        case .date: ".date"
-        case .binaryData: ".binaryData"
-        case .uuid: ".uuid"
-        case .uri: ".uri"
         case .transformable:
             ".transformable("
                 + [("by", attribute.valueTransformerName), ("valueClass", attribute.customClassName)]
@@ -89,18 +76,17 @@ extension ModelSwiftWriter {
                 .joined(separator: ", ") + ")"
         case .composite: attribute.compositeName.map { ".composite(\(SwiftText.quoted($0)))" }
         case .objectID: nil
+        default: "." + attribute.type.traits.swiftName
         }
     }
 
     private static func defaultArgument(_ value: Value, text: String?, type: AttributeType) -> String? {
-        switch (type, value) {
-        case (.string, .string(let text)): return "default: \(SwiftText.quoted(text))"
+        switch (type.kind, value) {
+        case (.text, .string(let text)): return "default: \(SwiftText.quoted(text))"
         case (.boolean, .integer(let integer)): return "default: \(integer != 0)"
-        case (.integer16, .integer(let integer)), (.integer32, .integer(let integer)),
-            (.integer64, .integer(let integer)):
-            return "default: \(integer)"
-        case (.double, .double(let number)), (.float, .double(let number)): return "default: \(number)"
-        case (.binaryData, .data(let data)):
+        case (.integer, .integer(let integer)): return "default: \(integer)"
+        case (.real, .double(let number)), (.single, .double(let number)): return "default: \(number)"
+        case (.bytes, .data(let data)):
             return "default: Data(base64Encoded: \(SwiftText.quoted(data.base64EncodedString())))"
         default:
             let spelled = text.flatMap { DefaultValue.value($0, type: type) == value ? $0 : nil }
@@ -156,13 +142,12 @@ extension ModelSwiftWriter {
     private static func boundNames(
         _ type: AttributeType, _ limits: [String]
     ) -> (minimum: String, maximum: String)? {
-        switch type {
-        case .integer16 where !limits.allSatisfy { Int16($0) != nil }: nil
-        case .integer32 where !limits.allSatisfy { Int32($0) != nil }: nil
-        case .integer64 where !limits.allSatisfy { Int64($0) != nil }: nil
-        case .float where !limits.allSatisfy { Float($0)?.description == Double($0)?.description }: nil
-        case .string: ("minimumLength", "maximumLength")
-        case .integer16, .integer32, .integer64, .double, .float: ("minimum", "maximum")
+        switch type.kind {
+        case .integer where !limits.allSatisfy { Int64($0).map { type.traits.range?.contains($0) ?? true } ?? false }:
+            nil
+        case .single where !limits.allSatisfy { Float($0)?.description == Double($0)?.description }: nil
+        case .text: ("minimumLength", "maximumLength")
+        case .integer, .real, .single: ("minimum", "maximum")
         default: nil
         }
     }

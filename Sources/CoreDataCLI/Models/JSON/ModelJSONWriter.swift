@@ -183,9 +183,9 @@ struct ModelJSONWriter {
 
     /// A default as JSON's own kind of value where its digits or word stay the same, else as text.
     private static func scalar(_ text: String, type: AttributeType) -> FieldValue {
-        switch type {
+        switch type.kind {
         case .boolean where text == "YES" || text == "NO": return .boolean(text == "YES")
-        case .integer16, .integer32, .integer64, .double, .float, .decimal, .date:
+        case .integer, .real, .single, .decimal, .date:
             return JSONLayout.isNumber(text) ? .number(text) : .text(text)
         default: return .text(text)
         }
