@@ -170,11 +170,14 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport", "TurnProgram",
+                "CoreData", "BatchProgram", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport",
+                "TurnProgram",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
         .executableTarget(name: "HistoryWriter", dependencies: ["CoreData"], path: "Tests/HistoryWriter"),
+        // Another process that makes one batch request, and tells how much memory it took.
+        .executableTarget(name: "BatchProgram", dependencies: ["CoreData"], path: "Tests/BatchProgram"),
         // Eight contexts on four threads that edit a store which another process edits, too.
         .executableTarget(name: "ContextStress", dependencies: ["CoreData"], path: "Tests/ContextStress"),
         // Another process, which changes a main context on its main thread.

@@ -8,6 +8,11 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     case undoAlone = "F3e"
     case upsert = "F4"
     case upsertHalf = "F4h"
+    case batchInsert = "F5"
+    case batchUpdate = "F6"
+    case batchDelete = "F7"
+    case list = "F8"
+    case listEdit = "F9"
 
     package var title: String {
         switch self {
@@ -17,6 +22,11 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .undoAlone: "the same, but save"
         case .upsert: "upsert all by a constraint, all are there"
         case .upsertHalf: "the same, half are there"
+        case .batchInsert: "batch insert all"
+        case .batchUpdate: "batch update the listed half"
+        case .batchDelete: "batch delete the listed half"
+        case .list: "first page of a list of all in sections"
+        case .listEdit: "one edit in a list of all in sections"
         }
     }
 
@@ -27,6 +37,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .merge: "fetch all again"
         case .undo, .undoAlone: "without"
         case .upsert, .upsertHalf: "plain C, ON CONFLICT"
+        case .batchInsert: "plain C"
+        case .batchUpdate, .batchDelete: "the statement alone"
+        case .list: "its three statements in plain C"
+        case .listEdit: "50 µs"
         }
     }
 
@@ -38,6 +52,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         // What is left without the save is little to begin with.
         case .undoAlone: nil
         case .upsert, .upsertHalf: 2
+        case .batchInsert: 1.2
+        case .batchUpdate, .batchDelete: 1.1
+        case .list: 1.5
+        case .listEdit: 1
         }
     }
 }
@@ -66,7 +84,8 @@ extension Report {
     package var featureTable: String {
         var table = Table(["feature", "", "n", "ms", "beside", "ms", "ratio", "goal", ""], leading: [0, 1, 4, 8])
         func milliseconds(_ seconds: [Double]) -> String {
-            String(format: "%.1f", (Statistics.median(seconds) ?? 0) * 1000)
+            let median = (Statistics.median(seconds) ?? 0) * 1000
+            return String(format: median < 1 ? "%.3f" : "%.1f", median)
         }
         for result in features {
             table.add([

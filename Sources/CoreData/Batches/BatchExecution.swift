@@ -14,12 +14,6 @@ struct BatchExecution {
         coordinator = try context.coordinatorForRequest()
     }
 
-    /// What a request did in all stores.
-    private struct Outcome {
-        var count = 0
-        var ids: [NSManagedObjectID] = []
-    }
-
     private var origin: ChangeOrigin { ChangeOrigin(author: context.transactionAuthor, contextName: context.name) }
 
     // MARK: Requests
@@ -31,29 +25,22 @@ struct BatchExecution {
                 "Objects of the abstract entity '\(entity.name)' cannot be inserted; use one of its subentities.")
         }
         let conflict = Self.conflict((context.mergePolicy as? NSMergePolicy)?.mergeType)
-        let wantsIDs = request.resultType == .objectIDs || !request.mergesInto.isEmpty
-        let stores = try stores(for: entity, request).filter { !$0.store.isReadOnly }
-        guard let (store, engine) = stores.first else {
+        guard let place = try stores(for: entity, request).first(where: { !$0.store.isReadOnly }) else {
             throw CoreDataErrors.noWritableStore(entity: entity.name, in: coordinator)
         }
-        var outcome = Outcome()
-        try write(store, engine) { writer in
+        let result = try write([place], request.resultType.form, NSInsertedObjectIDsKey, into: request.mergesInto) {
+            store, writer, wantsKeys in
             let rows = BatchRows(request, entity, store)
+            var done = Done()
             while try rows.readPortion() {
                 let keys = try writer.insert(entity: entity.ordinal, count: rows.count, conflict) {
                     try rows.row($0, key: $1)
                 }
-                outcome.count += keys.count
-                if wantsIDs { outcome.ids += ids(of: keys, in: store) }
+                done.count += keys.count
+                if wantsKeys { done.keys += keys }
             }
+            return done
         }
-        merge(outcome.ids, NSInsertedObjectIDsKey, into: request.mergesInto)
-        let result: Any =
-            switch request.resultType {
-            case .statusOnly: true
-            case .objectIDs: outcome.ids
-            case .count: outcome.count
-            }
         return NSBatchInsertResult(result, request.resultType)
     }
 
@@ -62,67 +49,125 @@ struct BatchExecution {
         fetch.predicate = request.predicate
         fetch.includesSubentities = request.includesSubentities
         let translation = try FetchTranslation(fetch, in: coordinator.runtime)
-        let wantsIDs = request.resultType == .updatedObjectIDsResultType || !request.mergesInto.isEmpty
-        var outcome = Outcome()
-        for (store, engine) in try stores(for: translation.entity, request) {
+        let stores = try stores(for: translation.entity, request)
+        let result = try write(stores, request.resultType.form, NSUpdatedObjectIDsKey, into: request.mergesInto) {
+            store, writer, wantsKeys in
             let assignments = try BatchAssignments(translation.entity, store).make(request.propertiesToUpdate ?? [:])
-            try write(store, engine) { writer in
-                let done = try writer.update(translation.plan(for: store), assignments, wantsKeys: wantsIDs)
-                outcome.count += done.count
-                outcome.ids += ids(of: done.keys, in: store)
-            }
+            return Done(try writer.update(translation.plan(for: store), assignments, wantsKeys: wantsKeys))
         }
-        merge(outcome.ids, NSUpdatedObjectIDsKey, into: request.mergesInto)
-        let result: Any =
-            switch request.resultType {
-            case .statusOnlyResultType: true
-            case .updatedObjectIDsResultType: outcome.ids
-            case .updatedObjectsCountResultType: outcome.count
-            }
         return NSBatchUpdateResult(result, request.resultType)
     }
 
     func run(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult {
-        let wantsIDs = request.resultType == .resultTypeObjectIDs || !request.mergesInto.isEmpty
-        var outcome = Outcome()
-        if request.objectIDs?.isEmpty != true {
-            let translation = try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
-            for (store, engine) in try stores(for: translation.entity, request) {
-                try write(store, engine) { writer in
-                    let done = try delete(request, translation, store, writer, wantsIDs)
-                    outcome.count += done.count
-                    outcome.ids += ids(of: done.keys, in: store)
-                }
+        let isEmpty = request.objectIDs?.isEmpty == true
+        let translation = isEmpty ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
+        let stores = try translation.map { try self.stores(for: $0.entity, request) } ?? []
+        let result = try write(stores, request.resultType.form, NSDeletedObjectIDsKey, into: request.mergesInto) {
+            store, writer, wantsKeys in
+            guard let translation else { return Done() }
+            guard let ids = request.objectIDs else {
+                return Done(try writer.delete(translation.plan(for: store), wantsKeys: wantsKeys))
             }
+            return Done(try writer.delete(keys(of: ids, in: store, translation), wantsKeys: wantsKeys))
         }
-        merge(outcome.ids, NSDeletedObjectIDsKey, into: request.mergesInto)
-        let result: Any =
-            switch request.resultType {
-            case .resultTypeStatusOnly: true
-            case .resultTypeObjectIDs: outcome.ids
-            case .resultTypeCount: outcome.count
-            }
         return NSBatchDeleteResult(result, request.resultType)
     }
 
-    private func delete(
-        _ request: NSBatchDeleteRequest, _ translation: FetchTranslation, _ store: AttachedStore,
-        _ writer: BatchWriter, _ wantsIDs: Bool
-    ) throws -> (count: Int, keys: [RowKey]) {
-        guard let ids = request.objectIDs else {
-            return try writer.delete(translation.plan(for: store), wantsKeys: wantsIDs)
-        }
+    private func keys(
+        of ids: [NSManagedObjectID], in store: AttachedStore, _ translation: FetchTranslation
+    ) throws -> [RowKey] {
         if let other = ids.first(where: { $0.runtime.rootName != translation.entity.rootName }) {
             throw CoreDataErrors.invalidRequest(
                 "mismatched objectIDs in batch delete initializer: \(other) is no '\(translation.entity.rootName)'.")
         }
-        let keys = ids.compactMap { id -> RowKey? in
+        return ids.compactMap { id -> RowKey? in
             guard !id.isTemporaryID, id.storeIdentifier == store.identifier,
                 let runtime = coordinator.runtime.entity(named: id.runtime.name)
             else { return nil }
             return RowKey(entity: runtime.ordinal, primaryKey: id.primaryKey)
         }
-        return try writer.delete(keys, wantsKeys: wantsIDs)
+    }
+
+    // MARK: Writing
+
+    /// What a request did in one store.
+    private struct Done {
+        var count = 0
+        /// Where they are wanted.
+        var keys: [RowKey] = []
+
+        init() {}
+        init(_ done: (count: Int, keys: [RowKey])) { (count, keys) = done }
+    }
+
+    private typealias Place = (store: AttachedStore, engine: StoreEngine)
+
+    /// Writes to every store, or to none; then tells the contexts, and makes the result of what was done.
+    private func write(
+        _ places: [Place], _ form: BatchResultForm, _ key: String, into contexts: [NSManagedObjectContext],
+        _ body: (AttachedStore, BatchWriter, _ wantsKeys: Bool) throws -> Done
+    ) throws -> Any {
+        let wantsKeys = form == .ids || !contexts.isEmpty
+        var count = 0
+        var ids: [NSManagedObjectID] = []
+        var written: [AttachedStore] = []
+        defer { for store in written { store.saveObservers.tell() } }
+        // Always in the same order, so that writers of the same files never wait for one another in a circle.
+        try write(places.sorted { $0.store.identifier < $1.store.identifier }[...], &written) { store, writer in
+            let done = try body(store, writer, wantsKeys)
+            count += done.count
+            ids += done.keys.map {
+                NSManagedObjectID(
+                    runtime: coordinator.runtime.entities[$0.entity], primaryKey: $0.primaryKey, store: store)
+            }
+        }
+        if !contexts.isEmpty, !ids.isEmpty {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids], into: contexts)
+        }
+        return switch form {
+        case .status: true
+        case .ids: ids
+        case .count: count
+        }
+    }
+
+    /// Writes to the first store and, while its transaction is open, to the others: then the last one commits first.
+    private func write(
+        _ places: ArraySlice<Place>, _ written: inout [AttachedStore],
+        _ body: (AttachedStore, BatchWriter) throws -> Void
+    ) throws {
+        guard let place = places.first else { return }
+        do {
+            try place.engine.batch(origin: origin) { writer in
+                try body(place.store, writer)
+                try write(places.dropFirst(), &written, body)
+            }
+        } catch {
+            let error = self.error(error, of: place.store)
+            // What was begun after this one has been committed.
+            guard !written.isEmpty else { throw error }
+            throw CoreDataErrors.incompleteSave([(place.store.store, error)])
+        }
+        written.append(place.store)
+    }
+
+    private func error(_ error: any Error, of store: AttachedStore) -> any Error {
+        switch error {
+        case SaveFailure.constraints:
+            CoreDataErrors.make(
+                NSManagedObjectConstraintMergeError,
+                "The batch request was refused, and nothing was written: values that must be unique are taken. A merge policy of the "
+                    + "context, such as mergeByPropertyObjectTrump, has a batch insert update what is there.",
+                [NSAffectedStoresErrorKey: [store.store]])
+        case let denied as DeletionDenied:
+            CoreDataErrors.make(
+                NSValidationRelationshipDeniedDeleteError,
+                "Nothing was deleted: the relationship '\(denied.relationship)' of "
+                    + "\(coordinator.runtime.entities[denied.key.entity].name) \(denied.key.primaryKey) is not "
+                    + "empty, and its delete rule denies to delete the object then.",
+                [NSValidationKeyErrorKey: denied.relationship])
+        default: CoreDataErrors.converted(error, store: store, context: nil)
+        }
     }
 
     // MARK: Stores
@@ -137,13 +182,9 @@ struct BatchExecution {
     }
 
     /// - Throws: where one of the stores is no SQL store.
-    private func stores(
-        for entity: EntityRuntime, _ request: NSPersistentStoreRequest
-    ) throws -> [(store: AttachedStore, engine: StoreEngine)] {
+    private func stores(for entity: EntityRuntime, _ request: NSPersistentStoreRequest) throws -> [Place] {
         let stores = coordinator.stores(for: entity, affected: request.affectedStores)
-        if stores.isEmpty {
-            throw CoreDataErrors.coreData("No store of the coordinator has entity '\(entity.name)'.")
-        }
+        if stores.isEmpty { throw CoreDataErrors.coreData("No store of the coordinator has entity '\(entity.name)'.") }
         return try stores.map { store in
             guard let engine = store.source as? StoreEngine else {
                 throw CoreDataErrors.make(
@@ -156,43 +197,48 @@ struct BatchExecution {
         }
     }
 
-    private func write(
-        _ store: AttachedStore, _ engine: StoreEngine, _ body: (BatchWriter) throws -> Void
-    ) throws {
-        do { try engine.batch(origin: origin, body) } catch SaveFailure.constraints {
-            throw CoreDataErrors.make(
-                NSManagedObjectConstraintMergeError,
-                "The batch request was refused, and nothing was written: values that must be unique are taken. A merge policy of the "
-                    + "context, such as mergeByPropertyObjectTrump, has a batch insert update what is there.",
-                [NSAffectedStoresErrorKey: [store.store]])
-        } catch let denied as DeletionDenied {
-            let entity = coordinator.runtime.entities[denied.key.entity]
-            throw CoreDataErrors.make(
-                NSValidationRelationshipDeniedDeleteError,
-                "Nothing was deleted: the relationship '\(denied.relationship)' of \(entity.name) \(denied.key.primaryKey) is not "
-                    + "empty, and its delete rule denies to delete the object then.",
-                [NSValidationKeyErrorKey: denied.relationship])
-        } catch { throw CoreDataErrors.converted(error, store: store, context: nil) }
-        store.saveObservers.tell()
-    }
-
-    private func ids(of keys: [RowKey], in store: AttachedStore) -> [NSManagedObjectID] {
-        keys.map {
-            NSManagedObjectID(
-                runtime: coordinator.runtime.entities[$0.entity], primaryKey: $0.primaryKey, store: store)
-        }
-    }
-
-    private func merge(_ ids: [NSManagedObjectID], _ key: String, into contexts: [NSManagedObjectContext]) {
-        guard !contexts.isEmpty, !ids.isEmpty else { return }
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids], into: contexts)
-    }
-
     private static func conflict(_ policy: NSMergePolicyType?) -> BatchConflict {
         switch policy {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: .update
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: .keep
         default: .fail
+        }
+    }
+}
+
+/// What a batch request returns, whatever it does.
+enum BatchResultForm {
+    case status
+    case ids
+    case count
+}
+
+extension NSBatchInsertRequestResultType {
+    var form: BatchResultForm {
+        switch self {
+        case .statusOnly: .status
+        case .objectIDs: .ids
+        case .count: .count
+        }
+    }
+}
+
+extension NSBatchUpdateRequestResultType {
+    var form: BatchResultForm {
+        switch self {
+        case .statusOnlyResultType: .status
+        case .updatedObjectIDsResultType: .ids
+        case .updatedObjectsCountResultType: .count
+        }
+    }
+}
+
+extension NSBatchDeleteRequestResultType {
+    var form: BatchResultForm {
+        switch self {
+        case .resultTypeStatusOnly: .status
+        case .resultTypeObjectIDs: .ids
+        case .resultTypeCount: .count
         }
     }
 }

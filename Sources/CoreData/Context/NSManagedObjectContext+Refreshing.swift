@@ -157,8 +157,11 @@ extension NSManagedObjectContext {
 
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
     final func derivedValuesChanged(_ key: RowKey, in store: AttachedStore) {
-        guard let runtime = coordinator?.runtime.entities[key.entity],
-            let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey)
+        guard let runtime = coordinator?.runtime.entities[key.entity] else { return }
+        if !followers.isEmpty {
+            event.mergedUpdates.append(NSManagedObjectID(runtime: runtime, primaryKey: key.primaryKey, store: store))
+        }
+        guard let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey)
         else { return }
         // A fault may have a row in hand too.
         if object.flags.contains(.observed) { event.observed.append(object) }

@@ -129,6 +129,15 @@ extension NSManagedObjectContext {
         followers.forEach { $0.contextDidSave() }
         postDidSave(saved)
         saved.deleted.forEachHeld { $0.leaveRelations() }
+        tellOfDerivedValues()
+    }
+
+    /// Lists that follow the context learn of the rows whose derived attributes the save had the store write.
+    private func tellOfDerivedValues() {
+        guard !followers.isEmpty, !event.mergedUpdates.isEmpty else { return }
+        var derived = ChangeEvent()
+        swap(&derived.mergedUpdates, &event.mergedUpdates)
+        followers.forEach { $0.contextDidChange(derived) }
     }
 
     /// Those of a list that have the state again or still, because a hook changed them.

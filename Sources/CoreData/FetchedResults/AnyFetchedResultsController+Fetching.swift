@@ -6,10 +6,27 @@ extension AnyFetchedResultsController {
     final func fetchRows(
         _ translation: FetchTranslation, _ order: FetchedOrder, _ dependencies: FetchedDependencies
     ) throws -> FetchedRows {
+        let cache = sectionCache(translation, order)
         var objects = try fetchObjects(translation.request)
         try overlayRelated(&objects, translation, dependencies)
-        return FetchedRows(
-            objects, sections: try sections(of: objects, translation, order), order: order, controller: self)
+        if let kept = cache?.sections(ofRows: objects.count) {
+            return FetchedRows(objects, sections: kept, order: order, controller: self)
+        }
+        let sections = try sections(of: objects, translation, order)
+        cache?.keep(sections)
+        return FetchedRows(objects, sections: sections, order: order, controller: self)
+    }
+
+    /// Where the sections are kept from launch to launch; `nil` where that is not wanted, and where the context shows anything but what the
+    /// stores' files have.
+    private func sectionCache(_ translation: FetchTranslation, _ order: FetchedOrder) -> SectionCache? {
+        let context = managedObjectContext
+        guard let cacheName, sectionNameKeyPath != nil, !context.hasChanges, context.parent == nil,
+            context.queryGenerationToken == nil
+        else { return nil }
+        return SectionCache(
+            named: cacheName, translation, order,
+            context.stores(for: translation.entity, affected: translation.request.affectedStores))
     }
 
     /// What the store says of rows is not so where unsaved changes of related objects say otherwise.

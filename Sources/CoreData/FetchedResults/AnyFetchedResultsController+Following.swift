@@ -23,11 +23,19 @@ extension AnyFetchedResultsController: ChangeFollower {
     }
 
     final func contextDidSave() {
-        guard !temporary.isEmpty, delegate != nil, rows != nil else { return }
-        let saved = temporary.filter { !$0.hasTemporaryKey }
+        // What a delegate saves while it is told is told next.
+        guard !temporary.isEmpty, delegate != nil, rows != nil, !isTelling else { return }
+        let saved = temporary.values.filter { !$0.object.hasTemporaryKey }
         guard !saved.isEmpty else { return }
-        temporary.removeAll { !$0.hasTemporaryKey }
+        for (object, _) in saved { temporary[ObjectIdentifier(object)] = nil }
         tellNewIDs(saved)
+    }
+
+    /// The delegate knows these by the IDs that they have now, if those are temporary.
+    final func noteTemporary(_ objects: [NSManagedObject]) {
+        for object in objects where object.hasTemporaryKey {
+            temporary[ObjectIdentifier(object)] = (object, object.objectID)
+        }
     }
 
     final func contextDidReset() {
@@ -47,9 +55,7 @@ extension AnyFetchedResultsController: ChangeFollower {
     }
 
     /// Takes note of those that are of the request's entity; adds those to `rest` on which rows depend.
-    private func note(
-        _ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject]
-    ) {
+    private func note(_ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject]) {
         objects.forEachHeld { object in
             if translation.includes(object) { touch(object, isChanged: true) }
             if let dependencies, !dependencies.isEmpty, dependencies.include(object.runtime) { rest.append(object) }
@@ -82,7 +88,10 @@ extension AnyFetchedResultsController: ChangeFollower {
     /// Brings the rows up to date and tells; what the delegate changes meanwhile comes after it.
     private func follow() {
         isTelling = true
-        defer { isTelling = false }
+        defer {
+            isTelling = false
+            contextDidSave()
+        }
         var rounds = 0
         while !touched.isEmpty || isBehind, rounds < 1000 {
             rounds += 1
@@ -92,7 +101,9 @@ extension AnyFetchedResultsController: ChangeFollower {
             let changes = changes(objects, changed)
             guard !changes.isEmpty else { continue }
             forgetList()
-            temporary += changes.inserted.lazy.map(\.object).filter(\.hasTemporaryKey)
+            // A row that left and comes again, since an insertion was undone and done again, may have another ID.
+            for (object, _) in changes.deleted { temporary[ObjectIdentifier(object)] = nil }
+            noteTemporary(changes.inserted.map(\.object))
             tell(changes)
         }
     }
@@ -112,9 +123,7 @@ extension AnyFetchedResultsController: ChangeFollower {
     }
 
     /// Compares the rows with those of a new fetch.
-    private func refetched(
-        _ translation: FetchTranslation, _ isChanged: (NSManagedObject) -> Bool
-    ) -> FetchedChanges {
+    private func refetched(_ translation: FetchTranslation, _ isChanged: (NSManagedObject) -> Bool) -> FetchedChanges {
         guard let rows, let dependencies else { return FetchedChanges() }
         do {
             let new = try fetchRows(translation, rows.order, dependencies)
@@ -134,9 +143,7 @@ extension AnyFetchedResultsController: ChangeFollower {
                 && object.flags.isDisjoint(with: [.deleted, .inaccessible])
         }
         guard isThere() else { return false }
-        do {
-            guard try translation.matches(object) else { return false }
-        } catch {
+        do { guard try translation.matches(object) else { return false } } catch {
             CoreDataLog.general.error(
                 "\(object.objectID) cannot be told to match, and counts as not matching: \(error.localizedDescription)")
             return false
@@ -153,7 +160,5 @@ extension AnyFetchedResultsController: ChangeFollower {
 
 extension ChangeEvent {
     /// Everything that an event touched, by what happened to it.
-    var lists: [[NSManagedObject]] {
-        [inserted, updated, deleted, refreshed, invalidated, mergedInsertions, restored]
-    }
+    var lists: [[NSManagedObject]] { [inserted, updated, deleted, refreshed, invalidated, mergedInsertions, restored] }
 }

@@ -17,16 +17,16 @@ extension AnyFetchedResultsController {
     }
 
     /// Objects that were told of by temporary IDs have others: who shows IDs has to know.
-    final func tellNewIDs(_ objects: [NSManagedObject]) {
+    final func tellNewIDs(_ objects: [(object: NSManagedObject, told: NSManagedObjectID)]) {
         guard let rows, !isTelling else { return }
         isTelling = true
         defer { isTelling = false }
         if tellSnapshot(reloading: []) { return }
         guard sectionNameKeyPath == nil, !missing.contains(.difference) else { return }
         var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
-        for object in objects {
-            guard let place = rows.place(of: object), let former = object.objectID.replaced else { continue }
-            changes.append(.remove(offset: place.item, element: former, associatedWith: nil))
+        for (object, told) in objects {
+            guard let place = rows.place(of: object), told != object.objectID else { continue }
+            changes.append(.remove(offset: place.item, element: told, associatedWith: nil))
             changes.append(.insert(offset: place.item, element: object.objectID, associatedWith: nil))
         }
         _ = tellDifference(CollectionDifference(changes))
@@ -65,8 +65,7 @@ extension AnyFetchedResultsController {
             delegate.controller(controller, didChange: section, atSectionIndex: index, for: .insert)
         }
         for (object, place) in changes.deleted {
-            delegate.controller(
-                controller, didChange: object, at: place.indexPath, for: .delete, newIndexPath: nil)
+            delegate.controller(controller, didChange: object, at: place.indexPath, for: .delete, newIndexPath: nil)
         }
         for row in changes.updated {
             delegate.controller(
@@ -74,12 +73,10 @@ extension AnyFetchedResultsController {
         }
         for row in changes.moved {
             delegate.controller(
-                controller, didChange: row.object, at: row.old.indexPath, for: .move,
-                newIndexPath: row.new.indexPath)
+                controller, didChange: row.object, at: row.old.indexPath, for: .move, newIndexPath: row.new.indexPath)
         }
         for (object, place) in changes.inserted {
-            delegate.controller(
-                controller, didChange: object, at: nil, for: .insert, newIndexPath: place.indexPath)
+            delegate.controller(controller, didChange: object, at: nil, for: .insert, newIndexPath: place.indexPath)
         }
         delegate.controllerDidChangeContent(controller)
     }

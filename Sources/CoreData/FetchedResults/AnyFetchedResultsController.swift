@@ -33,12 +33,10 @@ open class AnyFetchedResultsController: NSObject {
     /// Whether rows have to be compared with a new fetch: changes that were not followed, a request with a limit.
     final var isBehind = false
     final var isTelling = false
-    /// Rows that were told of under temporary IDs.
-    final var temporary: [NSManagedObject] = []
+    /// Rows that were told of under temporary IDs, each with that.
+    final var temporary: [ObjectIdentifier: (object: NSManagedObject, told: NSManagedObjectID)] = [:]
 
-    init(
-        request: AnyFetchRequest, context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?
-    ) {
+    init(request: AnyFetchRequest, context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?) {
         self.request = request
         managedObjectContext = context
         self.sectionNameKeyPath = sectionNameKeyPath.flatMap { $0.isEmpty ? nil : $0 }
@@ -78,10 +76,8 @@ open class AnyFetchedResultsController: NSObject {
         touched = []
         isChanged = [:]
         isBehind = false
-        temporary =
-            rows.map { rows in
-                context.insertedList.filter { $0.hasTemporaryKey && rows.place(of: $0) != nil }
-            } ?? []
+        temporary = [:]
+        if let rows { noteTemporary(context.insertedList.filter { rows.place(of: $0) != nil }) }
         context.followers.add(self)
         tellFirst()
     }

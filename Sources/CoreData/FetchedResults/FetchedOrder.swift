@@ -5,9 +5,7 @@ import Foundation
 /// In which order rows stand, and in which sections.
 struct FetchedOrder {
     /// What an object is sorted by, read once.
-    struct Keys {
-        fileprivate let values: [Operand]
-    }
+    struct Keys { fileprivate let values: [Operand] }
 
     let sectionPath: String?
     private let sorter: ObjectSorter
@@ -16,6 +14,8 @@ struct FetchedOrder {
 
     /// Whether the name of a section alone tells its place among the others.
     let isSortedBySectionName: Bool
+    /// Whether the names of sections are what the store has, and no code makes them.
+    let isSectionStored: Bool
 
     /// - Throws: an error for a section key path through a to-many relationship.
     init(_ translation: FetchTranslation, sectionPath: String?, in model: ModelRuntime) throws {
@@ -24,12 +24,14 @@ struct FetchedOrder {
         guard let sectionPath else {
             sectionKeys = nil
             isSortedBySectionName = true
+            isSectionStored = false
             return
         }
         let keys = sectionPath.split(separator: ".").map(String.init)
         isSortedBySectionName = translation.sorts.first?.keyPath == keys
         var entity: EntityRuntime? = translation.entity
         var isModelled = !keys.isEmpty
+        var isStored = true
         var rest = keys[...]
         while let key = rest.first {
             guard let owner = entity, let (slot, remainder) = owner.slot(at: rest) else {
@@ -42,9 +44,11 @@ struct FetchedOrder {
                         + "'\(owner.name)'; an object is in one section.")
             }
             rest = remainder
+            if owner.slots[slot].property.isTransient { isStored = false }
             entity = owner.slots[slot].relationship.map { model.entities[$0.destination] }
         }
         sectionKeys = isModelled && entity == nil ? keys : nil
+        isSectionStored = sectionKeys != nil && isStored
     }
 
     var hasSorts: Bool { !sorter.sorts.isEmpty }

@@ -27,7 +27,9 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
     ///   - fetchRequest: a request for objects, with sort descriptors.
     ///   - sectionNameKeyPath: what names the section of an object. Objects of one section must be sorted next to each other:
     ///     most often it is the first sort descriptor's key.
-    ///   - cacheName: kept, and without effect: no file keeps the sections from launch to launch.
+    ///   - cacheName: a name for the file that keeps the names and sizes of the sections from launch to launch; `nil` for none.
+    ///     With a `fetchBatchSize` it spares the statement that counts them. It counts while the stores' files, the model and the request are
+    ///     the same; otherwise the sections are made anew, and the file with them.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
         sectionNameKeyPath: String?, cacheName: String?
@@ -36,8 +38,10 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
             request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
     }
 
-    /// Does nothing, since sections are not kept in files: they are counted in SQL where rows are not read.
-    public static func deleteCache(withName name: String?) {}
+    /// Removes the file of a `cacheName`, or of all of them for `nil`.
+    ///
+    /// Differs from Apple: not needed before another request uses the name.
+    public static func deleteCache(withName name: String?) { SectionCache.delete(named: name) }
 
     /// The controller with its result type, as a delegate's methods do not know it; `nil` for one of other objects.
     ///
@@ -76,8 +80,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
     }
 
     override final func fetchObjects(_ request: AnyFetchRequest) throws -> [NSManagedObject] {
-        unsafeBitCast(
-            try managedObjectContext.fetch(NSFetchRequest<ResultType>(request)), to: [NSManagedObject].self)
+        unsafeBitCast(try managedObjectContext.fetch(NSFetchRequest<ResultType>(request)), to: [NSManagedObject].self)
     }
 
     override final func accepts(_ object: NSManagedObject) -> Bool {

@@ -11,22 +11,30 @@ package struct DeletionDenied: Error {
 extension BatchWriter {
     /// Deletes the rows that the plan selects, by the delete rules of the model.
     ///
-    ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?           where no rule and no history asks for more
+    ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?           where no rule asks for more
     ///
     /// - Returns: how many rows were deleted, those included that went with others; their keys where they are wanted.
     package func delete(_ plan: FetchPlan, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
         let planner = engine.planner
         let split = try planner.split(plan)
         guard split.isWhole else { return try delete(engine.keys(plan), wantsKeys: wantsKeys) }
-        let start = try planner.start(plan)
-        let select = start.scope.select([.integer(1)])
-        let isPlain = plan.limit == 0 && plan.offset == 0 && select.joins.isEmpty
-        if isPlain, !wantsKeys, !engine.tracksHistory, !needsRules(plan.entity) {
+        if plan.limit == 0, plan.offset == 0, !wantsKeys, !needsRules(plan.entity) {
+            let start = try planner.start(plan)
+            let select = start.scope.select([.integer(1)])
+            let key = SQLExpression.column(start.scope.alias, "Z_PK")
             let table = try engine.saveTables.table(of: plan.entity)
-            let statement = DeleteStatement(from: table.name, as: start.scope.alias, where: select.condition)
+            try record(.deletion, planner.keys(plan), of: plan.entity)
+            let statement = DeleteStatement(
+                from: table.name, as: start.scope.alias,
+                where: select.joins.isEmpty ? select.condition : .inSelect(key, start.scope.select([key])))
             return (try connection.run(statement), [])
         }
-        return try delete(keys(planner.keys(plan), of: plan.entity), wantsKeys: wantsKeys)
+        var asked = KeySet(model: engine.model)
+        let statement = try connection.statement(planner.keys(plan))
+        defer { statement.reset() }
+        while try statement.step() { asked.insert(engine.key(statement, at: 0, of: plan.entity)) }
+        statement.reset()
+        return try delete(asked, wantsKeys: wantsKeys)
     }
 
     /// Whether deleting a row of the entity, or of one below, concerns anything but the row.
@@ -52,36 +60,31 @@ extension BatchWriter {
 
     /// Deletes rows by their keys; those that are not there are none.
     package func delete(_ keys: [RowKey], wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
-        var doomed = Doomed(model: engine.model)
-        var wave = keys.filter { doomed.insert($0) }
+        var asked = KeySet(model: engine.model)
+        for key in keys { asked.insert(key) }
+        return try delete(asked, wantsKeys: wantsKeys)
+    }
+
+    private func delete(_ asked: KeySet, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
+        var doomed = asked
+        var wave = asked
         while !wave.isEmpty {
-            var next: [RowKey] = []
-            try forEachPortion(of: wave) { entity, keys in
-                for found in try cascading(entity, keys) where doomed.insert(found) { next.append(found) }
+            var next = KeySet(model: engine.model)
+            try wave.forEachPortion(of: Self.portion) { entity, keys in
+                for found in try cascading(entity, keys) where doomed.insert(found) { next.insert(found) }
             }
             wave = next
         }
-        try forEachPortion(of: doomed.keys) { try checkDenials($0, $1, doomed) }
+        try doomed.forEachPortion(of: Self.portion) { try checkDenials($0, $1, doomed) }
         var count = 0
         var deleted: [RowKey] = []
-        try forEachPortion(of: doomed.keys) { entity, keys in
+        try doomed.forEachPortion(of: Self.portion) { entity, keys in
             let changes = try self.changes(deleting: keys, of: entity, doomed)
             try write(changes)
             count += changes.deletions.count
             if wantsKeys { deleted += changes.deletions.map(\.key) }
         }
         return (count, deleted)
-    }
-
-    private func forEachPortion(of keys: [RowKey], _ body: (Int, [Int64]) throws -> Void) throws {
-        var groups: [Int: [Int64]] = [:]
-        for key in keys { groups[key.entity, default: []].append(key.primaryKey) }
-        for (entity, keys) in groups.sorted(by: { $0.key < $1.key }) {
-            let keys = keys.sorted()
-            for first in stride(from: 0, to: keys.count, by: Self.portion) {
-                try body(entity, Array(keys[first..<min(first + Self.portion, keys.count)]))
-            }
-        }
     }
 
     // MARK: Rules
@@ -120,20 +123,18 @@ extension BatchWriter {
         return found
     }
 
-    private func checkDenials(_ entity: Int, _ keys: [Int64], _ doomed: Doomed) throws {
+    private func checkDenials(_ entity: Int, _ keys: [Int64], _ doomed: KeySet) throws {
         try forEachRelationship(of: entity) { property, relationship in
             guard relationship.deleteRule == .deny else { return }
-            for (owner, key) in try destinations(of: property, relationship, entity, keys)
-            where !doomed.contains(key) {
-                throw DeletionDenied(
-                    key: RowKey(entity: entity, primaryKey: owner), relationship: property.name)
+            for (owner, key) in try destinations(of: property, relationship, entity, keys) where !doomed.contains(key) {
+                throw DeletionDenied(key: RowKey(entity: entity, primaryKey: owner), relationship: property.name)
             }
         }
     }
 
     // MARK: Changes
 
-    private func changes(deleting keys: [Int64], of entity: Int, _ doomed: Doomed) throws -> ChangeSet {
+    private func changes(deleting keys: [Int64], of entity: Int, _ doomed: KeySet) throws -> ChangeSet {
         var changes = ChangeSet()
         let root = engine.model.entities[entity].root
         changes.deletions = try rows(keys, root: root).map { .init(key: $0.key, version: $0.version) }
@@ -186,29 +187,9 @@ extension BatchWriter {
                 updates.append(
                     .init(
                         old: row,
-                        new: builder.finish(
-                            primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity)))
+                        new: builder.finish(primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity)))
             }
         }
         return updates
-    }
-}
-
-/// The rows that a batch delete takes away: what it was asked for, and what goes with it.
-private struct Doomed {
-    private(set) var keys: [RowKey] = []
-    private var known: [Int: Set<Int64>] = [:]
-    private let model: CompiledModel
-
-    init(model: CompiledModel) { self.model = model }
-
-    mutating func insert(_ key: RowKey) -> Bool {
-        guard known[model.entities[key.entity].root, default: []].insert(key.primaryKey).inserted else { return false }
-        keys.append(key)
-        return true
-    }
-
-    func contains(_ key: RowKey) -> Bool {
-        known[model.entities[key.entity].root]?.contains(key.primaryKey) ?? false
     }
 }

@@ -28,7 +28,8 @@ extension BatchWriter {
     ///
     ///     // UPDATE ZITEM AS t0 SET ZPRICE = t0.ZPRICE * ?, Z_OPT = IFNULL(t0.Z_OPT, 0) + 1 WHERE t0.ZLISTED = ?
     ///
-    /// - Returns: how many rows there are; their keys where they are wanted or recorded.
+    /// - Returns: how many rows there are; their keys where they are wanted. Without them the memory that it takes does not grow
+    ///   with the rows.
     package func update(
         _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
@@ -41,44 +42,30 @@ extension BatchWriter {
         let version = SQLExpression.function(.ifNull, [.column(start.scope.alias, "Z_OPT"), .integer(0)])
         let table = try engine.saveTables.table(of: plan.entity)
         var statement = UpdateStatement(
-            table.name, as: start.scope.alias,
-            set: set + [.init("Z_OPT", .arithmetic(.add, version, .integer(1)))])
+            table.name, as: start.scope.alias, set: set + [.init("Z_OPT", .arithmetic(.add, version, .integer(1)))])
         if let gap = set.compactMap({ $0.value.gap(in: engine.dialect) }).first {
             throw BatchRefusal("A batch update sets what the database cannot work out: it lacks \(gap).")
         }
-        let select = start.scope.select([.integer(1)])
-        let keys =
-            wantsKeys || engine.tracksHistory || !split.isWhole
-            ? split.isWhole ? try self.keys(planner.keys(plan), of: plan.entity) : try engine.keys(plan) : nil
-        var count = 0
-        if split.isWhole, select.joins.isEmpty {
-            statement.condition = select.condition
-            count = try connection.run(statement)
-        } else if split.isWhole {
-            statement.condition = .inSelect(
-                .column(start.scope.alias, "Z_PK"), start.scope.select([.column(start.scope.alias, "Z_PK")]))
-            count = try connection.run(statement)
-        } else {
-            for first in stride(from: 0, to: keys?.count ?? 0, by: Self.portion) {
-                let part = (keys ?? [])[first..<min(first + Self.portion, keys?.count ?? 0)]
-                statement.condition = .inList(
-                    .column(start.scope.alias, "Z_PK"), part.map { .bind(.integer($0.primaryKey)) })
+        let alias = start.scope.alias
+        guard split.isWhole else {
+            let keys = try engine.keys(plan)
+            var count = 0
+            for first in stride(from: 0, to: keys.count, by: Self.portion) {
+                let part = keys[first..<min(first + Self.portion, keys.count)]
+                statement.condition = .inList(.column(alias, "Z_PK"), part.map { .bind(.integer($0.primaryKey)) })
                 count += try connection.run(statement)
+                try record(.update, Array(part), columns)
             }
+            return (count, wantsKeys ? keys : [])
         }
-        try record(keys ?? [], columns)
-        return (count, wantsKeys ? keys ?? [] : [])
-    }
-
-    private func record(_ keys: [RowKey], _ columns: IndexMask) throws {
-        guard let history = try history(of: keys.count) else { return }
-        for (entity, keys) in Dictionary(grouping: keys, by: \.entity) {
-            guard let layout = history.tables.layout(of: entity) else { continue }
-            let bits = layout.bits(columns: columns, members: IndexMask())
-            try history.note(.update, engine.saveTables.table(of: entity), keys.count, bits: bits) {
-                keys[$0].primaryKey
-            }
-        }
+        let select = start.scope.select([.integer(1)])
+        // Afterwards the rows may be others that it selects.
+        let keys = wantsKeys ? try self.keys(planner.keys(plan), of: plan.entity) : []
+        try record(.update, planner.keys(plan), of: plan.entity, columns)
+        statement.condition =
+            select.joins.isEmpty
+            ? select.condition : .inSelect(.column(alias, "Z_PK"), start.scope.select([.column(alias, "Z_PK")]))
+        return (try connection.run(statement), keys)
     }
 
     // MARK: Columns

@@ -9,6 +9,7 @@ extension SpecifiedStore {
             return OpenedStore(source: engine, remove: { engine.close() })
         },
         exceptions: [
+            "aPinnedContextKeepsWhatItReads": noFormerState,
             "everythingIsThereAfterReopening": "what is in memory ends when it is closed",
             "aStoreForReadingRefusesToSave": "what is in memory is made empty, so nothing could be read",
         ], predicateSeeds: 1...3)

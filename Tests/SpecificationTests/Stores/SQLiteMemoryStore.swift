@@ -12,6 +12,7 @@ extension SpecifiedStore {
             return OpenedStore(source: engine, remove: { engine.close() }, explain: engine.explanation)
         },
         exceptions: sqliteExceptions.merging([
+            "aPinnedContextKeepsWhatItReads": noFormerState,
             "everythingIsThereAfterReopening": "a database in memory ends when it is closed",
             "aStoreForReadingRefusesToSave": "a database in memory is made empty, so nothing could be read",
         ]) { first, _ in first }, predicateSeeds: 1...3)

@@ -25,6 +25,10 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
         .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder,
     ]
 
+    /// Why a store lacks query generations.
+    static let noFormerState =
+        "only a file with a write-ahead log keeps what was: others are read as they are (semantics P3)"
+
     var testDescription: String { name }
 
     /// Runs a test on an empty store of the model.

@@ -8,6 +8,7 @@ extension SpecifiedStore {
     static let xml = SpecifiedStore(
         name: "XML", make: { try open(XMLStoreFormat.self, $0) },
         exceptions: [
+            "aPinnedContextKeepsWhatItReads": noFormerState,
             "keysAreNeverGivenOutTwice":
                 "ids are unique in the whole file, and the first is z102, as in Apple's stores",
             "aHierarchyHasOneRangeOfKeys": "the whole file has one range of ids",

@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Sides
 
-/// F1 … F4: what children, merging, undo and upserts take beside the same without them, in turn, each on a file of its own.
+/// F1 … F9: what children, merging, undo, upserts, batch requests and lists take beside the same without them, in turn, each on a file of its own.
 struct FeatureMeasurement {
     let kind: FeatureKind
     let rows: Int
@@ -29,8 +29,12 @@ struct FeatureMeasurement {
     private func round(isBeside: Bool) throws -> (seconds: Double, digest: Digest) {
         switch kind {
         case .upsert, .upsertHalf:
-            return try Upserts(rows: rows, present: kind == .upsert ? rows : rows / 2, stores: stores)
-                .round(isRaw: isBeside)
+            return try Upserts(rows: rows, present: kind == .upsert ? rows : rows / 2, stores: stores).round(
+                isRaw: isBeside)
+        case .batchInsert, .batchUpdate, .batchDelete:
+            return try Batches(kind: kind, rows: rows, stores: stores).round(isRaw: isBeside)
+        case .list: return try Lists(rows: rows, stores: stores).firstPage(isRaw: isBeside)
+        case .listEdit: return try Lists(rows: rows, stores: stores).edit(isGoal: isBeside)
         default: break
         }
         let contents: StoreContents = kind == .child ? .places : .full

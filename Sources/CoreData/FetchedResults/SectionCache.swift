@@ -1,0 +1,134 @@
+import CoreDataModel
+import Foundation
+
+/// The sections of a list, in a file from launch to launch.
+///
+/// ```
+/// ~/.cache/<program>/.CoreDataCaches/SectionInfoCaches/<name>
+/// ```
+/// A file counts as long as it is of the same request, the same model and the same stores, and the stores' files are as they were: by
+/// size, time of change and number of the file and its log. Whatever else it is like it counts as not there, and what cannot be
+/// written is not kept; neither is what is read within a moment of a change, which the next one might not differ from by
+/// its time.
+struct SectionCache {
+    private struct Content: Codable {
+        var key: String
+        var stamp: String
+        var names: [String]
+        var counts: [Int]
+    }
+
+    private let file: URL
+    private let key: String
+    private let stores: [AttachedStore]
+    /// What the stores' files were like before the rows were read.
+    private let stamp: String
+
+    /// `nil` where what the sections depend on cannot be told.
+    init?(named name: String, _ translation: FetchTranslation, _ order: FetchedOrder, _ stores: [AttachedStore]) {
+        guard let file = Self.file(named: name), let key = Self.key(of: translation, order),
+            let stamp = Self.stamp(of: stores)
+        else { return nil }
+        self.file = file
+        self.key = key
+        self.stores = stores
+        self.stamp = stamp
+    }
+
+    /// The sections of so many rows, where they are kept and still those of the stores.
+    func sections(ofRows count: Int) -> [(name: String, count: Int)]? {
+        guard let data = try? Data(contentsOf: file), let content = try? JSONDecoder().decode(Content.self, from: data),
+            content.key == key, content.stamp == stamp, content.names.count == content.counts.count,
+            content.counts.allSatisfy({ $0 > 0 && $0 <= count }), content.counts.reduce(0, +) == count,
+            Set(content.names).count == content.names.count, Self.stamp(of: stores) == stamp
+        else { return nil }
+        return zip(content.names, content.counts).map { ($0, $1) }
+    }
+
+    func keep(_ sections: [(name: String, count: Int)]) {
+        guard Self.stamp(of: stores) == stamp else { return }
+        let content = Content(key: key, stamp: stamp, names: sections.map(\.name), counts: sections.map(\.count))
+        do {
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try JSONEncoder().encode(content).write(to: file, options: .atomic)
+        } catch { CoreDataLog.general.debug("The sections '\(file.path)' are not kept: \(error.localizedDescription)") }
+    }
+
+    /// Removes the file of that name; of every name for `nil`.
+    static func delete(named name: String?) {
+        guard let file = name.map({ Self.file(named: $0) }) ?? folder else { return }
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    // MARK: Files
+
+    private static var folder: URL? {
+        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        return caches?.appendingPathComponent(program).appendingPathComponent(".CoreDataCaches").appendingPathComponent(
+            "SectionInfoCaches")
+    }
+
+    static func file(named name: String) -> URL? {
+        // A name is no path.
+        guard let plain = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics), !plain.isEmpty,
+            plain.utf8.count < 250
+        else { return nil }
+        return folder?.appendingPathComponent(plain)
+    }
+
+    // MARK: What the sections depend on
+
+    /// `nil` where the same request may find others in the same rows.
+    private static func key(of translation: FetchTranslation, _ order: FetchedOrder) -> String? {
+        guard let path = order.sectionPath, order.isSectionStored else { return nil }
+        let request = translation.request
+        let predicate = request.predicate?.predicateFormat ?? ""
+        let varying = ["BLOCK", "FUNCTION(", "now(", "random", "CAST("]
+        guard !varying.contains(where: { predicate.range(of: $0, options: .caseInsensitive) != nil }) else {
+            return nil
+        }
+        let hashes = translation.entity.model.entities.map {
+            "\($0.name ?? "") \($0.versionHash.base64EncodedString())"
+        }.sorted()
+        let sorts = translation.sorts.map { "\($0.keyPath.joined(separator: ".")) \($0.isAscending) \($0.comparison)" }
+        let parts = [
+            "1", translation.entity.name, predicate, path, sorts.joined(separator: ","),
+            "\(request.includesSubentities) \(request.fetchLimit) \(request.fetchOffset)",
+            hashes.joined(separator: " "),
+        ]
+        return parts.joined(separator: "\n")
+    }
+
+    private static let restMilliseconds = 50.0
+
+    /// What the stores' files are like; `nil` for a store without a file, and where one was changed just now.
+    private static func stamp(of stores: [AttachedStore]) -> String? {
+        var parts: [String] = []
+        for store in stores {
+            guard let url = store.url, url.isFileURL, !url.isNullDevice, let file = look(at: url.path) else {
+                return nil
+            }
+            parts.append("\(store.identifier) \(file.text)")
+            var newest = file.time
+            // An empty log is none.
+            if let log = look(at: url.path + "-wal"), log.size > 0 {
+                parts.append(log.text)
+                newest = max(newest, log.time)
+            }
+            if Date().timeIntervalSince1970 - newest < restMilliseconds / 1000 { return nil }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: "\n")
+    }
+
+    private static func look(at path: String) -> (text: String, size: Int, time: Double)? {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        let time = found.st_mtim
+        return (
+            "\(found.st_ino) \(found.st_size) \(time.tv_sec).\(time.tv_nsec)", Int(found.st_size),
+            Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        )
+    }
+}
