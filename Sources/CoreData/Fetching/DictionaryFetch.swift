@@ -32,7 +32,7 @@ struct DictionaryFetch {
     let translation: FetchTranslation
     let coordinator: NSPersistentStoreCoordinator
     private let context: NSManagedObjectContext
-    let columns: [Column]
+    private(set) var columns: [Column]
     let groups: [Column]
 
     init(
@@ -49,8 +49,17 @@ struct DictionaryFetch {
             columns = try entity.slots.filter { $0.attribute != nil && !$0.property.isTransient }
                 .map { try Self.column($0.name, entity: entity, in: coordinator.runtime) }
         }
-        groups = try (request.propertiesToGroupBy ?? []).map {
+        let groups = try (request.propertiesToGroupBy ?? []).map {
             try Self.column($0, entity: entity, in: coordinator.runtime)
+        }
+        self.groups = groups
+        guard !groups.isEmpty else { return }
+        columns = columns.map { column in
+            var column = column
+            if !groups.contains(where: { $0.expression == column.expression }) {
+                column.expression = column.expression.ofGroup
+            }
+            return column
         }
     }
 
@@ -189,5 +198,22 @@ struct DictionaryFetch {
             current = model.entities[relationship.destination]
         }
         throw CoreDataErrors.invalidRequest("propertiesToFetch: '\(name)' is no property of '\(entity.name)'")
+    }
+}
+
+extension ExpressionNode {
+    /// What a collection operator of each row is of a group of rows: the sum of the counts, the least of the least.
+    ///
+    ///     books.@count        // sum:(books.@count + 0), since sum:(books.@count) is of the members of one row
+    fileprivate var ofGroup: ExpressionNode {
+        guard case .keyPath(.evaluatedObject, let keys) = self,
+            let name = keys.first(where: { $0.hasPrefix("@") }), keys[0] != name
+        else { return self }
+        switch name {
+        case "@count", "@sum": return .function("sum:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        case "@min": return .function("min:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        case "@max": return .function("max:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        default: return self
+        }
     }
 }
