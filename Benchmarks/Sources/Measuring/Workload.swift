@@ -13,6 +13,8 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     case saveEach = "W9"
     case dictionaries = "W10"
     case open = "W11"
+    case decodedRows = "W10d"
+    case tuples = "W10t"
     case insertRecorded = "W1h"
     case updateRecorded = "W6h"
     case deleteRecorded = "W7h"
@@ -33,6 +35,8 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .saveEach: "\(Self.saves) saves of one"
         case .dictionaries: "two columns as dictionaries"
         case .open: "open, first 20"
+        case .decodedRows: "three columns, decoded"
+        case .tuples: "three columns as tuples"
         case .insertRecorded: "insert all, with history"
         case .updateRecorded: "change all, with history"
         case .deleteRecorded: "delete all, with history"
@@ -56,6 +60,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .saveEach: 1.25
         case .dictionaries: 3.0
         case .open: 4.0
+        case .decodedRows, .tuples: 2.0
         case .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: 1.3
         }
     }

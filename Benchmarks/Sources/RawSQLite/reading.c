@@ -91,6 +91,21 @@ int raw_fetch_pairs(raw_session *session, raw_digest *digest) {
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+int raw_fetch_triples(raw_session *session, raw_digest *digest) {
+    sqlite3_stmt *statement;
+    RAW_CHECK(raw_statement(
+        session, RAW_FETCH_TRIPLES, "SELECT t0.ZNAME, t0.ZQUANTITY, t0.ZLISTED FROM ZITEM t0", &statement));
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        digest->rows += 1;
+        const unsigned char *name = sqlite3_column_text(statement, 0);
+        if (name != NULL) digest->bytes += sqlite3_column_bytes(statement, 0);
+        digest->number += sqlite3_column_double(statement, 1) + sqlite3_column_int(statement, 2);
+    }
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
 int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest) {
     sqlite3_stmt *statement;
     RAW_CHECK(raw_statement(

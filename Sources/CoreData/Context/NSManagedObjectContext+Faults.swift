@@ -144,6 +144,7 @@ extension NSManagedObjectContext {
     ) -> [NSManagedObject]? {
         adoptPermanentKeys()
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
+        faultWatch?.willReadMembers(of: object, slot: slot)
         do {
             let found = try store.source.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
@@ -239,8 +240,16 @@ extension NSManagedObjectContext {
         guard let store = object.home.uncountedStore, object.isStored else { return }
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
+            if faultWatch != nil { noteRead(of: object, in: store) }
             object.takeRow(try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness))
         }
+    }
+
+    /// Has the watch count the read, unless the row is in memory.
+    @inline(never)
+    private func noteRead(of object: NSManagedObject, in store: AttachedStore) {
+        let held = store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: staleness)
+        if held == 0 { faultWatch?.willReadRow(of: object, in: self) } else { _ = RowSnapshot(taking: held) }
     }
 
     /// The fault and those that the same batch fetch made beside it.

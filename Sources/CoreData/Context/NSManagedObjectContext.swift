@@ -116,6 +116,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         keptUndoManager?.redo()
     }
 
+    /// Counts the faults that fire one by one; `nil` while nobody asks.
+    @exclusivity(unchecked) final var faultWatch: FaultWatch?
+
     /// A name for messages and logs.
     open var name: String?
     /// Who changes things, as persistent history records it.

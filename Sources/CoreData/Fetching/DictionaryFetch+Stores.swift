@@ -53,6 +53,28 @@ extension DictionaryFetch {
         columns.map { FetchColumn(name: $0.name, expression: $0.expression) }
     }
 
+    /// Each row's columns; a tuple is valid during its call only.
+    func forEachTuple(in stores: [AttachedStore], _ body: (FetchTuple, AttachedStore) throws -> Void) throws {
+        if stores.count > 1 {
+            return try combined(stores).forEach { try body(FetchTuple($0.values), stores[$0.store]) }
+        }
+        guard let store = stores.first else { return }
+        let externals = columns.map(\.external)
+        let hasExternals = externals.contains { $0 != nil }
+        var missing: [Missing] = []
+        try store.source.forEachTuple(
+            translation.plan(for: store), columns: fetchColumns, distinct: translation.request.returnsDistinctResults,
+            groupBy: groups.map(\.expression), having: translation.request.havingPredicate?.node
+        ) { tuple in
+            guard hasExternals else { return try body(tuple, store) }
+            let values = externals.indices.map { index in
+                externals[index].map { plain(tuple[index], $0, store, &missing) } ?? tuple[index]
+            }
+            try body(FetchTuple(values), store)
+        }
+        for value in missing { tell(value, store) }
+    }
+
     private func combined(_ stores: [AttachedStore]) throws -> [TupleCombination.Tuple] {
         let request = translation.request
         return try CoreDataErrors.converting {

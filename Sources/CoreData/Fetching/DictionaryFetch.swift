@@ -34,7 +34,7 @@ struct DictionaryFetch {
     let translation: FetchTranslation
     let coordinator: NSPersistentStoreCoordinator
     private let context: NSManagedObjectContext
-    let columns: [Column]
+    private(set) var columns: [Column]
     let hasComposites: Bool
     let groups: [Column]
 
@@ -54,8 +54,17 @@ struct DictionaryFetch {
             }.flatMap { try Self.columns($0.name, entity: entity, in: coordinator.runtime) }
         }
         hasComposites = columns.contains { $0.composite != nil }
-        groups = try (request.propertiesToGroupBy ?? []).flatMap {
+        let groups = try (request.propertiesToGroupBy ?? []).flatMap {
             try Self.columns($0, entity: entity, in: coordinator.runtime)
+        }
+        self.groups = groups
+        guard !groups.isEmpty else { return }
+        columns = columns.map { column in
+            var column = column
+            if !groups.contains(where: { $0.expression == column.expression }) {
+                column.expression = column.expression.ofGroup
+            }
+            return column
         }
     }
 
@@ -228,5 +237,22 @@ struct DictionaryFetch {
             current = model.entities[relationship.destination]
         }
         throw CoreDataErrors.invalidRequest("propertiesToFetch: '\(name)' is no property of '\(entity.name)'")
+    }
+}
+
+extension ExpressionNode {
+    /// What a collection operator of each row is of a group of rows: the sum of the counts, the least of the least.
+    ///
+    ///     books.@count        // sum:(books.@count + 0), since sum:(books.@count) is of the members of one row
+    fileprivate var ofGroup: ExpressionNode {
+        guard case .keyPath(.evaluatedObject, let keys) = self,
+            let name = keys.first(where: { $0.hasPrefix("@") }), keys[0] != name
+        else { return self }
+        switch name {
+        case "@count", "@sum": return .function("sum:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        case "@min": return .function("min:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        case "@max": return .function("max:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
+        default: return self
+        }
     }
 }

@@ -28,7 +28,7 @@ struct FetchTranslation {
         self.request = request
         self.entity = entity
         sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
-        predicate = request.predicate?.node.foldingConstants()
+        predicate = try request.predicate?.node.runningFetches().foldingConstants()
         evaluator = predicate.map { PredicateEvaluator($0) }
     }
 

@@ -171,6 +171,12 @@ final class ManagedObjectClasses: Sendable {
         return Array(found.values)
     }
 
+    /// The names of the entities whose classes pass the test.
+    func entityNames(where passes: (Any.Type) -> Bool) -> [String] {
+        let models = state.withLock { $0.models.compactMap(\.runtime) }
+        return Array(Set(models.flatMap(\.entities).filter { passes($0.objectClass) }.map(\.name)))
+    }
+
     private func warnOnce(_ className: String, _ message: String) {
         if state.withLock({ $0.warned.insert(className).inserted }) { warn(message) }
     }

@@ -69,6 +69,16 @@ public struct PersistentID<Object: NSManagedObject>: Hashable, Sendable {
     }
 }
 
+/// An object's ID, whatever its class.
+protocol TypedObjectID {
+    /// The ID that it was made of; `nil` for one that was decoded or made of a URI.
+    var knownID: NSManagedObjectID? { get }
+}
+
+extension PersistentID: TypedObjectID {
+    var knownID: NSManagedObjectID? { known }
+}
+
 extension PersistentID: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

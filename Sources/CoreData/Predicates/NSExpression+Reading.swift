@@ -143,7 +143,7 @@ extension ExpressionMaking where Self: NSExpression {
         if let block = content.block, case .block(let code) = content.node, code.arguments.isEmpty {
             return block(object, [], context)
         }
-        let frame = EvaluationFrame(variables: OperandBridging.variables(context))
+        let frame = EvaluationFrame(variables: OperandBridging.variables(context), fetch: FetchExpressions.value)
         do {
             let value = try content.value(for: object, in: frame)
             if let context, case .assignment(let name, _) = content.node {

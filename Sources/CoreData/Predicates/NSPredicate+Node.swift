@@ -96,15 +96,21 @@ protocol StoredPredicate: NSPredicate {
 final class PredicatePayload {
     let node: PredicateNode
     private let evaluator: Lazily<PredicateEvaluator>
+    private let hasFetch: Lazily<Bool>
 
     init(_ node: PredicateNode) {
         self.node = node
         evaluator = Lazily { PredicateEvaluator(node) }
+        hasFetch = Lazily { node.hasFetch }
     }
 
     /// Whether the object satisfies the predicate; false, and a report, where Apple raises.
     func evaluate(with object: Any?, _ variables: [String: Any]?) -> Bool {
-        let frame = variables.map { EvaluationFrame(variables: $0.mapValues(OperandBridging.operand)) }
+        var frame = variables.map { EvaluationFrame(variables: $0.mapValues(OperandBridging.operand)) }
+        if hasFetch.value {
+            frame = frame ?? EvaluationFrame()
+            frame?.fetch = FetchExpressions.value
+        }
         do {
             return try evaluator.value.evaluate(OperandBridging.operand(from: object), in: frame)
         } catch {

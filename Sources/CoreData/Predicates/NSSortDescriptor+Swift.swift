@@ -18,4 +18,24 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
             keyedBy: KeyPathNames.name(for: keyPath), ascending: sortDescriptor.order == .forward, .order(.literal),
             keyPath: keyPath)
     }
+
+    /// Makes a sort descriptor that a store can follow from one of Swift's.
+    ///
+    /// - Throws: an error for one without a key path, such as one of a comparator, and for a key path that is no property.
+    ///
+    /// Not in Apple's API.
+    public init<Compared: NSObject>(validating sortDescriptor: SortDescriptor<Compared>) throws {
+        guard let keyPath = sortDescriptor.keyPath else {
+            throw CoreDataErrors.invalidRequest(
+                "A SortDescriptor<\(Compared.self)> without a key path, such as one of a comparator, cannot sort in a store."
+            )
+        }
+        guard let key = KeyPathNames.name(for: keyPath) else {
+            throw CoreDataErrors.invalidRequest(
+                "A SortDescriptor<\(Compared.self)> of \(keyPath) cannot sort in a store: that is no property of a model."
+            )
+        }
+        self.init(
+            keyedBy: key, ascending: sortDescriptor.order == .forward, .order(.literal), keyPath: keyPath)
+    }
 }

@@ -16,6 +16,7 @@ package enum OperandBridging {
         // Optionals are looked through.
         guard let value = unwrapped(value) else { return .null }
         if let scalar = scalar(value) { return .value(scalar) }
+        if let id = value as? any TypedObjectID, let known = id.knownID { return .object(known) }
         if let (members, isOrdered) = collection(value, operand) { return .collection(members, isOrdered: isOrdered) }
         if let entries = entries(of: value) {
             return .dictionary(entries.map { (key: operand(from: $0.key), value: operand(from: $0.value)) })
@@ -28,6 +29,7 @@ package enum OperandBridging {
         if let object = value as? any PredicateObject { return .object(object) }
         guard let value = unwrapped(value) else { return .value(.null) }
         if let scalar = scalar(value) { return .value(scalar) }
+        if let id = value as? any TypedObjectID, let known = id.knownID { return .object(known) }
         if let (members, isOrdered) = collection(value, constant) { return .collection(members, isOrdered: isOrdered) }
         if let entries = entries(of: value) {
             return .dictionary(entries.map { (key: constant($0.key), value: constant($0.value)) })

@@ -1,14 +1,15 @@
+import CoreDataPredicate
 import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// What a fetch asks one store, and how the database goes about it.
+/// What a fetch asks one store, how the database goes about it, and what would make it faster.
 ///
-///     for explanation in try context.explain(request) { print(explanation.sql, explanation.plan) }
-///     // SELECT … FROM ZITEM t0 WHERE t0.ZNAME = ?   ["SEARCH t0 USING INDEX ZITEM_ZNAME_INDEX (ZNAME=?)"]
+///     for explanation in try context.explain(request) { print(explanation.sql, explanation.plan, explanation.hints) }
+///     // SELECT … FROM ZITEM t0 WHERE t0.ZNAME = ?   ["SEARCH t0 USING INDEX ZITEM_ZNAME_INDEX (ZNAME=?)"]   []
 ///
 /// Apple's framework has nothing like it.
-public struct FetchExplanation: Codable, Hashable, Sendable {
+public struct FetchExplanation: Codable, Hashable, Sendable, CustomStringConvertible {
     /// The store's URL; `nil` in memory.
     public var store: URL?
     /// The statement, with `?` for its values.
@@ -17,6 +18,15 @@ public struct FetchExplanation: Codable, Hashable, Sendable {
     public var bindings: [String]
     /// The database's plan, a line a step.
     public var plan: [String]
+    /// What the plan means where it is slow, in plain words, and what is done in memory; empty where there is nothing to mend.
+    public var hints: [String] = []
+
+    /// The statement, its values, the plan and the hints, each in a line.
+    public var description: String {
+        var lines = [sql]
+        if !bindings.isEmpty { lines.append("  with \(bindings.joined(separator: ", "))") }
+        return (lines + plan.map { "  \($0)" } + hints.map { "  hint: \($0)" }).joined(separator: "\n")
+    }
 }
 
 extension NSManagedObjectContext {
@@ -24,29 +34,63 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: an error that names the sub-expression where the request cannot be followed.
     public nonisolated final func explain(_ request: AnyFetchRequest) throws -> [FetchExplanation] {
+        let unsaved = request.includesPendingChanges ? unsavedObjects(for: request) : 0
+        return try planned(request) { store, engine, plan, form in
+            let explained = try engine.explain(plan, form)
+            let hints = FetchHints(explained, request, plan, engine.model).all
+            return FetchExplanation(
+                store: store.url, sql: explained.statement.sql,
+                bindings: explained.statement.bindings.map { StatementValue($0).description }, plan: explained.plan,
+                hints: hints + (unsaved > 0 ? [FetchHints.unsaved(unsaved)] : []))
+        }
+    }
+
+    private func unsavedObjects(for request: AnyFetchRequest) -> Int {
+        guard request.resultType != .dictionaryResultType else { return 0 }
+        let changed = insertedObjects.union(updatedObjects).union(deletedObjects)
+        return changed.count { object in
+            var entity: NSEntityDescription? = object.entity
+            while let current = entity {
+                if current.name == request.entityName { return true }
+                entity = current.superentity
+            }
+            return false
+        }
+    }
+
+    /// What `body` makes of the request's plan for each store that is a database.
+    nonisolated final func planned<R>(
+        _ request: AnyFetchRequest,
+        _ body: (AttachedStore, StoreEngine, FetchPlan, FetchedForm) throws -> R
+    ) throws -> [R] {
         checkOwned("explain(_:)")
         let coordinator = try coordinatorForRequest()
         let translation = try FetchTranslation(request, in: coordinator.runtime)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        let form = try form(of: translation, in: coordinator)
         return try CoreDataErrors.converting {
             try stores.compactMap { store in
                 // What is no database has no SQL to show.
                 guard let engine = store.source as? StoreEngine else { return nil }
-                let explanation = try engine.explain(translation.plan(for: store))
-                return FetchExplanation(
-                    store: store.url, sql: explanation.sql, bindings: explanation.bindings.map(Self.text),
-                    plan: explanation.plan)
+                return try body(store, engine, translation.plan(for: store), form)
             }
         }
     }
 
-    private static func text(_ value: SQLValue) -> String {
-        switch value {
-        case .null: "NULL"
-        case .integer(let value): String(value)
-        case .real(let value): String(value)
-        case .text(let value): "'\(value.replacing("'", with: "''"))'"
-        case .blob(let value): "<\(value.count) bytes>"
+    private func form(
+        of translation: FetchTranslation, in coordinator: NSPersistentStoreCoordinator
+    ) throws -> FetchedForm {
+        let request = translation.request
+        switch request.resultType {
+        case .countResultType: return .count
+        case .managedObjectIDResultType: return .keys
+        case .dictionaryResultType:
+            let fetch = try DictionaryFetch(translation, coordinator: coordinator, context: self)
+            return .columns(
+                fetch.columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
+                distinct: request.returnsDistinctResults, groupBy: fetch.groups.map(\.expression),
+                having: request.havingPredicate?.node)
+        default: return request.includesPropertyValues && request.fetchBatchSize <= 0 ? .rows : .keys
         }
     }
 }

@@ -72,7 +72,7 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print the number alone.")
     var count = false
 
-    @Flag(help: "Print the SQL and how the database runs it, instead of the result.")
+    @Flag(help: "Print the SQL, how the database runs it and what would make it faster, instead of the result.")
     var explain = false
 
     @Option(help: "How to print.")
@@ -196,10 +196,6 @@ struct QueryCommand: ParsableCommand {
     private func explanation(_ objects: ObjectStream) throws -> String {
         let request = objects.request(NSManagedObject.self)
         let explanation = try objects.context.performAndWait { try objects.context.explain(request) }
-        return explanation.map { statement in
-            var lines = [statement.sql]
-            if !statement.bindings.isEmpty { lines.append("  with \(statement.bindings.joined(separator: ", "))") }
-            return (lines + statement.plan.map { "  \($0)" }).joined(separator: "\n") + "\n"
-        }.joined(separator: "\n")
+        return explanation.map { "\($0)\n" }.joined(separator: "\n")
     }
 }

@@ -21,7 +21,7 @@ enum FunctionEvaluation {
         case .noIndex: return arguments[0]
         case .element: return try element(arguments[0], arguments[1])
         case .cast: return try cast(arguments[0], arguments[1])
-        case .uppercase, .lowercase, .canonical, .length: return try textFunction(function, arguments[0])
+        case .uppercase, .lowercase, .canonical, .length, .characters: return try textFunction(function, arguments[0])
         case .distance:
             throw failure("locations are not supported: 'distanceToLocation:fromLocation:' has no meaning here")
         case .add, .subtract, .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm,
@@ -62,7 +62,7 @@ enum FunctionEvaluation {
         case .rightShift: return bits(a, b) { Arithmetic.shift($0, left: $1 == .min ? .max : -$1) }
         case .onesComplement: return bits(a, a) { bits, _ in ~bits }
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .random, .uppercase,
-            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+            .lowercase, .canonical, .length, .characters, .now, .noIndex, .element, .cast, .distance:
             throw failure("\(function.rawValue) is no function of numbers")
         }
     }
@@ -109,6 +109,7 @@ enum FunctionEvaluation {
         case .lowercase: return .value(.string(text.lowercased()))
         case .canonical: return .value(.string(TextComparison.fold(text, options: 3)))
         case .length: return .value(.integer(Int64(text.utf16.count)))
+        case .characters: return .value(.integer(Int64(text.count)))
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
             .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
             .ceiling, .floor, .truncate, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,

@@ -6,7 +6,8 @@ import CoreDataPrimitives
 /// - `nil == nil` is true, `nil != x` is true for every other x;
 /// - `<`, `<=`, `>`, `>=`, `BETWEEN` and the operators on text are false when a side is nil;
 /// - nil is `IN` no collection, and no collection `CONTAINS` it;
-/// - `ANY` of an empty collection is false, `ALL` of one is true, and a nil collection is an empty one;
+/// - `ANY` of an empty collection is false, `ALL` of one is true, a nil collection is an empty one, and a value that is no
+///   collection is one of itself;
 /// - `NOT` and `!=` are the exact opposites.
 ///
 /// A comparison of a key with a constant allocates nothing. The constants of an `IN` are hashed once.
@@ -107,7 +108,9 @@ private struct ComparisonEvaluator {
         switch operand {
         case .collection(let members, _): return members
         case .value(.null): return []
-        default:
+        // One value is its only member, as stores have it.
+        case .value, .object: return [operand]
+        case .dictionary:
             throw failure(
                 "the left hand side for an ALL or ANY operator must be a collection, not \(operand.kindName)")
         }

@@ -37,7 +37,8 @@ extension ExpressionNode {
             case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
                 .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm,
                 .exponential, .ceiling, .floor, .truncate, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
-                .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .element, .cast,
+                .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .characters, .now, .element,
+                .cast,
                 .distance:
                 arguments.allSatisfy(\.isConstant)
             }

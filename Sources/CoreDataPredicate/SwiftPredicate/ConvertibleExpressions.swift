@@ -15,36 +15,54 @@ func convertible(_ expression: any PredicateExpression) -> (any ConvertibleExpre
 // MARK: Values and properties
 
 extension PredicateExpressions.Value: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(try conversion.constant(value))
     }
 }
 
 extension PredicateExpressions.NilLiteral: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.constant(.value(.null)))
     }
 }
 
 extension PredicateExpressions.Variable: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(try conversion.variable(key))
     }
 }
 
 extension PredicateExpressions.KeyPath: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        // Of an object that was captured, the value that it has now.
+        if let captured = root as? any CapturedValue, let owner = captured.captured as? Root.Output {
+            return .expression(try conversion.constant(owner[keyPath: keyPath]))
+        }
         let owner = try conversion.expression(root)
         if let collection = Root.Output.self as? any CountedCollection.Type {
             if collection.countPaths.contains(keyPath) { return .expression(owner.appending("@count")) }
             if collection.isEmptyPaths.contains(keyPath) { return .predicate(owner.counted(.equalTo, 0)) }
         }
-        if Root.Output.self == String.self, keyPath == \String.isEmpty {
-            return .predicate(.comparison(.init(owner, .equalTo, .constant(.value(.string(""))))))
+        if Root.Output.self == String.self {
+            if keyPath == \String.isEmpty {
+                return .predicate(conversion.comparison(owner, .equalTo, .constant(.value(.string("")))))
+            }
+            if keyPath == \String.count {
+                return .expression(.function(PredicateFunction.characters.rawValue, [owner]))
+            }
         }
         let keys = try conversion.key(keyPath).split(separator: ".")
         return .expression(keys.reduce(owner) { $0.appending(String($1)) })
     }
+}
+
+/// A value that was made outside of the predicate.
+private protocol CapturedValue {
+    var captured: Any { get }
+}
+
+extension PredicateExpressions.Value: CapturedValue {
+    fileprivate var captured: Any { value }
 }
 
 /// A collection whose size has key paths.
@@ -66,86 +84,95 @@ extension Array: CountedCollection {
 // MARK: Optionals
 
 extension PredicateExpressions.OptionalFlatMap: ConvertibleExpression {
-    /// A path through nil is nil.
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        let wrapped = try conversion.expression(wrapped)
-        return .expression(
-            try conversion.binding(variable.key, to: wrapped) { () throws(Conversion.Failure) in
-                try conversion.expression(transform)
-            })
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        try conversion.flatMap(wrapped, variable.key, transform)
     }
 }
 
 extension PredicateExpressions.ForcedUnwrap: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .expression(try conversion.expression(inner))
-    }
-}
-
-extension PredicateExpressions.ForceCast: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .expression(try conversion.expression(input))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        let part = try conversion.part(inner)
+        if case .optionalPredicate(let presence, let predicate) = part {
+            return .predicate(.all([presence, predicate]))
+        }
+        return part
     }
 }
 
 extension PredicateExpressions.NilCoalesce: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        let value = try conversion.expression(lhs)
-        let isPresent = PredicateNode.comparison(.init(value, .notEqualTo, .constant(.value(.null))))
-        return .expression(.conditional(isPresent, value, try conversion.expression(rhs)))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        try conversion.coalesce(lhs, rhs)
+    }
+}
+
+// MARK: Classes
+
+extension PredicateExpressions.ForceCast: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        try conversion.cast(input, to: Desired.self, isUpcast: Input.Output.self is Desired.Type)
+    }
+}
+
+extension PredicateExpressions.ConditionalCast: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        try conversion.cast(input, to: Desired.self, isUpcast: Input.Output.self is Desired.Type)
+    }
+}
+
+extension PredicateExpressions.TypeCheck: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        if Input.Output.self is Desired.Type { return .predicate(.constant(true)) }
+        return .predicate(
+            try conversion.isKind(conversion.expression(input), of: Desired.self, given: Input.Output.self))
     }
 }
 
 // MARK: Truth
 
 extension PredicateExpressions.Conjunction: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        let (left, right) = (try conversion.predicate(lhs), try conversion.predicate(rhs))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         // A chain is one compound, as the parser makes it.
-        if case .and(let parts) = left { return .predicate(.and(parts + [right])) }
-        return .predicate(.and([left, right]))
+        .predicate(.all([try conversion.predicate(lhs), try conversion.predicate(rhs)]))
     }
 }
 
 extension PredicateExpressions.Disjunction: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        let (left, right) = (try conversion.predicate(lhs), try conversion.predicate(rhs))
-        if case .or(let parts) = left { return .predicate(.or(parts + [right])) }
-        return .predicate(.or([left, right]))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .predicate(.any([try conversion.predicate(lhs), try conversion.predicate(rhs)]))
     }
 }
 
 extension PredicateExpressions.Negation: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(.not(try conversion.predicate(wrapped)))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .predicate(.negation(try conversion.predicate(wrapped)))
     }
 }
 
 extension PredicateExpressions.Conditional: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .expression(
-            .conditional(
-                try conversion.predicate(test), try conversion.expression(trueBranch),
-                try conversion.expression(falseBranch)))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        let test = try conversion.predicate(test)
+        if case .constant(let holds) = test { return try conversion.part(holds ? trueBranch : falseBranch) }
+        return .expression(
+            .conditional(test, try conversion.expression(trueBranch), try conversion.expression(falseBranch)))
     }
 }
 
 // MARK: Comparisons
 
 extension PredicateExpressions.Equal: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(.comparison(.init(try conversion.expression(lhs), .equalTo, try conversion.expression(rhs))))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .predicate(conversion.equality(try conversion.part(lhs), try conversion.part(rhs)))
     }
 }
 
 extension PredicateExpressions.NotEqual: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(.comparison(.init(try conversion.expression(lhs), .notEqualTo, try conversion.expression(rhs))))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .predicate(conversion.inequality(try conversion.part(lhs), try conversion.part(rhs)))
     }
 }
 
 extension PredicateExpressions.Comparison: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let comparator: PredicateNode.Comparator =
             switch op {
             case .lessThan: .lessThan
@@ -156,48 +183,44 @@ extension PredicateExpressions.Comparison: ConvertibleExpression {
                 throw Conversion.Failure(reason: "a comparison '\(op)' has no equivalent in a predicate's format")
             }
         return .predicate(
-            .comparison(.init(try conversion.expression(lhs), comparator, try conversion.expression(rhs))))
+            conversion.comparison(try conversion.expression(lhs), comparator, try conversion.expression(rhs)))
     }
 }
 
 extension PredicateExpressions.ClosedRange: ConvertibleExpression {
     /// What BETWEEN takes.
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.aggregate([try conversion.expression(lower), try conversion.expression(upper)]))
     }
 }
 
 extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let element = try conversion.expression(element)
-        let (lower, upper, isClosed): (ExpressionNode, ExpressionNode, Bool)
-        if let value = range as? any RangeValue, let bounds = value.bounds {
-            lower = try conversion.constant(bounds.lower)
-            upper = try conversion.constant(bounds.upper)
-            isClosed = bounds.isClosed
-        } else if let open = range as? any OpenRange {
-            (lower, upper) = try open.bounds(in: conversion)
-            isClosed = false
-        } else {
-            guard case .aggregate(let bounds) = try conversion.expression(range), bounds.count == 2 else {
-                throw Conversion.Failure(reason: "\(type(of: range)) has no equivalent in a predicate's format")
-            }
-            (lower, upper, isClosed) = (bounds[0], bounds[1], true)
+        if let value = range as? any CapturedValue, let range = value.captured as? any BoundedRange {
+            let bounds = range.bounds
+            return .predicate(
+                conversion.range(
+                    element,
+                    from: try bounds.lower.map { bound throws(Conversion.Failure) in try conversion.constant(bound) },
+                    to: try bounds.upper.map { bound throws(Conversion.Failure) in try conversion.constant(bound) },
+                    isClosed: bounds.isClosed))
         }
-        guard !isClosed else {
-            return .predicate(.comparison(.init(element, .between, .aggregate([lower, upper]))))
+        if let open = range as? any OpenRange {
+            let (lower, upper) = try open.bounds(in: conversion)
+            return .predicate(conversion.range(element, from: lower, to: upper, isClosed: false))
         }
-        return .predicate(
-            .and([
-                .comparison(.init(element, .greaterThanOrEqualTo, lower)),
-                .comparison(.init(element, .lessThan, upper)),
-            ]))
+        guard case .aggregate(let bounds) = try conversion.expression(range), bounds.count == 2 else {
+            throw Conversion.Failure(reason: "\(type(of: range)) has no equivalent in a predicate's format")
+        }
+        return .predicate(conversion.range(element, from: bounds[0], to: bounds[1], isClosed: true))
     }
 }
 
 /// `lower..<upper`, each an expression.
 private protocol OpenRange {
     typealias Conversion = SwiftPredicateConversion
+
     func bounds(in conversion: Conversion) throws(Conversion.Failure) -> (ExpressionNode, ExpressionNode)
 }
 
@@ -208,36 +231,40 @@ extension PredicateExpressions.Range: OpenRange {
 }
 
 /// A range that was made outside of the predicate.
-private protocol RangeValue {
-    var bounds: (lower: Any, upper: Any, isClosed: Bool)? { get }
-}
-
 private protocol BoundedRange {
-    var bounds: (lower: Any, upper: Any, isClosed: Bool) { get }
+    var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { get }
 }
 
 extension ClosedRange: BoundedRange {
-    fileprivate var bounds: (lower: Any, upper: Any, isClosed: Bool) { (lowerBound, upperBound, true) }
+    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, true) }
 }
 
 extension Range: BoundedRange {
-    fileprivate var bounds: (lower: Any, upper: Any, isClosed: Bool) { (lowerBound, upperBound, false) }
+    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, false) }
 }
 
-extension PredicateExpressions.Value: RangeValue {
-    fileprivate var bounds: (lower: Any, upper: Any, isClosed: Bool)? { (value as? any BoundedRange)?.bounds }
+extension PartialRangeFrom: BoundedRange {
+    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, nil, true) }
+}
+
+extension PartialRangeThrough: BoundedRange {
+    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, true) }
+}
+
+extension PartialRangeUpTo: BoundedRange {
+    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, false) }
 }
 
 // MARK: Collections
 
 extension PredicateExpressions.SequenceContains: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let element = try conversion.expression(element)
         let sequence = try conversion.expression(sequence)
         // In Swift nil is a member like any other; IN never finds it.
         guard case .constant(.collection(let members, let isOrdered)) = sequence,
             members.contains(where: \.isNil)
-        else { return .predicate(.comparison(.init(element, .in, sequence))) }
+        else { return .predicate(conversion.comparison(element, .in, sequence)) }
         let present = members.filter { !$0.isNil }
         return .predicate(
             .or([
@@ -252,61 +279,108 @@ extension Constant {
 }
 
 extension PredicateExpressions.SequenceContainsWhere: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(try conversion.members(sequence, variable.key, test).counted(.greaterThan, 0))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        if let tests = try conversion.tests(ofMembers: sequence, variable.key, test) { return .predicate(.any(tests)) }
+        return .predicate(try conversion.members(sequence, variable.key, test).counted(.greaterThan, 0))
     }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        .predicate(try conversion.members(sequence, variable.key, test, negated: true).counted(.equalTo, 0))
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        if let tests = try conversion.tests(ofMembers: sequence, variable.key, test) { return .predicate(.all(tests)) }
+        return .predicate(try conversion.members(sequence, variable.key, test, negated: true).counted(.equalTo, 0))
     }
 }
 
 extension PredicateExpressions.Filter: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(try conversion.members(sequence, variable.key, filter))
     }
 }
 
 extension PredicateExpressions.SequenceMinimum: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.function(PredicateFunction.min.rawValue, [try conversion.expression(elements)]))
     }
 }
 
 extension PredicateExpressions.SequenceMaximum: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.function(PredicateFunction.max.rawValue, [try conversion.expression(elements)]))
+    }
+}
+
+extension PredicateExpressions.CollectionIndexSubscript: ConvertibleExpression {
+    /// Of a captured array.
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        guard case .constant(.collection(let members, true)) = try conversion.expression(wrapped),
+            case .constant(.value(.integer(let index))) = try conversion.expression(index)
+        else {
+            throw Conversion.Failure(reason: "a subscript has no equivalent in a predicate's format")
+        }
+        guard members.indices.contains(Int(index)) else {
+            throw Conversion.Failure(reason: "there is no element \(index) in an array of \(members.count)")
+        }
+        return .expression(.constant(members[Int(index)]))
+    }
+}
+
+extension PredicateExpressions.DictionaryKeySubscript: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .expression(try conversion.entry(of: wrapped, key, otherwise: .null))
+    }
+}
+
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        .expression(try conversion.entry(of: wrapped, key, otherwise: conversion.expression(self.default)))
+    }
+}
+
+// MARK: Other expressions
+
+extension PredicateExpressions.ExpressionEvaluate: ConvertibleExpression {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        guard let value = Conversion.value(of: expression) as? Expression<repeat (each Input).Output, Output> else {
+            throw Conversion.Failure(
+                reason: "an expression that depends on the object has no equivalent in a predicate's format")
+        }
+        var bindings: [(PredicateExpressions.VariableID, ExpressionNode)] = []
+        for (variable, input) in repeat (each value.variable, each input) {
+            bindings.append((variable.key, try conversion.expression(input)))
+        }
+        return try conversion.binding(bindings[...]) { () throws(Conversion.Failure) in
+            try conversion.part(value.expression)
+        }
     }
 }
 
 // MARK: Text
 
 extension PredicateExpressions.CollectionContainsCollection: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        guard Base.Output.self == String.self else {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        guard Base.Output.self is any StringProtocol.Type else {
             throw Conversion.Failure(reason: "only texts contain parts in a predicate's format")
         }
         return .predicate(
-            .comparison(.init(try conversion.expression(base), .contains, try conversion.expression(other))))
+            conversion.textTest(try conversion.expression(base), .contains, try conversion.expression(other)))
     }
 }
 
 extension PredicateExpressions.SequenceStartsWith: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        guard Base.Output.self == String.self else {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+        guard Base.Output.self is any StringProtocol.Type else {
             throw Conversion.Failure(reason: "only texts have beginnings in a predicate's format")
         }
         return .predicate(
-            .comparison(.init(try conversion.expression(base), .beginsWith, try conversion.expression(prefix))))
+            conversion.textTest(try conversion.expression(base), .beginsWith, try conversion.expression(prefix)))
     }
 }
 
 // MARK: Numbers
 
 extension PredicateExpressions.Arithmetic: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let function: PredicateFunction =
             switch op {
             case .add: .add
@@ -321,25 +395,25 @@ extension PredicateExpressions.Arithmetic: ConvertibleExpression {
 }
 
 extension PredicateExpressions.IntDivision: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.function("divide:by:", [try conversion.expression(lhs), try conversion.expression(rhs)]))
     }
 }
 
 extension PredicateExpressions.FloatDivision: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.function("divide:by:", [try conversion.expression(lhs), try conversion.expression(rhs)]))
     }
 }
 
 extension PredicateExpressions.IntRemainder: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.function("modulus:by:", [try conversion.expression(lhs), try conversion.expression(rhs)]))
     }
 }
 
 extension PredicateExpressions.UnaryMinus: ConvertibleExpression {
-    func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
+    package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let zero = ExpressionNode.constant(.value(.integer(0)))
         return .expression(.function("from:subtract:", [zero, try conversion.expression(wrapped)]))
     }

@@ -11,24 +11,39 @@ package final class SwiftPredicateConversion {
     /// Why a predicate has no tree: the expression that the language lacks.
     package struct Failure: Error {
         package let reason: String
+
+        package init(reason: String) { self.reason = reason }
     }
 
     /// What an expression of Swift's is in the language.
-    enum Part {
+    package enum Part {
         case expression(ExpressionNode)
         case predicate(PredicateNode)
+        /// A truth value that is nil unless the first one holds: what `flatMap` makes of a test.
+        case optionalPredicate(PredicateNode, PredicateNode)
+        /// How two texts compare: -1, 0 or 1.
+        case ordering(ExpressionNode, ExpressionNode, TextOptions)
     }
+
+    /// The names of the entities whose classes pass the test, where the type is a class of managed objects.
+    package typealias EntityNames = (_ type: Any.Type, _ isBelow: (Any.Type) -> Bool) -> [String]?
 
     private let name: (AnyKeyPath) -> String?
     private let constantOf: (Any?) -> Constant
+    private let entities: EntityNames
     private var variables: [PredicateExpressions.VariableID: ExpressionNode] = [:]
 
     /// - Parameters:
     ///   - name: the key that a property's key path stands for.
     ///   - constant: the language's constant for a value.
-    package init(name: @escaping (AnyKeyPath) -> String?, constant: @escaping (Any?) -> Constant) {
+    ///   - entities: the names of the entities whose objects are of a class; `nil` for what is no class of managed objects.
+    package init(
+        name: @escaping (AnyKeyPath) -> String?, constant: @escaping (Any?) -> Constant,
+        entities: @escaping EntityNames = { _, _ in nil }
+    ) {
         self.name = name
         constantOf = constant
+        self.entities = entities
     }
 
     package func node<Input>(_ predicate: Predicate<Input>) throws(Failure) -> PredicateNode {
@@ -38,34 +53,63 @@ package final class SwiftPredicateConversion {
 
     // MARK: Parts
 
-    func predicate(_ expression: any PredicateExpression) throws(Failure) -> PredicateNode {
+    package func predicate(_ expression: any PredicateExpression) throws(Failure) -> PredicateNode {
         switch try part(expression) {
         case .predicate(let predicate): return predicate
+        case .optionalPredicate(let presence, let predicate): return .all([presence, predicate])
         case .expression(.constant(.value(.integer(let value)))): return .constant(value != 0)
-        case .expression(let expression):
-            return .comparison(.init(expression, .equalTo, .constant(.value(.integer(1)))))
+        case let other:
+            return .comparison(.init(node(of: other), .equalTo, .constant(.value(.integer(1)))))
         }
     }
 
-    func expression(_ expression: any PredicateExpression) throws(Failure) -> ExpressionNode {
-        switch try part(expression) {
+    package func expression(_ expression: any PredicateExpression) throws(Failure) -> ExpressionNode {
+        node(of: try part(expression))
+    }
+
+    /// What the part is where a value is wanted.
+    func node(of part: Part) -> ExpressionNode {
+        switch part {
         case .expression(let expression): return expression
-        case .predicate(let predicate):
-            return .conditional(predicate, .constant(.value(.integer(1))), .constant(.value(.integer(0))))
+        case .predicate(.constant(let value)): return .number(value ? 1 : 0)
+        case .predicate(let predicate): return .conditional(predicate, .number(1), .number(0))
+        case .optionalPredicate(let presence, let predicate):
+            return .conditional(presence, .conditional(predicate, .number(1), .number(0)), .null)
+        case .ordering(let left, let right, let options):
+            let isEqual = PredicateNode.comparison(.init(left, .equalTo, right, options: options))
+            let isLess = PredicateNode.comparison(.init(left, .lessThan, right, options: options))
+            return .conditional(isEqual, .number(0), .conditional(isLess, .number(-1), .number(1)))
         }
     }
 
-    private func part(_ expression: any PredicateExpression) throws(Failure) -> Part {
+    /// What an expression is; one without an equivalent that does not depend on the object is its value.
+    package func part(_ expression: any PredicateExpression) throws(Failure) -> Part {
         guard let convertible = convertible(expression) else {
-            throw Failure(reason: "\(type(of: expression)) has no equivalent in a predicate's format")
+            if let value = Self.value(of: expression) { return .expression(try constant(value)) }
+            throw Failure(reason: "\(Self.name(of: expression)) has no equivalent in a predicate's format")
         }
         return try convertible.part(in: self)
     }
 
+    /// The value of an expression without variables.
+    package static func value(of expression: some PredicateExpression) -> Any? {
+        // A variable that nobody gave a value throws.
+        try? expression.evaluate(PredicateBindings())
+    }
+
+    /// What an error calls an expression: `CollectionIndexSubscript`.
+    static func name(of expression: any PredicateExpression) -> String {
+        String(describing: type(of: expression)).prefix { $0 != "<" }.description
+    }
+
     func constant(_ value: Any?) throws(Failure) -> ExpressionNode {
+        if let order = value as? ComparisonResult { return .number(Int64(order.rawValue)) }
         let constant = constantOf(value)
         if case .value(.opaque) = constant {
-            throw Failure(reason: "a constant of type \(type(of: value)) has no equivalent in a predicate's format")
+            throw Failure(
+                reason:
+                    "a constant of type \(value.map { "\(type(of: $0))" } ?? "nil") has no equivalent in a predicate's format"
+            )
         }
         return .constant(constant)
     }
@@ -83,12 +127,20 @@ package final class SwiftPredicateConversion {
     }
 
     /// Runs `body` while the variable stands for the expression.
-    func binding<R>(
+    package func binding<R>(
         _ id: PredicateExpressions.VariableID, to expression: ExpressionNode, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
         let outer = variables.updateValue(expression, forKey: id)
         defer { variables[id] = outer }
         return try body()
+    }
+
+    /// Runs `body` while each of the variables stands for its expression.
+    package func binding<R>(
+        _ bindings: ArraySlice<(PredicateExpressions.VariableID, ExpressionNode)>, _ body: () throws(Failure) -> R
+    ) throws(Failure) -> R {
+        guard let (id, expression) = bindings.first else { return try body() }
+        return try binding(id, to: expression) { () throws(Failure) in try binding(bindings.dropFirst(), body) }
     }
 
     /// The members of a collection that satisfy the test.
@@ -97,20 +149,76 @@ package final class SwiftPredicateConversion {
         _ test: any PredicateExpression, negated: Bool = false
     ) throws(Failure) -> ExpressionNode {
         let collection = try expression(sequence)
+        if Self.isText(sequence) {
+            throw Failure(reason: "a test of a text's characters has no equivalent in a predicate's format")
+        }
         let name = "v\(variables.count - 1)"
         let condition = try binding(id, to: .variable(name)) { () throws(Failure) in try predicate(test) }
         return .subquery(collection, variable: name, negated ? .not(condition) : condition)
     }
 }
 
+extension SwiftPredicateConversion {
+    private static func isText<E: PredicateExpression>(_ expression: E) -> Bool {
+        E.Output.self is any StringProtocol.Type
+    }
+
+    /// What the test is for each member of a collection that is a constant; `nil` for any other collection.
+    func tests(
+        ofMembers sequence: any PredicateExpression, _ id: PredicateExpressions.VariableID,
+        _ test: any PredicateExpression
+    ) throws(Failure) -> [PredicateNode]? {
+        guard case .constant(.collection(let members, _)) = try expression(sequence) else { return nil }
+        guard members.count <= Self.mostTests else {
+            throw Failure(reason: "a test of each of \(members.count) constants is too long for a store")
+        }
+        var tests: [PredicateNode] = []
+        for member in members {
+            tests.append(
+                try binding(id, to: .constant(member)) { () throws(Failure) in try predicate(test) })
+        }
+        return tests
+    }
+
+    /// More would meet the limits of databases.
+    static let mostTests = 500
+
+    // MARK: Classes
+
+    /// Whether the object is of one of the class's entities.
+    ///
+    ///     SELF.entity.name IN {"Drink", "Juice"}
+    func isKind<Desired>(
+        _ object: ExpressionNode, of desired: Desired.Type, given: Any.Type
+    ) throws(Failure) -> PredicateNode {
+        guard let names = entities(desired, { $0 is Desired.Type }) else {
+            throw Failure(
+                reason:
+                    "a cast from \(given) to \(desired) has no equivalent in a predicate's format: only managed objects "
+                    + "are cast, to a class of managed objects")
+        }
+        guard !names.isEmpty else {
+            throw Failure(reason: "no entity of a model that was loaded has the class \(desired) or one below it")
+        }
+        let members = names.sorted().map { Constant.value(.string($0)) }
+        return .comparison(
+            .init(
+                object.appending("entity").appending("name"), .in,
+                .constant(.collection(members, isOrdered: true))))
+    }
+}
+
 /// An expression of Swift's that the language has an equivalent for.
-protocol ConvertibleExpression {
+package protocol ConvertibleExpression {
     typealias Conversion = SwiftPredicateConversion
 
     func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part
 }
 
 extension ExpressionNode {
+    static func number(_ value: Int64) -> ExpressionNode { .constant(.value(.integer(value))) }
+    static var null: ExpressionNode { .constant(.value(.null)) }
+
     /// The collection's `@count` held against a number.
     func counted(_ comparator: PredicateNode.Comparator, _ count: Int64) -> PredicateNode {
         .comparison(.init(appending("@count"), comparator, .constant(.value(.integer(count)))))

@@ -39,6 +39,8 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
     case lowercase = "lowercase:"
     case canonical = "canonical:"
     case length = "length:"
+    /// The number of characters as people count them, as `count` of a Swift text. Not one of Apple's.
+    case characters = "characters:"
 
     case now = "now"
     case noIndex = "noindex:"
@@ -53,6 +55,7 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
         case .add, .subtract, .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm,
             .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .randomBelow, .bitwiseAnd, .bitwiseOr,
             .bitwiseXor, .leftShift, .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length,
+            .characters,
             .noIndex, .element, .cast, .distance:
             fixedCount...fixedCount
         }
@@ -88,7 +91,8 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
         case .power: ("**", 8)
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .modulus, .absolute,
             .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .random,
-            .randomBelow, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element,
+            .randomBelow, .onesComplement, .uppercase, .lowercase, .canonical, .length, .characters, .now, .noIndex,
+            .element,
             .cast, .distance:
             nil
         }

@@ -49,6 +49,11 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
     func setObserver(_ observer: (any SQLObserver)?)
 
+    /// Shows another observer every statement, too, of the calls that begin from now on.
+    func addObserver(_ observer: any SQLObserver)
+    /// Ends what ``addObserver(_:)`` began.
+    func removeObserver(_ observer: any SQLObserver)
+
     /// Tells the observer, if there is one, what no statement shows.
     func note(_ text: @autoclosure () -> String)
 

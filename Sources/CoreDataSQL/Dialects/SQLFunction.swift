@@ -52,6 +52,8 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case canonical = "CDCanonical"
     /// `(text)` → the number of UTF-16 units, as `length:` counts them.
     case textLength = "CDTextLength"
+    /// `(text)` → the number of characters as people count them.
+    case characterCount = "CDCharacterCount"
 
     // MARK: Arithmetic
 

@@ -24,7 +24,12 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     fileprivate struct Shared {
         var pool: Pool
         var options: SQLiteOptions
+        /// Tells all that observe.
         var observer: (any SQLObserver)?
+        /// The one that was set, and those that were added.
+        var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, []) {
+            didSet { observer = SQLObservers.combining((observers.set.map { [$0] } ?? []) + observers.added) }
+        }
         /// Of the threads that wait for what somebody will give back.
         var waiters: [DispatchSemaphore] = []
         var isSweepScheduled = false
@@ -105,7 +110,15 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func setObserver(_ observer: (any SQLObserver)?) {
-        shared.withLock { $0.observer = observer }
+        shared.withLock { $0.observers.set = observer }
+    }
+
+    package func addObserver(_ observer: any SQLObserver) {
+        shared.withLock { $0.observers.added.append(observer) }
+    }
+
+    package func removeObserver(_ observer: any SQLObserver) {
+        shared.withLock { shared in shared.observers.added.removeAll { $0 === observer } }
     }
 
     package func note(_ text: @autoclosure () -> String) {

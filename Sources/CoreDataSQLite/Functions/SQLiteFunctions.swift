@@ -108,6 +108,13 @@ enum SQLiteFunctions {
                 sqlite3_result_int64(context, units)
             }
         ),
+        (
+            SQLFunction.characterCount.rawValue, 1,
+            { context, _, arguments in
+                guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
+                sqlite3_result_int64(context, Int64(String(decoding: bytes, as: UTF8.self).count))
+            }
+        ),
     ]
 
     /// The argument's bytes; `nil` for NULL.

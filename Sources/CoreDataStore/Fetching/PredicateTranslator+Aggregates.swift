@@ -118,7 +118,8 @@ extension PredicateTranslator {
         case .sum, .min, .max, .count, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
             .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential,
             .ceiling, .floor, .truncate, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift,
-            .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element,
+            .rightShift, .onesComplement, .uppercase, .lowercase, .canonical, .length, .characters, .now, .noIndex,
+            .element,
             .cast, .distance:
             throw unsupported(expression)
         }
@@ -154,7 +155,7 @@ extension PredicateTranslator {
             case .add, .subtract, .multiply, .divide, .modulus, .power,
                 .absolute, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate,
                 .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement,
-                .uppercase, .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+                .uppercase, .lowercase, .canonical, .length, .characters, .now, .noIndex, .element, .cast, .distance:
                 throw unsupported(expression)
             }
         case .constant, .key, .entity:
@@ -230,7 +231,7 @@ extension PredicateTranslator {
         case .count, .min, .max, .distinct, .add, .subtract, .multiply, .divide, .modulus, .power, .absolute,
             .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .random,
             .randomBelow, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement, .uppercase,
-            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+            .lowercase, .canonical, .length, .characters, .now, .noIndex, .element, .cast, .distance:
             throw unsupported(expression)
         }
     }

@@ -105,7 +105,9 @@ extension PredicateTranslator {
             .textEqual, [left.sql, right.sql, .integer(Int64(folding))])
         let bothOptional = left.isOptional && right.isOptional
         if !negated {
-            return bothOptional ? .any([equal, .all(nulls(left) + nulls(right))]) : equal
+            if bothOptional { return .any([equal, .all(nulls(left) + nulls(right))]) }
+            let candidates = candidates(left, right, folding) ?? candidates(right, left, folding)
+            return .all([candidates].compactMap { $0 } + [equal])
         }
         if !bothOptional { return .any([.not(equal)] + nulls(left) + nulls(right)) }
         // One is nil and the other is not, or neither is and they differ.

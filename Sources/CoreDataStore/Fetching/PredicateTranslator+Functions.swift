@@ -18,7 +18,7 @@ extension PredicateTranslator {
             .naturalLogarithm, .exponential, .ceiling, .floor, .truncate, .bitwiseAnd, .bitwiseOr, .bitwiseXor,
             .leftShift, .rightShift, .onesComplement:
             return try arithmetic(function, arguments, expression)
-        case .uppercase, .lowercase, .canonical, .length:
+        case .uppercase, .lowercase, .canonical, .length, .characters:
             return try textFunction(function, arguments[0], expression)
         case .random:
             // As in memory, a whole number below 2³¹.
@@ -99,7 +99,8 @@ extension PredicateTranslator {
         case .absolute: .function(.absolute, operands)
         case .divide, .modulus, .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .ceiling, .floor,
             .truncate, .bitwiseXor, .leftShift, .rightShift, .sum, .count, .min, .max, .average, .median, .mode,
-            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length, .now,
+            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length,
+            .characters, .now,
             .noIndex, .element, .cast, .distance:
             function.sqlName.map { .function($0, operands) }
         }
@@ -111,7 +112,7 @@ extension PredicateTranslator {
         case .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential: .real
         case .add, .subtract, .multiply, .divide, .modulus, .absolute, .ceiling, .floor, .truncate, .sum, .count, .min,
             .max, .average, .median, .mode, .standardDeviation, .distinct, .random, .randomBelow, .uppercase,
-            .lowercase, .canonical, .length, .now, .noIndex, .element, .cast, .distance:
+            .lowercase, .canonical, .length, .characters, .now, .noIndex, .element, .cast, .distance:
             kinds.allSatisfy { $0 == .integer } ? .integer : kinds.contains(.real) ? .real : .decimal
         }
     }
@@ -126,7 +127,7 @@ extension PredicateTranslator {
             throw failure("\(operand.kind.name) is no string", expression, kind: .evaluation)
         }
         guard let name = function.sqlName else { throw unsupported(expression) }
-        let kind: QueryScalar.Kind = function == .length ? .integer : .string
+        let kind: QueryScalar.Kind = function == .length || function == .characters ? .integer : .string
         return .scalar(QueryScalar(.function(name, [operand.sql]), kind, isOptional: operand.isOptional))
     }
 
@@ -207,6 +208,7 @@ extension PredicateFunction {
         case .lowercase: .lowercase
         case .canonical: .canonical
         case .length: .textLength
+        case .characters: .characterCount
         case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
             .multiply, .absolute, .random, .randomBelow, .bitwiseAnd, .bitwiseOr, .onesComplement, .now, .noIndex,
             .element, .cast, .distance:
@@ -231,7 +233,8 @@ extension PredicateFunction {
         case .divide, .modulus, .squareRoot, .logarithm, .naturalLogarithm, .power, .exponential: true
         case .add, .subtract, .multiply, .absolute, .ceiling, .floor, .truncate, .bitwiseAnd, .bitwiseOr, .bitwiseXor,
             .leftShift, .rightShift, .onesComplement, .sum, .count, .min, .max, .average, .median, .mode,
-            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length, .now,
+            .standardDeviation, .distinct, .random, .randomBelow, .uppercase, .lowercase, .canonical, .length,
+            .characters, .now,
             .noIndex, .element, .cast, .distance:
             false
         }

@@ -164,7 +164,9 @@ extension PredicateTranslator {
             guard let column = try context.column(ofSlot: property.slot, of: row.entity) else {
                 return .scalar(QueryScalar(.null, kind))
             }
-            return .scalar(QueryScalar(.column(try row.scope.alias(of: row), column), kind))
+            var scalar = QueryScalar(.column(try row.scope.alias(of: row), column), kind)
+            scalar.isIndexed = kind.isText && context.isIndexed(slot: property.slot, of: row.entity)
+            return .scalar(scalar)
         case .relationship(let relationship) where relationship.isToMany:
             let step = try ToManyStep(property, relationship, of: row.entity, context)
             return .collection(step.collection(of: row))

@@ -33,8 +33,49 @@ extension PredicateTranslator {
             throw failure("unimplemented SQL generation for predicate", leaf.predicate)
         }
         let match = SQLExpression.function(function, [text.sql, part.sql, .integer(Int64(leaf.functionOptions))])
-        return negated ? .any([.not(match)] + absent) : match
+        if negated { return .any([.not(match)] + absent) }
+        guard leaf.comparator == .beginsWith, let candidates = candidates(text, part, leaf.folding) else {
+            return match
+        }
+        return .all([candidates, match])
     }
+
+    /// The texts that may begin with the part when case or diacritics are folded, as ranges that an index finds: those whose
+    /// first two scalars are the part's in whatever case, and those with a scalar beyond ASCII there, which may fold to anything.
+    ///
+    ///     name BEGINSWITH[cd] "c"    // (t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ?)
+    ///                                // AND CDTextBeginsWith(t0.ZNAME, ?, 3)            bindings "C", "D", "c", "d", "\u{80}"
+    ///
+    /// `nil` where no index begins with the column, or the part does not begin with ASCII: folding leaves what is ASCII as it is,
+    /// but for its case.
+    func candidates(_ text: QueryScalar, _ part: QueryScalar, _ folding: UInt) -> SQLExpression? {
+        guard text.isIndexed, folding != 0, case .bind(.text(let prefix)) = part.sql else { return nil }
+        let scalars = TextComparison.fold(prefix, options: folding).unicodeScalars.prefix(2).prefix(while: \.isASCII)
+        let forms = scalars.map { scalar -> [String] in
+            let letter = String(Character(scalar))
+            let isCased = folding & 1 != 0 && letter.uppercased() != letter
+            return isCased ? [letter.uppercased(), letter] : [letter]
+        }
+        guard let first = forms.first else { return nil }
+        var ranges: [SQLExpression] = []
+        func range(from low: String, to high: String?) {
+            let above = SQLExpression.comparison(.greaterOrEqual, text.sql, .bind(.text(low)))
+            let below = high.map { SQLExpression.comparison(.less, text.sql, .bind(.text($0))) }
+            ranges.append(.all([above] + [below].compactMap { $0 }))
+        }
+        for start in first {
+            guard forms.count > 1 else {
+                range(from: start, to: Self.successor(of: start))
+                continue
+            }
+            for next in forms[1] { range(from: start + next, to: Self.successor(of: start + next)) }
+            range(from: start + Self.beyondASCII, to: Self.successor(of: start))
+        }
+        range(from: Self.beyondASCII, to: nil)
+        return .any(ranges)
+    }
+
+    private static let beyondASCII = "\u{80}"
 
     /// The texts from the prefix up to the next one that does not begin with it: an index finds them.
     private func prefixRange(

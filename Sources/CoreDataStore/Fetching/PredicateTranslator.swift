@@ -78,6 +78,7 @@ final class PredicateTranslator {
     ///
     ///     ANY items.price > 3   // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK AND t1.ZPRICE > ?)
     ///     ALL items.price > 3   // NOT EXISTS (… AND (t1.ZPRICE <= ? OR t1.ZPRICE IS NULL))
+    ///     ANY name == "a"       // t0.ZNAME = ? AND t0.ZNAME IS NOT NULL: a value is its only member
     private func quantified(
         _ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, all: Bool, negated: Bool
     ) throws -> SQLExpression {
@@ -88,12 +89,23 @@ final class PredicateTranslator {
         case .list(let members):
             let terms = try members.map { try condition($0, leaf, right, negated: negated) }
             return all == negated ? .any(terms) : .all(terms)
-        case .constant(.null):
+        case .constant(.null), .key(nil):
             return .boolean(negated != all)
-        default:
-            throw failure(
-                "The left hand side for an ALL or ANY operator must be either an NSArray or an NSSet.",
-                leaf.predicate, hint: "remove \(all ? "ALL" : "ANY"), or compare a to-many relationship")
+        case .scalar, .row, .key, .constant, .entity:
+            // One value is its only member; nil has none.
+            let test = try condition(left, leaf, right, negated: negated)
+            guard let value = single(left), value.isOptional else { return test }
+            return all == negated
+                ? .all([test, null(value, negated: true)]) : .any([test, null(value, negated: false)])
+        }
+    }
+
+    /// The value that tells whether there is one at all.
+    private func single(_ term: QueryTerm) -> QueryScalar? {
+        switch term {
+        case .scalar(let scalar): scalar
+        case .entity(let row): QueryScalar(row.key, .integer, isOptional: row.isOptional)
+        default: rowScalar(term)?.scalar
         }
     }
 
@@ -213,6 +225,7 @@ final class PredicateTranslator {
         let a = try term(first)
         let b = try term(second)
         if case .constant(.null) = a, case .constant(.null) = b { return a }
+        if let row = rowConditional(predicate, condition, a, b, subject: first) { return .row(row) }
         let left = try scalar(a)
         let right = try scalar(b)
         try checkNumbers([left, right].compactMap { $0 }, expression)

@@ -51,6 +51,18 @@ final class QueryContext {
         return index < 0 ? nil : try stored(entity).columnNames[index]
     }
 
+    /// Whether an index begins with the property.
+    func isIndexed(slot: Int, of entity: Int) -> Bool {
+        var current: Int? = entity
+        while let ordinal = current {
+            let entity = model.entities[ordinal]
+            if entity.fetchIndexes.contains(where: { $0.elements.first?.slot == slot }) { return true }
+            if entity.uniquenessConstraints.contains(where: { $0.first == slot }) { return true }
+            current = entity.parent
+        }
+        return false
+    }
+
     func joinTable(of property: CompiledProperty) -> StoreLayout.JoinTable? {
         layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)]
     }

@@ -38,6 +38,8 @@ struct QueryScalar {
     var kind: Kind
     /// Whether it may be NULL.
     var isOptional: Bool
+    /// Whether it is a column that an index begins with.
+    var isIndexed = false
 
     /// A constant that is not a number, which no column holds: databases store it as NULL.
     var isNaN: Bool {

@@ -51,13 +51,21 @@ import Testing
 
     @Test("A #Predicate of texts and of to-manys becomes a predicate of the language")
     func collections() {
-        expect(NSPredicate(#Predicate<Book> { ($0.title ?? "") == "x" }), "TERNARY(title != nil, title, \"\") == \"x\"")
+        expect(NSPredicate(#Predicate<Book> { ($0.title ?? "") == "x" }), "title == \"x\"")
+        expect(NSPredicate(#Predicate<Book> { ($0.title ?? "") < "x" }), "title < \"x\" OR title == nil")
+        expect(NSPredicate(#Predicate<Book> { ($0.title ?? "x") != "x" }), "title != \"x\" AND title != nil")
         expect(
             NSPredicate(#Predicate<Book> { ($0.title ?? "").contains("x") }),
-            "TERNARY(title != nil, title, \"\") CONTAINS \"x\"")
+            "title CONTAINS \"x\"")
         expect(
             NSPredicate(#Predicate<Book> { $0.title?.starts(with: "x") == true }),
-            "TERNARY(title BEGINSWITH \"x\", 1, 0) == 1")
+            "title BEGINSWITH \"x\"")
+        expect(
+            NSPredicate(#Predicate<Book> { $0.title?.starts(with: "x") == false }),
+            "title != nil AND NOT title BEGINSWITH \"x\"")
+        expect(
+            NSPredicate(#Predicate<Book> { if let title = $0.title { title.count > 3 } else { $0.isLent } }),
+            "characters:(title) > 3 OR (NOT title != nil AND isLent == 1)")
         expect(
             NSPredicate(#Predicate<Author> { $0.books.contains { $0.pages > 2 } }),
             "SUBQUERY(books, $v0, $v0.pages > 2).@count > 0")
@@ -73,8 +81,123 @@ import Testing
 
     @Test("What the language lacks makes no predicate")
     func unknown() {
-        #expect(NSPredicate(#Predicate<Book> { ($0.title ?? "").count > 3 }) == nil)
+        let predicate = #Predicate<Book> { ($0.title ?? "").contains(#/a+/#) }
+        #expect(NSPredicate(predicate) == nil)
+        let error = #expect(throws: CocoaError.self) { try NSPredicate(validating: predicate) }
+        #expect(
+            error?.localizedDescription
+                == "Unsupported predicate: #Predicate<Book>: StringContainsRegex has no equivalent in a predicate's format"
+        )
     }
+
+    @Test("What Foundation's predicates have on Apple's platforms only, they have here")
+    func texts() {
+        let (same, before) = (ComparisonResult.orderedSame, ComparisonResult.orderedAscending)
+        expect(
+            NSPredicate(#Predicate<Book> { ($0.title ?? "").localizedStandardContains("creme") }),
+            "title CONTAINS[cd] \"creme\"")
+        expect(
+            NSPredicate(#Predicate<Book> { $0.title!.caseInsensitiveCompare("emma") == same }),
+            "title ==[c] \"emma\"")
+        expect(
+            NSPredicate(#Predicate<Book> { $0.title!.localizedCompare("emma") == before }),
+            "title <[l] \"emma\"")
+    }
+
+    @Test("Predicates and expressions that others evaluate are parts of them")
+    func nested() {
+        typealias E = PredicateExpressions
+        let long = #Predicate<Book> { $0.pages > 300 }
+        let both = Predicate<Book> { book in
+            E.build_Conjunction(
+                lhs: E.build_evaluate(Held(value: long), book), rhs: E.build_KeyPath(root: book, keyPath: \.isLent))
+        }
+        expect(NSPredicate(both), "pages > 300 AND isLent == 1")
+        let half = #Expression<Book, Int32> { $0.pages / 2 }
+        let halves = Predicate<Book> { book in
+            E.build_Equal(lhs: E.build_evaluate(Held(value: half), book), rhs: E.build_Arg(Int32(3)))
+        }
+        expect(NSPredicate(halves), "pages / 2 == 3")
+    }
+
+    @Test("What is captured is a constant, whatever it is")
+    func captured() throws {
+        struct Filter: Codable, Sendable {
+            var pages: Int32
+            var titles: Set<String>
+        }
+        let filter = Filter(pages: 300, titles: ["x"])
+        let least = [3, 1, 2] as [Int32]
+        let prices = ["a": 1, "b": 2] as [String: Int32]
+        expect(
+            NSPredicate(#Predicate<Book> { $0.pages > filter.pages && filter.titles.contains($0.title!) }),
+            "pages > 300 AND title IN {\"x\"}")
+        expect(NSPredicate(#Predicate<Book> { $0.pages > least.max()! }), "pages > max:({3, 1, 2})")
+        expect(NSPredicate(#Predicate<Book> { $0.pages > least[1] }), "pages > 1")
+        expect(NSPredicate(#Predicate<Book> { $0.pages > prices["b"]! }), "pages > 2")
+        let many = PartialRangeFrom(Int32(3))
+        expect(NSPredicate(#Predicate<Book> { many.contains($0.pages) }), "pages >= 3")
+        try LibraryStack().story { context in
+            let (jane, mary) = (Author(context: context), Author(context: context))
+            jane.name = "Jane"
+            mary.name = "Mary"
+            for (title, author) in [("Emma", jane), ("Frankenstein", mary)] {
+                let book = Book(context: context)
+                book.title = title
+                book.author = author
+            }
+            try context.save()
+            let id = mary.persistentID
+            let titles = try context.fetch(where: #Predicate<Book> { $0.author?.persistentID == id }).map(\.title)
+            #expect(titles == ["Frankenstein"])
+            let ids = [jane.persistentID]
+            #expect(try context.fetch(where: #Predicate<Author> { ids.contains($0.persistentID) }) == [jane])
+        }
+    }
+
+    @Test("Casts ask for the entity, and lead to what only its objects have")
+    func casts() throws {
+        try LibraryStack(model: SagaModel.model()).story { context in
+            expect(NSPredicate(#Predicate<Being> { $0 is Poet }), "entity.name IN {\"Poet\"}")
+            let (poet, being) = (Poet(context: context), Being(context: context))
+            poet.meter = "iamb"
+            for writer in [poet, being] {
+                let saga = Saga(context: context)
+                saga.writer = writer
+            }
+            try context.save()
+            let poets = try context.fetch(where: #Predicate<Being> { ($0 as? Poet)?.meter == "iamb" })
+            #expect(poets == [poet])
+            let sagas = try context.fetch(where: #Predicate<Saga> { ($0.writer as? Poet)?.meter == "iamb" })
+            #expect(sagas.map(\.writer) == [poet])
+            #expect(try context.count(where: #Predicate<Being> { !($0 is Poet) }) == 1)
+        }
+    }
+
+    @Test("A request is made of a predicate and sort descriptors of Swift's")
+    func requests() throws {
+        try LibraryStack().story { context in
+            let request = try Book.fetchRequest(
+                where: #Predicate { $0.pages > 1 },
+                sortBy: [SortDescriptor(\.title), SortDescriptor(\.pages, order: .reverse)],
+                limit: 3)
+            #expect(request.entityName == "Book" && request.fetchLimit == 3)
+            #expect(request.predicate?.node.predicateFormat == "pages > 1")
+            #expect(request.sortDescriptors?.map(\.key) == ["title", "pages"])
+            #expect(request.sortDescriptors?.map(\.ascending) == [true, false])
+            #expect(try context.fetch(request) == [])
+            let all = try NSFetchRequest<Book>(sortBy: [SortDescriptor(\.title)])
+            #expect(all.predicate == nil && all.entityName == "Book")
+            let error = #expect(throws: CocoaError.self) {
+                try NSFetchRequest<Unclaimed>(where: #Predicate { _ in true })
+            }
+            #expect(
+                error?.localizedDescription.contains("No entity of a model that was loaded has the class Unclaimed")
+                    == true)
+        }
+    }
+
+    private final class Unclaimed: NSManagedObject {}
 
     @Test("Stores and memory follow predicates and sort descriptors of Swift")
     func fetches() throws {

@@ -67,6 +67,7 @@ int raw_delete(raw_session *session, const raw_row *rows, int64_t count);       
 int raw_count(raw_session *session, raw_digest *digest);                           // W8
 int raw_insert_each(raw_session *session, const raw_item *items, int64_t count);   // W9
 int raw_fetch_pairs(raw_session *session, raw_digest *digest);                     // W10
+int raw_fetch_triples(raw_session *session, raw_digest *digest);                   // W10d, W10t
 int raw_open_and_fetch(const char *path, raw_session **session, raw_digest *digest);  // W11
 int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest);       // W12
 

@@ -61,8 +61,37 @@ struct ReadingTrials {
                 }
                 return digest
             }
+        case .decodedRows:
+            let request = NSFetchRequest<Item>(entityName: "Item")
+            return { context in
+                var digest = Digest()
+                for row in try context.fetch(request, as: ItemRow.self) {
+                    digest.rows += 1
+                    digest.bytes += row.name?.utf8.count ?? 0
+                    digest.number += Double(row.quantity) + (row.listed ? 1 : 0)
+                }
+                return digest
+            }
+        case .tuples:
+            let request = NSFetchRequest<Item>(entityName: "Item")
+            return { context in
+                var digest = Digest()
+                for (name, quantity, listed) in try context.fetch(request, \.name, \.quantity, \.listed) {
+                    digest.rows += 1
+                    digest.bytes += name?.utf8.count ?? 0
+                    digest.number += Double(quantity) + (listed ? 1 : 0)
+                }
+                return digest
+            }
         default: return nil
         }
+    }
+
+    /// A row of three columns.
+    private struct ItemRow: Decodable {
+        var name: String?
+        var quantity: Float
+        var listed: Bool
     }
 
     /// The IDs of all items in random order.

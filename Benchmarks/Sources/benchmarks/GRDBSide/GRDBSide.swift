@@ -77,7 +77,8 @@ struct GRDBSide: Side {
             }
         case .dictionaries:
             return { try queue.read(Self.pairs) }
-        case .fetchRegistered, .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded:
+        case .fetchRegistered, .open, .decodedRows, .tuples, .insertRecorded, .updateRecorded, .deleteRecorded,
+            .saveEachRecorded:
             return nil
         }
     }

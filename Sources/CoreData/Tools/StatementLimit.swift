@@ -1,0 +1,80 @@
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+import Synchronization
+
+/// More statements were run than a guard allows.
+public struct StatementLimitError: LocalizedError, Sendable, CustomStringConvertible {
+    /// How many were allowed.
+    public let limit: Int
+    /// Those that were run, in order, with their values.
+    public let statements: [FetchStatement]
+
+    /// How many there were, and each of them.
+    public var errorDescription: String? { description }
+
+    public var description: String {
+        let list = statements.enumerated().map { "\($0.offset + 1). \($0.element)" }.joined(separator: "\n")
+        return "\(statements.count) statements were run where \(limit) \(limit == 1 ? "is" : "are") allowed:\n\(list)"
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Runs `body`, and throws where it made the context's stores run more statements than that, with all that were run.
+    ///
+    ///     let names = try context.withStatementLimit(2) {
+    ///         try context.fetch(request).map { $0.unit?.name }        // one statement, and one for each unit
+    ///     }
+    ///     // StatementLimitError: 12 statements were run where 2 are allowed:
+    ///     // 1. SELECT … FROM ZITEM t0
+    ///     // 2. SELECT … FROM ZUNIT t0 WHERE t0.Z_PK = ?
+    ///     //   with 3 …
+    ///
+    /// Statements that begin and end transactions do not count, nor do those of other threads. What `body` did stays done: a guard for tests
+    /// and for finding out.
+    ///
+    /// - Throws: ``StatementLimitError``; what `body` throws.
+    ///
+    /// Not in Apple's API.
+    @discardableResult
+    public nonisolated final func withStatementLimit<R>(_ limit: Int, _ body: () throws -> R) throws -> R {
+        checkOwned("withStatementLimit(_:_:)")
+        let counter = StatementCounter()
+        let databases = (persistentStoreCoordinator?.attachedStores ?? []).compactMap { store in
+            (store.source as? StoreEngine).map { (database: $0.database, observer: StoreCounter(counter, store.url)) }
+        }
+        for (database, observer) in databases { database.addObserver(observer) }
+        defer { for (database, observer) in databases { database.removeObserver(observer) } }
+        let result = try body()
+        let statements = counter.statements
+        if statements.count > limit { throw StatementLimitError(limit: limit, statements: statements) }
+        return result
+    }
+}
+
+/// The statements of one thread.
+private final class StatementCounter: Sendable {
+    private let thread = UInt(truncatingIfNeeded: pthread_self())
+    /// Guards the list.
+    private let list = Mutex<[FetchStatement]>([])
+
+    var statements: [FetchStatement] { list.withLock { $0 } }
+
+    func note(_ sql: String, _ bindings: [SQLValue], _ store: URL?) {
+        guard thread == UInt(truncatingIfNeeded: pthread_self()), !TransactionText.isOne(sql) else { return }
+        list.withLock { $0.append(FetchStatement(store: store, sql: sql, bindings: bindings)) }
+    }
+}
+
+/// Tells a counter what one store runs.
+private final class StoreCounter: SQLObserver {
+    private let counter: StatementCounter
+    private let url: URL?
+
+    init(_ counter: StatementCounter, _ url: URL?) {
+        self.counter = counter
+        self.url = url
+    }
+
+    func willRun(_ sql: String, bindings: [SQLValue]) throws { counter.note(sql, bindings, url) }
+}
