@@ -27,9 +27,13 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
         /// Objects that had values of others that must be unique.
         public var refusedObjectCount: Int
 
+        /// Whether the first page of its table is damaged, so that nothing leads to any of its objects.
+        public var isUnreachable: Bool
+
         /// Whether nothing is missing.
         public var isComplete: Bool {
-            unreadableKeys.isEmpty && lostValueCount + lostReferenceCount + lostMemberCount + refusedObjectCount == 0
+            !isUnreachable && unreadableKeys.isEmpty
+                && lostValueCount + lostReferenceCount + lostMemberCount + refusedObjectCount == 0
         }
 
         public var description: String {
@@ -38,6 +42,8 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
             }
             let keys = unreadableKeys.map { $0[0] == $0[1] ? "\($0[0])" : "\($0[0]) to \($0[1])" }
             let parts = [
+                isUnreachable
+                    ? "the first page of its table is damaged, so that no object of it can be found" : nil,
                 keys.isEmpty ? nil : "objects \(keys.joined(separator: ", ")) could not be read",
                 count(lostValueCount, "value could not be read", "values could not be read"),
                 count(lostReferenceCount, "to-one led to a lost object", "to-ones led to lost objects"),
@@ -51,8 +57,10 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
 
     /// Every entity of the store.
     public var entities: [Entity]
+    /// What the store could not say of itself, and what was taken for it.
+    public var notes: [String]
     /// Whether nothing is missing.
-    public var isComplete: Bool { entities.allSatisfy(\.isComplete) }
+    public var isComplete: Bool { notes.isEmpty && entities.allSatisfy(\.isComplete) }
 }
 
 extension NSPersistentStoreCoordinator {
@@ -86,14 +94,15 @@ extension NSPersistentStoreCoordinator {
                 })
         let compiled = try known.freeze()
         let document = Transfer(known)
-        let findings = try StoreTools.run(url) { options in
+        let outcome = try StoreTools.run(url) { options in
             var new = StoreOptions(path: destination.path)
             new.document = { document.value.makeDocument() }
             return try StoreRecovery.recover(
                 model: compiled, configuration: configuration, from: StoreOptions(options), to: new,
                 makeDatabase: { try SQLStore.makeDatabase($0) })
         }
-        return PersistentStoreRecovery(entities: findings.map(PersistentStoreRecovery.Entity.init))
+        return PersistentStoreRecovery(
+            entities: outcome.findings.map(PersistentStoreRecovery.Entity.init), notes: outcome.notes)
     }
 }
 
@@ -106,5 +115,6 @@ extension PersistentStoreRecovery.Entity {
         lostReferenceCount = finding.lostReferences
         lostMemberCount = finding.lostMembers
         refusedObjectCount = finding.refusedRows
+        isUnreachable = finding.isUnreachable
     }
 }

@@ -65,6 +65,28 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: store + ".before-migration"))
     }
 
+    @Test func mappingsAreInferredShownAndCompiled() throws {
+        let scratch = try Scratch()
+        let model = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.new)])
+        let inferred = try CommandRun.coredata("mapping", "infer", model, "--from", "Library")
+        #expect(inferred.status == 0, "\(inferred.error)")
+        #expect(inferred.lines == ["IEM_Transform_Book: Book → Book (transform)", "  name = $source.title"])
+        let file = scratch.folder.appendingPathComponent("One.cdm").path
+        #expect(
+            try CommandRun.coredata("mapping", "infer", model, "--from", "Library", "--output", file).output
+                == "Wrote \(file)\n")
+        #expect(try CommandRun.coredata("mapping", "show", file).lines == inferred.lines)
+        let json = try CommandRun.coredata("mapping", "show", file, "--json")
+        #expect(json.output.contains("\"value\" : \"$source.title\""), "\(json.output)")
+        let compiled = try CommandRun.coredata(
+            "mapping", "compile", file, "--output", scratch.folder.appendingPathComponent("out").path)
+        #expect(compiled.output.hasPrefix("Compiled ") && compiled.output.hasSuffix("One.cdm, 1 entity mapping\n"))
+        #expect(try CommandRun.coredata("mapping", "show", model + ".none").status == 2)
+        let impossible = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.impossible)])
+        let refused = try CommandRun.coredata("mapping", "infer", impossible, "--from", "Library")
+        #expect(refused.status == 1 && refused.error.contains("Book.title changes its type"))
+    }
+
     @Test func everyVersionIsChecked() throws {
         let scratch = try Scratch()
         let model = try makeModel(
