@@ -167,12 +167,14 @@ extension LightweightMigration {
         _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
         options: [AnyHashable: Any]?, _ open: () throws -> R
     ) throws -> R {
+        let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+        if let url, stages != nil, isWanted(options) { try NSStagedMigrationManager.checkSaysVersion(url, type) }
         do { return try open() } catch let failure as StoreFailure
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
-            if let staged = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
-                try staged.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
+            if let stages {
+                try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()
             }
             let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false

@@ -224,6 +224,7 @@ extension MigrationRun {
     /// Saves what there is so far as it is, and keeps only the keys of it.
     private func finishPortion() {
         guard savesPortions else { return }
+        destination.processPendingChanges()
         let new = destination.insertedList.filter { $0.isInserted && !$0.isDeleted }
         // Numbers that attributes are too narrow for can only be told of while they are in memory.
         let changed = new + destination.updatedList.filter(\.isUpdated)

@@ -151,7 +151,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
                 // Whether it is a store of the older model shows by opening it.
                 let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
                 for store in source.persistentStores { try source.remove(store) }
-                try migrateInDatabase(from: sourceURL, to: target, options: dOptions)
+                try migrateInDatabase(from: sourceURL, to: target, named: dURL, options: dOptions)
             } else {
                 try migrate(
                     from: try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true),
@@ -211,10 +211,28 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         }
     }
 
-    private func migrateInDatabase(from source: URL, to destination: URL, options: [AnyHashable: Any]?) throws {
+    /// Runs what makes the store at `url`, which users know by another name until it is whole.
+    private func making(_ url: URL, named name: URL, _ body: () throws -> Void) throws {
+        do { try body() } catch {
+            throw CoreDataErrors.make(
+                NSMigrationManagerDestinationStoreError,
+                "The store '\(name.path)' that the migration makes cannot be opened: \(Self.text(error, of: url, named: name))",
+                [NSFilePathErrorKey: name.path, NSUnderlyingErrorKey: error])
+        }
+    }
+
+    private static func text(_ error: any Error, of url: URL, named name: URL) -> String {
+        error.localizedDescription.replacing(url.lastPathComponent, with: name.lastPathComponent)
+    }
+
+    private func migrateInDatabase(
+        from source: URL, to destination: URL, named name: URL, options: [AnyHashable: Any]?
+    ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
         do {
-            try coordinator.replacePersistentStore(at: destination, withPersistentStoreFrom: source, type: .sqlite)
+            try making(destination, named: name) {
+                try coordinator.replacePersistentStore(at: destination, withPersistentStoreFrom: source, type: .sqlite)
+            }
             var migration = LightweightMigration(
                 to: destinationModel, configuration: nil, files: [sourceModel.fileURL].compactMap { $0 },
                 source: sourceModel)
@@ -247,7 +265,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         } catch {
             throw CoreDataErrors.make(
                 isSource ? NSMigrationManagerSourceStoreError : NSMigrationManagerDestinationStoreError,
-                "The store '\(path)' that the migration \(isSource ? "is of" : "makes") cannot be opened: \(error.localizedDescription)",
+                "The store '\(path)' that the migration \(isSource ? "is of" : "makes") cannot be opened: \(Self.text(error, of: url, named: name ?? url))",
                 [NSFilePathErrorKey: path, NSUnderlyingErrorKey: error])
         }
     }

@@ -120,8 +120,19 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         try body()
     }
 
+    /// - Throws: 134505 for a store that does not say of which version it is, so that no stage can begin there; it would pass for one
+    ///   of whatever model it is opened with.
+    static func checkSaysVersion(_ url: URL, _ type: String) throws {
+        let found = try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
+        if let found { _ = try checksum(in: found, url) }
+    }
+
     private static func checksum(of url: URL, _ type: String) throws -> String {
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
+        try checksum(
+            in: NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil), url)
+    }
+
+    private static func checksum(in metadata: [String: Any], _ url: URL) throws -> String {
         if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String { return checksum }
         if let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata) {
             return VersionHash.checksum(hashes)

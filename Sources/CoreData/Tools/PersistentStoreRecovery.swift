@@ -64,14 +64,17 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Makes a new store of what can be read of a damaged SQLite store, which is not changed.
+    /// Makes a new store, of the same type, of what can be read of a damaged one, which is not changed.
+    ///
+    /// Of an XML store every object is read that stands before the damage, and those after it if it is in values alone; of a binary
+    /// store what comes before it.
     ///
     /// Objects keep their keys; the new store has a UUID of its own, and no history.
     ///
     /// - Parameters:
     ///   - url: the damaged store.
     ///   - destination: where the new store is made; there must be no file yet.
-    ///   - model: the store's model; `nil` for the one that the store keeps a copy of.
+    ///   - model: the store's model; `nil` for the one that the store keeps a copy of, as only SQLite stores do.
     ///   - configuration: the part of the model that the store has; `nil` for all of it.
     /// - Throws: an error when nothing can be read: the file is no database, or its tables are not to be found.
     public class func recoverPersistentStore(
@@ -82,6 +85,9 @@ extension NSPersistentStoreCoordinator {
             throw CoreDataErrors.make(
                 CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at '\(destination.path)' already.",
                 [NSFilePathErrorKey: destination.path])
+        }
+        if let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url)) {
+            return try recoverFile(format, url, destination, model, configuration)
         }
         let known =
             try model
@@ -103,6 +109,28 @@ extension NSPersistentStoreCoordinator {
         }
         return PersistentStoreRecovery(
             entities: outcome.findings.map(PersistentStoreRecovery.Entity.init), notes: outcome.notes)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    private class func recoverFile(
+        _ format: any AtomicFormat.Type, _ url: URL, _ destination: URL, _ model: NSManagedObjectModel?,
+        _ configuration: String?
+    ) throws -> PersistentStoreRecovery {
+        guard let model else {
+            throw CoreDataErrors.make(
+                NSMigrationMissingSourceModelError,
+                "The store '\(url.path)' of type \(format.storeType) keeps no copy of its model: give the model.",
+                [NSFilePathErrorKey: url.path])
+        }
+        do {
+            let outcome = try AtomicRecovery.recover(
+                format, model: model.freeze(), configuration: configuration, from: url.path, to: destination.path)
+            return PersistentStoreRecovery(
+                entities: outcome.findings.map(PersistentStoreRecovery.Entity.init), notes: outcome.notes)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: url)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }
 

@@ -84,6 +84,52 @@ import Testing
         #expect(try books(stack) == (0..<400).map { "Book \($0) 1" }.sorted())
     }
 
+    @Test(
+        "of a file that was cut off or damaged everything before that is recovered",
+        arguments: [NSPersistentStore.StoreType.xml, .binary])
+    func filesAreRecovered(type: NSPersistentStore.StoreType) throws {
+        let stack = try FileStack(type)
+        try stack.story { context in
+            let tag = Tag(context: context)
+            tag.name = "tag"
+            for number in 0..<200 {
+                let book = Book(context: context)
+                book.title = "Book \(number)"
+                book.isbn = "\(number)"
+                book.tags = [tag]
+            }
+            try context.save()
+        }
+        let bytes = try stack.bytes()
+        let new = stack.folder.appendingPathComponent("new")
+        func recover() throws -> PersistentStoreRecovery {
+            try? FileManager.default.removeItem(at: new)
+            return try NSPersistentStoreCoordinator.recoverPersistentStore(
+                at: stack.url, to: new, model: Library.model())
+        }
+        let whole = try recover()
+        #expect(whole.isComplete && whole.entities.first { $0.name == "Book" }?.objectCount == 200, "\(whole)")
+        for part in [3, 6, 9] {
+            try bytes.prefix(bytes.count * part / 10).write(to: stack.url)
+            let recovery = try recover()
+            #expect(!recovery.isComplete && !recovery.notes.isEmpty)
+            let count = recovery.entities.first { $0.name == "Book" }?.objectCount ?? 0
+            #expect(count < 200)
+            if part == 9, type == .xml { #expect(count > 100) }
+            let coordinator = try NSPersistentStoreCoordinator(validating: Library.model())
+            try coordinator.addPersistentStore(type: type, at: new)
+            let found = try FileStack.story(coordinator) { context in
+                try context.fetch(NSFetchRequest<Book>(entityName: "Book")).map { $0.title }.count
+            }
+            #expect(found == count)
+        }
+        let error = try #require(throws: CocoaError.self) {
+            _ = try NSPersistentStoreCoordinator.recoverPersistentStore(
+                at: stack.url, to: stack.folder.appendingPathComponent("other"))
+        }
+        #expect(error.code == .migrationMissingSourceModel)
+    }
+
     @Test("a table whose first page is damaged is said to be lost")
     func unreachableTablesAreTold() throws {
         let stack = try library(400)
