@@ -137,7 +137,7 @@ import Testing
             "FUNCTION($entityPolicy, \"titleOf:and:\", $source, $source.title)",
             "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"A\", $source.books)",
             "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \"Book\", \"pages > 5\"), $manager.sourceContext, NO)",
-            "$source.books.@count", "SUBQUERY($source.books, $b, $b.pages > 5).@count", "{1, $source.pages}",
+            "SUBQUERY($source.books, $b, $b.pages > 5).@count", "{1, $source.pages}",
         ])
     func expressionsAreWritten(format: String) throws {
         let mapping = NSMappingModel()
