@@ -22,7 +22,7 @@ extension StoreEngine {
 
     /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
     /// migrated it meanwhile, and its tables have the same names.
-    private func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
+    func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
         guard let hashes = openedMetadata.metadata.versionHashes else { return }
         let version = try connection.schemaVersion()
         if knownSchemaVersion.withLock({ $0 == version }) { return }
