@@ -248,8 +248,8 @@ extension NSManagedObjectContext {
     /// Has the watch count the read, unless the row is in memory.
     @inline(never)
     private func noteRead(of object: NSManagedObject, in store: AttachedStore) {
-        let held = store.source.cachedWord(object.primaryKey, root: object.home.root, staleness: staleness)
-        if held == 0 { faultWatch?.willReadRow(of: object, in: self) } else { _ = RowSnapshot(taking: held) }
+        let held = store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: staleness)?.snapshot()
+        if held == nil { faultWatch?.willReadRow(of: object, in: self) }
     }
 
     /// The fault and those that the same batch fetch made beside it.
