@@ -197,19 +197,16 @@ extension MigrationRun {
         let store = isSource ? stores.source : stores.destination
         var keys: [Int: [Int64]] = [:]
         for case .key(let key) in found { keys[Int(key.root), default: []].append(key.primaryKey) }
-        var rows: [RowSnapshot] = []
+        var rows: [RowList] = []
         var gone: Set<MigrationAssociations.Key> = []
         for (root, keys) in keys {
-            let words = try CoreDataErrors.converting {
-                try store.source.rowWords(keys, root: root, staleness: -1)
+            let held = try CoreDataErrors.converting {
+                try store.source.heldRows(keys, root: root, staleness: -1)
             }
-            for (key, word) in zip(keys, words) {
-                if word == 0 {
-                    gone.insert(MigrationAssociations.Key(root: root, entity: 0, primaryKey: key))
-                } else {
-                    rows.append(RowSnapshot(taking: word))
-                }
+            for (key, index) in zip(keys, held.indices) where !held.hasRow(index) {
+                gone.insert(MigrationAssociations.Key(root: root, entity: 0, primaryKey: key))
             }
+            rows.append(held)
         }
         let objects = found.compactMap { found -> NSManagedObject? in
             if case .key(var key) = found, !gone.isEmpty {
