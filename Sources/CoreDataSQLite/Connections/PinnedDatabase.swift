@@ -129,6 +129,8 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
     func close() { giveUp(waits: true) }
     func interrupt() { open.withLock { if let handle = $0?.handle { sqlite3_interrupt(handle) } } }
     func setObserver(_ observer: (any SQLObserver)?) { base.setObserver(observer) }
+    func addObserver(_ observer: any SQLObserver) { base.addObserver(observer) }
+    func removeObserver(_ observer: any SQLObserver) { base.removeObserver(observer) }
     func note(_ text: @autoclosure () -> String) { base.note(text()) }
     /// The schema is what it was when the state was pinned.
     func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {}
