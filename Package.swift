@@ -38,12 +38,13 @@ let package = Package(
         .target(name: "CObjectRuntime"),
         .target(name: "CoreDataPrimitives"),
         .target(name: "CoreDataXML", dependencies: ["CExpat"]),
+        .target(name: "CoreDataZip", dependencies: ["CZlib"]),
         .target(name: "CoreDataDeclarations", dependencies: ["CoreDataPrimitives"]),
 
         // L1
         .target(
             name: "CoreDataModel",
-            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CCrypto", "CZlib"]),
+            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataZip", "CCrypto"]),
         .target(name: "CoreDataPredicate", dependencies: ["CoreDataPrimitives"]),
         .target(name: "CoreDataSQL", dependencies: ["CoreDataPrimitives"]),
 
@@ -104,7 +105,7 @@ let package = Package(
 
         // L4
         // What apps around Core Data write again and again.
-        .target(name: "CoreDataToolkit", dependencies: ["CoreData", "CoreDataXML"]),
+        .target(name: "CoreDataToolkit", dependencies: ["CoreData", "CoreDataXML", "CoreDataZip"]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
@@ -129,6 +130,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["CoreDataPrimitives", "CoreDataModel"], path: "Tests/TestSupport"),
         .testTarget(
             name: "CoreDataPrimitivesTests", dependencies: ["CoreDataPrimitives", "TestSupport"]),
+        .testTarget(name: "CoreDataZipTests", dependencies: ["CoreDataZip", "TestSupport"]),
         .testTarget(name: "CoreDataXMLTests", dependencies: ["CoreDataXML", "TestSupport"]),
         .testTarget(
             name: "CoreDataModelTests", dependencies: ["CoreDataModel", "CSQLite", "TestSupport"]),
@@ -191,7 +193,8 @@ let package = Package(
                 "coredata-modelc", "coredata-port",
             ]),
         .testTarget(
-            name: "CoreDataToolkitTests", dependencies: ["CoreDataToolkit", "CoreData", "TestSupport", "ToolkitWorker"]),
+            name: "CoreDataToolkitTests",
+            dependencies: ["CoreDataToolkit", "CoreData", "CoreDataZip", "TestSupport", "ToolkitWorker"]),
         // Another process that writes to a store, copies and restores, and is killed meanwhile.
         .executableTarget(
             name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreData"], path: "Tests/ToolkitWorker"),

@@ -12,7 +12,8 @@ import Testing
         "CoreDataPrimitives": [],
         "CoreDataXML": ["CExpat"],
         "CoreDataDeclarations": ["CoreDataPrimitives"],
-        "CoreDataModel": ["CoreDataPrimitives", "CoreDataXML", "CCrypto", "CZlib"],
+        "CoreDataZip": ["CZlib"],
+        "CoreDataModel": ["CoreDataPrimitives", "CoreDataXML", "CoreDataZip", "CCrypto"],
         "CoreDataPredicate": ["CoreDataPrimitives"],
         "CoreDataSQL": ["CoreDataPrimitives"],
         "CoreDataSQLite": ["CoreDataPrimitives", "CoreDataSQL", "CSQLite"],
@@ -29,7 +30,7 @@ import Testing
         "CoreDataPorting": [
             "CoreDataPrimitives", "CoreDataDeclarations", "CoreDataManagedProperties", "SwiftSyntax", "SwiftParser",
         ],
-        "CoreDataToolkit": ["CoreData", "CoreDataXML"],
+        "CoreDataToolkit": ["CoreData", "CoreDataXML", "CoreDataZip"],
         "CoreDataCLI": [
             "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations", "CoreDataModel", "CoreData",
             "CoreDataModelTools", "CoreDataCodeGeneration", "ArgumentParser",

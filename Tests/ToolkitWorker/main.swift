@@ -5,6 +5,8 @@ import Foundation
 /// Does with a grocery store what another process may do, for tests that watch it or kill it.
 ///
 ///     ToolkitWorker write <store> <count>     // so many items, a transaction each
+///     ToolkitWorker copy <store> <shipped>    // deep copies, and tells of each batch
+///     ToolkitWorker restore <store> <folder>  // its backups one after the other for ever, and tells of each part
 func run() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 4 else {
@@ -23,6 +25,22 @@ func run() async throws {
                 item.setValue("from outside \(number)", forKey: "name")
             }
             tell(number)
+        }
+    case "copy":
+        let stack = try await CoreDataStack.setUp(model: model, storeURL: url, options: .server)
+        var copier = try DeepCopier(
+            fromStoreAt: URL(fileURLWithPath: arguments[3]), to: stack,
+            unique: ["Item": "name", "Unit": "name", "LocationAtHome": "storedIn", "LocationAtShop": "aisle"])
+        copier.batchSize = 20
+        try await copier.copy(["Item", "Unit", "LocationAtHome", "LocationAtShop"]) { tell($0.count) }
+    case "restore":
+        let stack = try await CoreDataStack.setUp(model: model, storeURL: url, options: .server)
+        let backup = Backup(stack, to: FolderDestination(URL(fileURLWithPath: arguments[3])))
+        while true {
+            for info in try await backup.list() {
+                try await backup.restore(info.name) { tell($0.count) }
+                tell(0)
+            }
         }
     default: throw ToolkitError("There is no '\(arguments[1])'.")
     }

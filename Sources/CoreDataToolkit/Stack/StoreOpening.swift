@@ -16,7 +16,7 @@ struct StoreOpening {
     private var type: NSPersistentStore.StoreType { url == nil ? .inMemory : options.storeType }
     private var recordsHistory: Bool { options.tracksHistory && (type == .sqlite || type == .inMemory) }
 
-    /// Makes the folder, finishes or takes back a restore that was interrupted, copies the initial store, migrates.
+    /// Makes the folder, removes what an interrupted restore left, copies the initial store, migrates.
     func prepare(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
         guard let url else { return }
         guard url.isFileURL else {
@@ -33,6 +33,7 @@ struct StoreOpening {
                 see to who may write there.
                 """, underlying: error)
         }
+        WorkFolder.removeLeftovers(beside: url)
         if let initial = options.initialStore {
             try DefaultData.copyInitialStore(from: initial, to: url, type: type)
         }

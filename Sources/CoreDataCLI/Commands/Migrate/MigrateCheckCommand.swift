@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataToolkit
 import Foundation
 
 /// `coredata migrate check`
@@ -69,14 +70,17 @@ struct MigrateCheckCommand: ParsableCommand {
         let opened = try OpenStore(creating: store.path, model: model)
         let context = opened.makeContext()
         defer { for store in opened.coordinator.persistentStores { try? opened.coordinator.remove(store) } }
-        try context.performAndWait {
-            MadeUpObjects(context: context, count: objects).insert(model.entities)
-            do { try context.save() } catch let error as CocoaError {
-                // Rules of validation can ask for more than can be made up; an empty store still tells of the schema.
-                Terminal.note(
-                    "note: an empty store of '\(document.name ?? "")' was migrated: \(ErrorText.describe(error))")
-                context.rollback()
-            }
+        let names = model.entities.filter { !$0.isAbstract }.compactMap(\.name)
+        var generator = TestDataGenerator(opened.coordinator)
+        // All or nothing.
+        generator.batchSize = .max
+        do {
+            _ = try generator.fill(
+                context, Dictionary(uniqueKeysWithValues: names.map { ($0, objects) }), makesAllUnique: true)
+        } catch {
+            // Rules of validation can ask for more than can be made up; an empty store still tells of the schema.
+            Terminal.note(
+                "note: an empty store of '\(document.name ?? "")' was migrated: \(ErrorText.describe(error))")
         }
     }
 }

@@ -1,0 +1,98 @@
+import CoreData
+import Foundation
+
+/// Makes the objects of a plan, batch after batch.
+struct TestDataRun {
+    private let plan: TestDataPlan
+    private let context: NSManagedObjectContext
+    private let batchSize: Int
+    /// By kind.
+    private let makers: [[ValueMaker]]
+    /// How many objects of the kind there were before, so that unique values go on.
+    private let existing: [Int]
+    /// By number; of those that are saved.
+    private var ids: [NSManagedObjectID] = []
+    /// By link, how many pairs have been set.
+    private var places: [Int]
+    private var links = 0
+
+    init(
+        plan: TestDataPlan, context: NSManagedObjectContext, values: [String: @Sendable (Int) -> Any?],
+        makesAllUnique: Bool, batchSize: Int
+    ) throws {
+        self.plan = plan
+        self.context = context
+        self.batchSize = plan.needsOneSave ? max(1, plan.count) : batchSize
+        makers = plan.kinds.map { kind in
+            kind.entity.attributesByName.values.sorted { $0.name < $1.name }.compactMap { attribute in
+                ValueMaker(
+                    attribute, of: kind.entity, seed: plan.seed, isUnique: makesAllUnique,
+                    custom: values["\(kind.entity.name ?? "").\(attribute.name)"])
+            }
+        }
+        existing = try plan.kinds.map { kind in
+            let request = NSFetchRequest<NSManagedObject>(entityName: Self.root(kind.entity).name ?? "")
+            return try context.count(for: request)
+        }
+        places = plan.links.map { _ in 0 }
+        ids.reserveCapacity(plan.count)
+    }
+
+    /// Values are unique in the whole tree of an entity.
+    private static func root(_ entity: NSEntityDescription) -> NSEntityDescription {
+        entity.superentity.map(root) ?? entity
+    }
+
+    /// - Parameter progress: called after each batch; what it throws ends the run.
+    mutating func run(_ progress: (Double, Int) throws -> Void) throws -> TestDataGenerator.Summary {
+        defer { context.reset() }
+        for start in stride(from: 0, to: plan.count, by: batchSize) {
+            let numbers = start..<min(start + batchSize, plan.count)
+            try makeBatch(numbers)
+            try progress(Double(numbers.upperBound) / Double(plan.count), numbers.upperBound)
+        }
+        var summary = TestDataGenerator.Summary()
+        for kind in plan.kinds { summary.objects[kind.entity.name ?? ""] = kind.numbers.count }
+        summary.links = links
+        return summary
+    }
+
+    private mutating func makeBatch(_ numbers: Range<Int>) throws {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(numbers.count)
+        for (index, kind) in plan.kinds.enumerated() {
+            for number in kind.numbers.clamped(to: numbers) {
+                let object = NSManagedObject(entity: kind.entity, insertInto: context)
+                let own = number - kind.numbers.lowerBound + existing[index]
+                for maker in makers[index] { object.setValue(try maker.value(own), forKey: maker.name) }
+                objects.append(object)
+            }
+        }
+        for (index, link) in plan.links.enumerated() {
+            while places[index] < link.pairs.count, Int(link.pairs[places[index]].later) < numbers.upperBound {
+                let pair = link.pairs[places[index]]
+                places[index] += 1
+                set(link.relationship, object(pair.owner, numbers, objects), object(pair.target, numbers, objects))
+                links += 1
+            }
+        }
+        try context.save()
+        ids += objects.map(\.objectID)
+        context.reset()
+    }
+
+    private func object(_ number: Int32, _ numbers: Range<Int>, _ objects: [NSManagedObject]) -> NSManagedObject {
+        let number = Int(number)
+        return number >= numbers.lowerBound ? objects[number - numbers.lowerBound] : context.object(with: ids[number])
+    }
+
+    private func set(_ relationship: NSRelationshipDescription, _ owner: NSManagedObject, _ target: NSManagedObject) {
+        if !relationship.isToMany {
+            owner.setValue(target, forKey: relationship.name)
+        } else if relationship.isOrdered {
+            owner.mutableOrderedSetValue(forKey: relationship.name).add(target)
+        } else {
+            owner.mutableSetValue(forKey: relationship.name).add(target)
+        }
+    }
+}
