@@ -17,7 +17,8 @@ struct GenerateDataCommand: ParsableCommand {
             EXAMPLES
               coredata generate-data Shop.sqlite --model Shop.xcdatamodeld \\
                 --count Item=1000 --count Unit=20 --seed 7
-              coredata generate-data Shop.sqlite --count Item=100000 --members Unit.items=0-40
+              coredata generate-data Shop.sqlite --count Item=100000 \\
+                --members Unit.items=0-40
             """)
 
     @Argument(help: "The store's file.", completion: .file())

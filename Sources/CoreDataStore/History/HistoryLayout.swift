@@ -35,7 +35,9 @@ struct HistoryLayout: Sendable {
         }
         for property in properties where property.attribute != nil {
             bitOfSlot[property.slot] = next
-            bitOfColumn[layout.columnOfSlot[property.slot]] = next
+            let column = layout.columnOfSlot[property.slot]
+            // What is of no type has none.
+            if column >= 0 { bitOfColumn[column] = next }
             next += 1
         }
         for property in properties where property.relationship?.isToMany == true {

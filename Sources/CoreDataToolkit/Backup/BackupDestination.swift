@@ -44,6 +44,7 @@ public struct FolderDestination: BackupDestination {
     /// Keeps backups in that folder.
     public init(_ folder: URL) { self.folder = folder }
 
+    /// The archives of the folder; none where it is not there yet.
     public func list() async throws -> [BackupInfo] {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
@@ -80,6 +81,7 @@ public struct FolderDestination: BackupDestination {
         }
     }
 
+    /// Copies an archive of the folder.
     public func fetch(_ name: String, to file: URL) async throws {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: url(name).path) else {
@@ -89,6 +91,7 @@ public struct FolderDestination: BackupDestination {
         }
     }
 
+    /// Removes an archive of the folder.
     public func delete(_ name: String) async throws {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: url(name).path) else {
