@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPredicate
 import Foundation
 
 /// The sections of a list, in a file from launch to launch.
@@ -84,7 +85,7 @@ struct SectionCache {
     private static func key(of translation: FetchTranslation, _ order: FetchedOrder) -> String? {
         guard let path = order.sectionPath, order.isSectionStored else { return nil }
         let request = translation.request
-        let predicate = request.predicate?.predicateFormat ?? ""
+        let predicate = request.predicate?.node.predicateFormat ?? ""
         let varying = ["BLOCK", "FUNCTION(", "now(", "random", "CAST("]
         guard !varying.contains(where: { predicate.range(of: $0, options: .caseInsensitive) != nil }) else {
             return nil

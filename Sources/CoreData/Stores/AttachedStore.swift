@@ -55,7 +55,8 @@ final class AttachedStore: @unchecked Sendable {
     /// other rows.
     init(of base: AttachedStore, through source: any RowSource, newest: (any RowSource)? = nil) {
         remoteChanges = nil
-        objectSource = nil
+        // A child gives its objects to the parent.
+        objectSource = newest == nil ? nil : base.objectSource
         store = base.store
         self.source = source
         self.newest = newest ?? source

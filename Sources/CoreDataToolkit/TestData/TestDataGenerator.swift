@@ -8,7 +8,7 @@ import Foundation
 ///     try await generator.generate(["Item": 1000, "Unit": 20])
 ///
 /// Texts, numbers and dates fit the names of their attributes and keep to what validation allows, as far as that is said in simple
-/// bounds; unique values are unique; relationships keep to their counts. Objects are saved in batches, so that memory stays flat; only
+/// bounds; unique values are unique; relationships keep to their counts. Objects are saved in batches: of each, memory keeps its ID and whom it is linked to, less than a kilobyte; only
 /// entities that must lead to one another from the first moment are saved all at once.
 public struct TestDataGenerator: Sendable {
     /// What everything follows from.

@@ -22,8 +22,7 @@ struct ValueBounds {
             return
         }
         guard let comparison = predicate as? NSComparisonPredicate,
-            comparison.rightExpression.expressionType == .constantValue,
-            let constant = comparison.rightExpression.constantValue
+            let constant = Self.constant(comparison.rightExpression)
         else { return }
         let isLength =
             comparison.leftExpression.expressionType == .keyPath
@@ -47,6 +46,19 @@ struct ValueBounds {
             least(ends[0], isLength, exclusive: false)
             most(ends[1], isLength, exclusive: false)
         default: break
+        }
+    }
+
+    /// A value, or a list of values.
+    private static func constant(_ expression: NSExpression) -> Any? {
+        switch expression.expressionType {
+        case .constantValue: return expression.constantValue
+        case .aggregate:
+            guard let parts = expression.collection as? [NSExpression],
+                parts.allSatisfy({ $0.expressionType == .constantValue })
+            else { return nil }
+            return parts.compactMap(\.constantValue)
+        default: return nil
         }
     }
 

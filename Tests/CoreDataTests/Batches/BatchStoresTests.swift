@@ -53,11 +53,11 @@ import Testing
         fromChild: Bool
     ) throws {
         let stack = try makeStack()
-        try stack.story { parent in
+        stack.story { parent in
             let child = NSManagedObjectContext(.privateQueue)
             child.parent = parent
             let context = fromChild ? child : parent
-            try context.performAndWait {
+            context.performAndWait {
                 // The second store has two books, which cannot have one number.
                 let update = NSBatchUpdateRequest(entityName: "Book")
                 update.propertiesToUpdate = ["isbn": "9", "title": "new"]

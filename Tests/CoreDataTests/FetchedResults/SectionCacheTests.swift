@@ -62,7 +62,6 @@ import Testing
         #expect(try fetch(stack, batch: 0).sections == all)
         // Another process has them too.
         let other = try LibraryStack(opening: stack.url)
-        try rest(stack)
         found = try fetch(other)
         #expect(found.sections == all && !found.counts)
     }

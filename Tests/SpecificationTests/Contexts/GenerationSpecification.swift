@@ -4,7 +4,8 @@ import Testing
 
 /// P: contexts that are pinned to a generation of a store's data.
 @Suite struct GenerationSpecification {
-    @Test(arguments: SpecifiedStore.all) func aPinnedContextKeepsWhatItReads(_ store: SpecifiedStore) throws {
+    @Test(arguments: SpecifiedStore.all)
+    func aPinnedContextKeepsWhatItReads(_ store: SpecifiedStore) throws {
         try store.checkContexts { stack in
             let id = try stack.story { context in
                 let author = context.insert("Author", ["name": "Ann"])
@@ -26,7 +27,8 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all) func whoMovesOnReadsWhatIsNewest(_ store: SpecifiedStore) throws {
+    @Test(arguments: SpecifiedStore.all)
+    func whoMovesOnReadsWhatIsNewest(_ store: SpecifiedStore) throws {
         try store.checkContexts { stack in
             try stack.story { context in
                 _ = context.insert("Author", ["name": "Ann"])
