@@ -5,7 +5,8 @@ import PackagePlugin
 ///
 /// For each `Shop.xcdatamodeld` (or lone `Shop.xcdatamodel`) anywhere in the target's folder it makes
 /// `Shop.momd`, a resource of the target, and `Shop+CoreDataClasses.swift`, one of its sources. A file named
-/// `CoreDataModelPlugin.json` in the target has options, see docs/generated-classes.md.
+/// `CoreDataModelPlugin.json` in the target has options, see docs/generated-classes.md. Each `Shop1to2.xcmappingmodel` becomes
+/// `Shop1to2.cdm`, a resource too.
 @main struct CoreDataModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
         guard let module = target as? SourceModuleTarget else { return [] }
@@ -14,25 +15,36 @@ import PackagePlugin
         let files = module.sourceFiles.map(\.url)
         let options = files.first { $0.lastPathComponent == "CoreDataModelPlugin.json" }
         var names: Set<String> = []
-        return try files.filter(isModel).map { model in
-            let name = model.deletingPathExtension().lastPathComponent
-            guard names.insert(name).inserted else { throw ModelPluginError.sameName(name, target: target.name) }
-            let isVersioned = model.pathExtension == "xcdatamodeld"
-            let compiled = output.appendingPathComponent(name + (isVersioned ? ".momd" : ".mom"))
-            let classes = output.appendingPathComponent("\(name)+CoreDataClasses.swift")
-            var arguments = [
-                model.path, "--module", module.moduleName, "--compiled", compiled.path, "--classes", classes.path,
-            ]
-            // The model itself is an input beside its files, or it would pass for a file that nobody handles.
-            var inputs = [model] + self.files(in: model)
-            if let options {
-                arguments += ["--options", options.path]
-                inputs.append(options)
-            }
-            return .buildCommand(
-                displayName: "Compiling model \(model.lastPathComponent)", executable: tool, arguments: arguments,
-                inputFiles: inputs, outputFiles: [compiled, classes])
+        let models = files.filter(isModel)
+        let mappings = files.filter { $0.pathExtension == "xcmappingmodel" }.map { mapping in
+            let compiled = output.appendingPathComponent(
+                mapping.deletingPathExtension().lastPathComponent + ".cdm")
+            // What the source has no copy of is read from the models.
+            let inputs = [mapping] + self.files(in: mapping) + models.flatMap { self.files(in: $0) }
+            return Command.buildCommand(
+                displayName: "Compiling mapping model \(mapping.lastPathComponent)", executable: tool,
+                arguments: [mapping.path, "--compiled", compiled.path], inputFiles: inputs, outputFiles: [compiled])
         }
+        return try mappings
+            + models.map { model in
+                let name = model.deletingPathExtension().lastPathComponent
+                guard names.insert(name).inserted else { throw ModelPluginError.sameName(name, target: target.name) }
+                let isVersioned = model.pathExtension == "xcdatamodeld"
+                let compiled = output.appendingPathComponent(name + (isVersioned ? ".momd" : ".mom"))
+                let classes = output.appendingPathComponent("\(name)+CoreDataClasses.swift")
+                var arguments = [
+                    model.path, "--module", module.moduleName, "--compiled", compiled.path, "--classes", classes.path,
+                ]
+                // The model itself is an input beside its files, or it would pass for a file that nobody handles.
+                var inputs = [model] + self.files(in: model)
+                if let options {
+                    arguments += ["--options", options.path]
+                    inputs.append(options)
+                }
+                return .buildCommand(
+                    displayName: "Compiling model \(model.lastPathComponent)", executable: tool, arguments: arguments,
+                    inputFiles: inputs, outputFiles: [compiled, classes])
+            }
     }
 
     private func isModel(_ url: URL) -> Bool { ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) }

@@ -27,7 +27,7 @@ struct Tool: ParsableCommand {
             """,
         subcommands: [
             ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self,
-            GenerateDataCommand.self, HistoryCommand.self, MigrateCommand.self, PortCommand.self,
+            GenerateDataCommand.self, HistoryCommand.self, MigrateCommand.self, MappingCommand.self, PortCommand.self,
         ])
 
     /// What `--version` prints: this package's version, and that of Apple's framework whose behaviour it follows.

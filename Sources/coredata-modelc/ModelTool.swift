@@ -12,6 +12,7 @@ struct UsageFailure: Error {
 struct ModelTool {
     static let usage = """
         coredata-modelc MODEL --module NAME [--compiled FILE] [--classes FILE] [--options FILE]
+        coredata-modelc MAPPING --compiled FILE
         """
 
     private let model: URL
@@ -44,6 +45,11 @@ struct ModelTool {
 
     /// Writes what was asked for, all or nothing where the model is wrong.
     func run() throws {
+        if model.pathExtension == "xcmappingmodel" {
+            let mapping = try MappingModelDocument.read(contentsOf: model)
+            if let compiled { try mapping.write(to: compiled) }
+            return
+        }
         let options = try optionsFile.map { try GenerationOptions(contentsOf: $0) } ?? GenerationOptions()
         let compilation = try ModelCompilation(of: model, module: module)
         Self.report(compilation.warnings)

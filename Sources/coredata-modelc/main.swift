@@ -8,6 +8,10 @@ import Foundation
 //     coredata-modelc Shop.xcdatamodeld --module Shop \
 //         --compiled …/Shop.momd --classes …/Shop+CoreDataClasses.swift
 //
+// and for each mapping model:
+//
+//     coredata-modelc Shop1to2.xcmappingmodel --compiled …/Shop1to2.cdm
+//
 // Problems of the model are told as compilers tell theirs, so that a build shows them at their file and line.
 
 do {

@@ -30,6 +30,18 @@ extension NSManagedObjectContext {
         finish(try write(to: coordinator))
     }
 
+    /// Writes what has changed as it is: no hook is called, nothing is validated and nobody is told. For objects that are to be
+    /// validated later; see ``NSMigrationManager``.
+    final func saveUnvalidated() throws {
+        checkOwned("save()")
+        isSaving = true
+        defer { isSaving = false }
+        processPendingChanges()
+        guard let coordinator, hasChanges else { return }
+        try checkReads()
+        finish(try write(to: coordinator), tells: false)
+    }
+
     // MARK: Before
 
     /// Calls `willSave` and validates until no hook changes anything any more.
@@ -115,19 +127,21 @@ extension NSManagedObjectContext {
     // MARK: After
 
     /// Hooks and notifications tell of what was written, and is clean now.
-    final func finish(_ saved: SavedObjects) {
+    final func finish(_ saved: SavedObjects, tells: Bool = true) {
         advanceGeneration()
         checkedList = []
         registry.mayHaveDangling = false
         insertedList = stillListed(insertedList, .inserted, .listedInserted)
         updatedList = stillListed(updatedList, .updated, .listedUpdated)
         deletedList = stillListed(deletedList, .deleted, .listedDeleted)
-        saved.inserted.forEachHeld { $0.didSave() }
-        saved.updated.forEachHeld { $0.didSave() }
-        saved.deleted.forEachHeld { $0.didSave() }
+        if tells {
+            saved.inserted.forEachHeld { $0.didSave() }
+            saved.updated.forEachHeld { $0.didSave() }
+            saved.deleted.forEachHeld { $0.didSave() }
+        }
         detach(saved.deleted)
         followers.forEach { $0.contextDidSave() }
-        postDidSave(saved)
+        if tells { postDidSave(saved) }
         saved.deleted.forEachHeld { $0.leaveRelations() }
         tellOfDerivedValues()
     }

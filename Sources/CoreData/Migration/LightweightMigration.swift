@@ -3,25 +3,32 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// A lightweight migration of an SQLite store, for those who open stores and for tools.
+/// A lightweight migration of a store, for those who open stores and for tools: of an SQLite store in its database, of one
+/// that is one file by writing that anew.
 ///
 ///     let migration = LightweightMigration(to: model, configuration: nil)
 ///     for line in try migration.plan(of: url)?.lines ?? [] { print(line) }
 ///     try migration.run(at: url, options: nil)
 package struct LightweightMigration {
-    let model: NSManagedObjectModel
+    package let model: NSManagedObjectModel
     let configuration: String?
+    /// The type of the store: SQLite, XML or Binary.
+    package var type = NSSQLiteStoreType
     /// Where versions of the model are looked for that a store keeps no copy of, before the bundles.
     var files: [URL]
     /// The model that the store may have been made with, where the caller has it.
     var source: NSManagedObjectModel?
+    /// Whether a store that is of another model than ``source`` by now is left alone.
+    var isFromSourceOnly = false
     /// Told how much is done, from 0 to 1; throws to end the migration.
     package var progress: (Double) throws -> Void = { _ in }
 
     package init(
-        to model: NSManagedObjectModel, configuration: String?, files: [URL] = [], source: NSManagedObjectModel? = nil
+        to model: NSManagedObjectModel, configuration: String?, type: String = NSSQLiteStoreType, files: [URL] = [],
+        source: NSManagedObjectModel? = nil
     ) {
         self.model = model
+        self.type = type
         self.source = source
         self.configuration = configuration
         self.files = files + [model.fileURL].compactMap { $0 }
@@ -45,13 +52,26 @@ package struct LightweightMigration {
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
         try converting(url) {
-            try migration().run(try StoreSettings(options).storeOptions(path: url.path).database).plan != nil
+            let settings = try StoreSettings(options)
+            if let format = AtomicFileStore.format(ofType: type) {
+                return try AtomicMigration(format, migration()).run(
+                    path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly) != nil
+            }
+            var migration = try migration()
+            migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
+            return try migration.run(settings.storeOptions(path: url.path).database).plan != nil
         }
     }
 
     /// What ``run(at:options:)`` would do; `nil` where there is nothing to do.
     package func plan(of url: URL) throws -> Plan? {
         try converting(url) {
+            if let format = AtomicFileStore.format(ofType: type) {
+                let words = "write the file anew, as a store of the newer model"
+                return try AtomicMigration(format, migration()).plan(path: url.path).map {
+                    Plan(entities: $0.mapping.lines, steps: [(words, [])])
+                }
+            }
             guard let plan = try migration().plan(try StoreSettings(nil).storeOptions(path: url.path).database) else {
                 return nil
             }
@@ -63,7 +83,7 @@ package struct LightweightMigration {
 
     private func migration() throws -> StoreMigration {
         let progress = progress
-        return try StoreMigration(
+        var migration = try StoreMigration(
             to: model.makeDocument(), model: try model.freeze(), configuration: configuration,
             encode: { value, attribute in
                 let description = NSAttributeDescription()
@@ -72,6 +92,8 @@ package struct LightweightMigration {
             },
             findSource: findSource, progress: { try progress(Double($0) / Double(max(1, $1))) },
             makeDatabase: { try SQLStore.makeDatabase($0) })
+        if isFromSourceOnly { migration.onlySource = source?.entityVersionHashesByName }
+        return migration
     }
 
     // MARK: The older model
@@ -105,10 +127,11 @@ package struct LightweightMigration {
     func sourceModel(ofStoreAt url: URL) -> NSManagedObjectModel? {
         guard
             let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
-                type: .sqlite, at: url, options: nil),
+                ofType: type, at: url, options: nil),
             let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata)
         else { return nil }
-        let documents = [try? ModelInspection.cachedModel(ofStoreAt: url), findSource(hashes)]
+        let cached = type == NSSQLiteStoreType ? try? ModelInspection.cachedModel(ofStoreAt: url) : nil
+        let documents = [cached, findSource(hashes)]
         for document in documents.compactMap({ $0 }) {
             guard let model = try? NSManagedObjectModel(document: document) else { continue }
             let known = model.entityVersionHashesByName
@@ -130,37 +153,48 @@ package struct LightweightMigration {
 
 extension LightweightMigration {
     /// Whether the options of a store ask for its migration.
-    static func isWanted(_ options: [AnyHashable: Any]?) -> Bool {
-        (options?[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber)?.boolValue ?? false
-    }
+    static func isWanted(
+        _ options: [AnyHashable: Any]?, _ key: String = NSMigratePersistentStoresAutomaticallyOption
+    ) -> Bool { (options?[key] as? NSNumber)?.boolValue ?? false }
 
     /// Whether they ask for the mapping to be inferred.
     static func isInferenceWanted(_ options: [AnyHashable: Any]?) -> Bool {
-        (options?[NSInferMappingModelAutomaticallyOption] as? NSNumber)?.boolValue ?? false
+        isWanted(options, NSInferMappingModelAutomaticallyOption)
     }
 
     /// Opens a store, and migrates it first where it is of another model and the options ask for it.
     static func opening<R>(
-        _ url: URL?, _ model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]?,
-        _ open: () throws -> R
+        _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
+        options: [AnyHashable: Any]?, _ open: () throws -> R
     ) throws -> R {
+        let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+        if let url, stages != nil, isWanted(options) { try NSStagedMigrationManager.checkSaysVersion(url, type) }
         do { return try open() } catch let failure as StoreFailure
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
-            if let staged = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
-                try staged.migrate(url, to: model, configuration: configuration, options: options ?? [:])
+            if let stages {
+                try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()
             }
             let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
-            if !isReadOnly, configuration == nil, let mapped = MappedMigration(ofStoreAt: url, to: model) {
+            if !isReadOnly, isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
+                let progressive = ProgressiveMigration(
+                    to: model, configuration: configuration, type: type, infers: isInferenceWanted(options))
+                // Where nothing leads there, what follows tells why.
+                if progressive.leads(from: url) {
+                    try progressive.run(at: url, options: options)
+                    return try open()
+                }
+            }
+            if !isReadOnly, configuration == nil, let mapped = MappedMigration(ofStoreAt: url, type: type, to: model) {
                 try mapped.run(at: url, options: options)
                 return try open()
             }
             guard isInferenceWanted(options) else {
                 throw CoreDataErrors.missingMapping(url: url, model: model, mismatch: failure.message)
             }
-            try LightweightMigration(to: model, configuration: configuration).run(at: url, options: options)
+            try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
             return try open()
         }
     }

@@ -9,6 +9,7 @@ import Foundation
 /// ```
 /// What fails before leaves the old store as it was.
 struct MappedMigration {
+    let type: String
     let mapping: NSMappingModel
     let source: NSManagedObjectModel
     let destination: NSManagedObjectModel
@@ -16,39 +17,61 @@ struct MappedMigration {
     /// The migration that a mapping model in the bundles makes possible.
     ///
     /// - Parameter bundles: where to look; `nil` for all that the program has.
-    init?(ofStoreAt url: URL, to destination: NSManagedObjectModel, bundles: [Bundle]? = nil) {
-        guard let source = LightweightMigration(to: destination, configuration: nil).sourceModel(ofStoreAt: url),
+    init?(
+        ofStoreAt url: URL, type: String = NSSQLiteStoreType, to destination: NSManagedObjectModel,
+        bundles: [Bundle]? = nil
+    ) {
+        let lightweight = LightweightMigration(to: destination, configuration: nil, type: type)
+        guard let source = lightweight.sourceModel(ofStoreAt: url),
             let mapping = NSMappingModel(from: bundles, forSourceModel: source, destinationModel: destination)
                 ?? NSMappingModel(
                     from: Bundle.allBundles + Bundle.allFrameworks, forSourceModel: source,
                     destinationModel: destination)
         else { return nil }
-        (self.mapping, self.source, self.destination) = (mapping, source, destination)
+        self.init(mapping, from: source, to: destination, type: type)
+    }
+
+    init(
+        _ mapping: NSMappingModel, from source: NSManagedObjectModel, to destination: NSManagedObjectModel, type: String
+    ) {
+        (self.mapping, self.source, self.destination, self.type) = (mapping, source, destination, type)
     }
 
     func run(at url: URL, options: [AnyHashable: Any]?) throws {
-        let made = url.deletingLastPathComponent().appendingPathComponent(
-            ".\(url.lastPathComponent).migrating-\(UUID().uuidString)")
+        while true {
+            do { return try runOnce(at: url, options: options) } catch let failure as AtomicFileFailure
+                where failure.kind == .changed
+            {}
+        }
+    }
+
+    private func runOnce(at url: URL, options: [AnyHashable: Any]?) throws {
+        let made = NSMigrationManager.place(beside: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destination)
         defer {
-            try? coordinator.destroyPersistentStore(at: made, type: .sqlite)
+            try? coordinator.destroyPersistentStore(at: made, ofType: type)
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: made.path + suffix) }
         }
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url, options: nil)
+        let format = AtomicFileStore.format(ofType: type)
+        let stamp = try format.map { _ in try AtomicFile(path: url.path).read().stamp }
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
         try NSMigrationManager(sourceModel: source, destinationModel: destination).migrateStore(
-            from: url, type: .sqlite, mapping: mapping, to: made, type: .sqlite)
+            from: url, sourceType: type, with: mapping, toDestinationURL: made, destinationType: type)
         for key in StoreMetadata.Key.kept { metadata[key] = nil }
-        try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: made)
+        try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: type, at: made)
         // Somebody else may have migrated it meanwhile, and saved to it.
         guard isOfSource(url) else { return }
+        if let format {
+            return try AtomicStore.replace(format, path: url.path, with: made.path, ifStill: stamp)
+        }
         do {
-            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: made, type: .sqlite)
+            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: made, ofType: type)
         } catch { if isOfSource(url) { throw error } }
     }
 
     private func isOfSource(_ url: URL) -> Bool {
         let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
-            type: .sqlite, at: url, options: nil)
+            ofType: type, at: url, options: nil)
         let hashes = metadata.flatMap { NSManagedObjectModel.versionHashes(inStoreMetadata: $0) }
         let known = source.entityVersionHashesByName
         return hashes?.allSatisfy { known[$0.key] == $0.value } ?? true

@@ -1,21 +1,53 @@
+import CoreDataStore
+import Foundation
+
 /// The option with a store's ``NSStagedMigrationManager``.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// The option that asks to put off what of a lightweight migration can wait.
+/// The option that asks to put off what of a lightweight migration can wait: a boolean.
 ///
-/// Differs from Apple: nothing is put off, since the whole migration is one transaction.
+///     description.setOption(NSNumber(value: true), forKey: NSPersistentStoreDeferredLightweightMigrationOptionKey)
+///     …
+///     if store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil {
+///         try coordinator.finishDeferredLightweightMigration()      // later, when there is time
+///     }
+///
+/// Tables that need not be copied stay as they are: columns of new properties are added (`ALTER TABLE … ADD COLUMN`), those of
+/// properties that are gone stay, as tables of entities do that are gone. The store can be used at once, and be migrated further.
+/// The same key is in the store's metadata as long as something is put off.
+///
+/// Stores of one file are written anew by every migration: there nothing can wait.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 extension NSPersistentStoreCoordinator {
-    /// Finishes what a lightweight migration has put off.
+    /// Finishes what lightweight migrations of the coordinator's stores have put off.
     ///
-    /// Differs from Apple: there is never anything left; see
-    /// ``NSPersistentStoreDeferredLightweightMigrationOptionKey``.
-    public final func finishDeferredLightweightMigration() throws {}
+    /// The stores can be in use meanwhile. Each table is a transaction: what fails, or kills the program, leaves the rest to be done.
+    ///
+    /// - Throws: what saving may throw. Stores that are read only are left out.
+    public final func finishDeferredLightweightMigration() throws {
+        while try finishDeferredTask() {}
+    }
 
-    /// Does a part of what a lightweight migration has put off.
+    /// Does the next part of what lightweight migrations have put off, one table; nothing where nothing is.
     ///
-    /// Differs from Apple: there is never anything left; see
-    /// ``NSPersistentStoreDeferredLightweightMigrationOptionKey``.
-    public final func finishDeferredLightweightMigrationTask() throws {}
+    ///     while store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] != nil {
+    ///         try coordinator.finishDeferredLightweightMigrationTask()
+    ///     }
+    public final func finishDeferredLightweightMigrationTask() throws { _ = try finishDeferredTask() }
+
+    /// Whether there was something to do.
+    private func finishDeferredTask() throws -> Bool {
+        for attached in attachedStores {
+            guard let engine = attached.source as? StoreEngine, !engine.isReadOnly else { continue }
+            let isDone = try CoreDataErrors.converting {
+                try engine.finishDeferredTask(managedObjectModel.makeDocument())
+            }
+            guard isDone else { continue }
+            let row = try CoreDataErrors.converting { try engine.metadata() }
+            attached.store.state.withLock { if !$0.hasUnsavedMetadata { $0.metadata = .stored(row) } }
+            return true
+        }
+        return false
+    }
 }

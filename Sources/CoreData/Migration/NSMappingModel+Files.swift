@@ -47,6 +47,61 @@ extension NSMappingModel {
         return nil
     }
 
+    /// Writes the mapping model as the `.cdm` that applications load, Apple's too.
+    ///
+    ///     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+    ///     mapping.entityMappingsByName["IEM_Transform_Book"]?.entityMigrationPolicyClassName = "BookPolicy"
+    ///     try mapping.write(to: folder.appendingPathComponent("Shop1to2.cdm"))
+    ///
+    /// What users keep with mappings (`userInfo`) is not written. Apple's framework has no such method: there Xcode writes mapping
+    /// models.
+    ///
+    /// - Throws: an error that names the mapping and property whose expression no file can have, as one with code in it.
+    public final func write(to url: URL) throws {
+        try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
+        let document = try makeDocument()
+        try CoreDataErrors.converting { _ = try document.write(to: url) }
+    }
+
+    package final func makeDocument() throws -> MappingModelDocument {
+        var document = MappingModelDocument()
+        document.entities = try (entityMappings ?? []).map { mapping in
+            var entity = MappingModelDocument.Entity(name: mapping.name)
+            func text(_ expression: NSExpression?, _ property: String?) throws -> String? {
+                try expression.map { try Self.text(of: $0, mapping, property) }
+            }
+            func properties(_ mappings: [NSPropertyMapping]?) throws -> [MappingModelDocument.Property] {
+                try (mappings ?? []).map {
+                    .init(name: $0.name ?? "", valueExpression: try text($0.valueExpression, $0.name))
+                }
+            }
+            entity.type = Int(mapping.mappingType.rawValue)
+            entity.sourceName = mapping.sourceEntityName
+            entity.sourceHash = mapping.sourceEntityVersionHash
+            entity.destinationName = mapping.destinationEntityName
+            entity.destinationHash = mapping.destinationEntityVersionHash
+            entity.attributes = try properties(mapping.attributeMappings)
+            entity.relationships = try properties(mapping.relationshipMappings)
+            entity.sourceExpression = try text(mapping.sourceExpression, nil)
+            entity.policyClassName = mapping.entityMigrationPolicyClassName
+            return entity
+        }
+        return document
+    }
+
+    /// The expression's text, if that reads back as the expression.
+    private static func text(
+        of expression: NSExpression, _ mapping: NSEntityMapping, _ property: String?
+    ) throws -> String {
+        let text = expression.node.predicateFormat
+        if let read = try? PredicateParser.parseExpression(format: text), read == expression.node { return text }
+        let what = property.map { "the property '\($0)'" } ?? "the source"
+        throw CoreDataErrors.make(
+            NSMigrationError,
+            "The mapping '\(mapping.name ?? "")' has an expression for \(what) that no file can have: \(text). Let a policy compute the value."
+        )
+    }
+
     private func adopt(_ url: URL) throws {
         try CoreDataErrors.checkIsFile(url)
         let document = try CoreDataErrors.converting { try MappingModelDocument.read(contentsOf: url) }

@@ -16,11 +16,10 @@ open class NSMappingModel: NSObject {
     /// What was inferred, in words.
     private var inferred: String?
     /// Whether it is as it was inferred, so that the store can be migrated without its objects.
-    final var isAsInferred: Bool { inferred == contents }
+    final var isAsInferred: Bool { inferred.map { $0 == contents } ?? false }
 
-    private var contents: String? {
-        guard isInferred || !(entityMappings ?? []).isEmpty else { return nil }
-        return (entityMappings ?? []).map { mapping in
+    private var contents: String {
+        (entityMappings ?? []).map { mapping in
             let properties = ((mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? [])).map {
                 "\($0.name ?? "") = \($0.valueExpression.map { "\($0)" } ?? "")"
             }
@@ -55,7 +54,6 @@ open class NSMappingModel: NSObject {
         } catch { throw CoreDataErrors.inference(error) }
         let result = NSMappingModel()
         result.entityMappings = mapping.entities.map { InferredMappings(mapping).entityMapping($0) }
-        result.inferred = ""
         result.inferred = result.contents
         return result
     }

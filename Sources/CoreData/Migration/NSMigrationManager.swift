@@ -1,5 +1,3 @@
-import CoreDataPredicate
-import CoreDataPrimitives
 import Foundation
 import Synchronization
 
@@ -8,11 +6,15 @@ import Synchronization
 ///     let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
 ///     try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: other, type: .sqlite)
 ///
-/// Three passes go through the mappings in order: objects are made, then related, then validated; then the new store
-/// is saved.
-/// A migration that fails leaves the source as it was, and nothing of a destination that it made.
+/// Three passes go through the mappings in order: objects are made, then related, then validated. A migration that fails leaves the
+/// source as it was, and nothing of a destination that it made.
 ///
-/// Differs from Apple: the objects of both stores are in memory until the end.
+/// Memory is bounded where an SQLite store is made that was not there: a few hundred objects at a time are saved and become
+/// faults, and what has become of what is kept as keys, 32 bytes a pair. The store is made beside its place and put there when
+/// all is done. All objects are validated in the end, as if they were saved then.
+///
+/// Differs from Apple: the destination context posts no notifications of its saves, and `willSave` and `didSave` of its objects are
+/// called in the end.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     // Safe because what other threads may ask for or set is guarded by `shared`.
 
@@ -40,17 +42,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     open private(set) var mappingModel: NSMappingModel!
     /// The mapping that is being gone through.
     open private(set) var currentEntityMapping: NSEntityMapping!
-    private var contexts: (source: NSManagedObjectContext, destination: NSManagedObjectContext)?
-    private var policies: [String: NSEntityMigrationPolicy] = [:]
-    private var associations: [String: Associations] = [:]
-
-    /// What has become of what, by one mapping.
-    private struct Associations {
-        var destinations: [NSManagedObjectID: [NSManagedObject]] = [:]
-        var sources: [NSManagedObjectID: [NSManagedObject]] = [:]
-        /// In the order in which they were made.
-        var made: [NSManagedObject] = []
-    }
+    private var run: MigrationRun?
 
     /// Makes a manager for stores of one model that become stores of another.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
@@ -60,10 +52,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     }
 
     /// The context of the objects that are migrated, while a migration runs.
-    open var sourceContext: NSManagedObjectContext { contexts?.source ?? NSManagedObjectContext(.privateQueue) }
+    open var sourceContext: NSManagedObjectContext { run?.source ?? NSManagedObjectContext(.privateQueue) }
     /// The context of the objects that they become, while a migration runs.
     open var destinationContext: NSManagedObjectContext {
-        contexts?.destination ?? NSManagedObjectContext(.privateQueue)
+        run?.destination ?? NSManagedObjectContext(.privateQueue)
     }
 
     /// How far the migration is, from 0 to 1.
@@ -77,9 +69,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// Forgets what has become of what.
     open func reset() {
-        associations = [:]
-        policies = [:]
-        contexts = nil
+        run = nil
         currentEntityMapping = nil
         shared.withLock { $0 = Shared() }
     }
@@ -101,44 +91,35 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
         for entityMapping: NSEntityMapping
     ) {
-        let name: String = entityMapping.name
-        associations[name, default: Associations()].destinations[sourceInstance.objectID, default: []].append(
-            destinationInstance)
-        associations[name, default: Associations()].sources[destinationInstance.objectID, default: []].append(
-            sourceInstance)
-        associations[name, default: Associations()].made.append(destinationInstance)
+        run?.associate(sourceInstance, destinationInstance, by: entityMapping.name)
     }
 
     /// What the objects have become by the mapping of that name; `nil` for all of them.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        guard let sourceInstances else { return associations[mappingName]?.made ?? [] }
+        guard let run else { return [] }
+        guard let sourceInstances else { return run.allDestinations(by: mappingName) }
         return sourceInstances.flatMap { source in
-            let found = associations[mappingName]?.destinations[source.objectID]
+            let found = run.destinations(of: source, by: mappingName)
             // An inferred mapping of an entity is asked for objects of those below it, which have mappings of their
             // own.
-            return found ?? (mappingModel?.isInferred == true ? others(source.objectID) : [])
+            return found.isEmpty && mappingModel?.isInferred == true ? run.destinations(of: source, by: nil) : found
         }
     }
 
     /// What the objects have become, by whatever mapping.
     final func destinations(of sources: [NSManagedObject]) -> [NSManagedObject] {
-        sources.flatMap { others($0.objectID) }
-    }
-
-    private func others(_ id: NSManagedObjectID) -> [NSManagedObject] {
-        for found in associations.values { if let made = found.destinations[id] { return made } }
-        return []
+        sources.flatMap { run?.destinations(of: $0, by: nil) ?? [] }
     }
 
     /// What the objects were before the mapping of that name.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        let known = associations[mappingName]?.sources ?? [:]
-        guard let destinationInstances else { return known.values.flatMap { $0 } }
-        return destinationInstances.flatMap { known[$0.objectID] ?? [] }
+        guard let run else { return [] }
+        guard let destinationInstances else { return run.allSources(by: mappingName) }
+        return destinationInstances.flatMap { run.sources(of: $0, by: mappingName) }
     }
 
     // MARK: Migrating
@@ -160,23 +141,37 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         let files = FileManager.default
         let isNew = !files.fileExists(atPath: dURL.path)
         try check(mappings)
-        if usesStoreSpecificMigrationManager, mappings.isAsInferred, isNew, sStoreType == NSSQLiteStoreType,
-            dStoreType == NSSQLiteStoreType
-        {
-            // Whether it is a store of the older model shows by opening it.
-            let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
-            for store in source.persistentStores { try source.remove(store) }
-            return try migrateInDatabase(from: sourceURL, to: dURL, options: dOptions)
-        }
+        // What is made anew is put in its place when it is whole.
+        let isDatabase = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
+        let target = isNew && isDatabase ? Self.place(beside: dURL) : dURL
         do {
-            try migrate(
-                from: try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true),
-                to: try open(dURL, dStoreType, dOptions, destinationModel, isSource: false))
+            if usesStoreSpecificMigrationManager, mappings.isAsInferred, isNew, isDatabase,
+                sStoreType == NSSQLiteStoreType
+            {
+                // Whether it is a store of the older model shows by opening it.
+                let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
+                for store in source.persistentStores { try source.remove(store) }
+                try migrateInDatabase(from: sourceURL, to: target, named: dURL, options: dOptions)
+            } else {
+                try migrate(
+                    from: try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true),
+                    to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
+                    savesPortions: target != dURL)
+            }
+            if target != dURL { try SQLStore.put(target, at: dURL) }
+            shared.withLock { $0.progress = 1 }
         } catch {
-            contexts = nil
-            if isNew { try? remove(dURL, dStoreType) }
+            run = nil
+            if isNew { try? remove(target, dStoreType) }
             throw error
         }
+    }
+
+    /// Where a store is made that is to lie at that URL.
+    static func place(beside url: URL) -> URL {
+        // External data lie in a folder named after the file, without its extension.
+        url.deletingLastPathComponent().appendingPathComponent(
+            ".migrating-\(UUID().uuidString)-\(url.lastPathComponent)")
     }
 
     /// As ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``.
@@ -216,17 +211,34 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         }
     }
 
-    private func migrateInDatabase(from source: URL, to destination: URL, options: [AnyHashable: Any]?) throws {
+    /// Runs what makes the store at `url`, which users know by another name until it is whole.
+    private func making(_ url: URL, named name: URL, _ body: () throws -> Void) throws {
+        do { try body() } catch {
+            throw CoreDataErrors.make(
+                NSMigrationManagerDestinationStoreError,
+                "The store '\(name.path)' that the migration makes cannot be opened: \(Self.text(error, of: url, named: name))",
+                [NSFilePathErrorKey: name.path, NSUnderlyingErrorKey: error])
+        }
+    }
+
+    private static func text(_ error: any Error, of url: URL, named name: URL) -> String {
+        error.localizedDescription.replacing(url.lastPathComponent, with: name.lastPathComponent)
+    }
+
+    private func migrateInDatabase(
+        from source: URL, to destination: URL, named name: URL, options: [AnyHashable: Any]?
+    ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
         do {
-            try coordinator.replacePersistentStore(at: destination, withPersistentStoreFrom: source, type: .sqlite)
+            try making(destination, named: name) {
+                try coordinator.replacePersistentStore(at: destination, withPersistentStoreFrom: source, type: .sqlite)
+            }
             var migration = LightweightMigration(
                 to: destinationModel, configuration: nil, files: [sourceModel.fileURL].compactMap { $0 },
                 source: sourceModel)
             migration.progress = { [self] done in try step(done) }
             try migration.run(at: destination, options: options)
         } catch {
-            try? remove(destination, NSSQLiteStoreType)
             if let cancellation = shared.withLock({ Transfer($0.cancellation) }).value { throw cancellation }
             throw error
         }
@@ -239,8 +251,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     }
 
     private func open(
-        _ url: URL, _ type: String, _ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel, isSource: Bool
+        _ url: URL, _ type: String, _ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel, isSource: Bool,
+        named name: URL? = nil
     ) throws -> NSPersistentStoreCoordinator {
+        let path = (name ?? url).path
         var options = options ?? [:]
         if isSource { options[NSReadOnlyPersistentStoreOption] = true }
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
@@ -251,104 +265,38 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         } catch {
             throw CoreDataErrors.make(
                 isSource ? NSMigrationManagerSourceStoreError : NSMigrationManagerDestinationStoreError,
-                "The store '\(url.path)' that the migration \(isSource ? "is of" : "makes") cannot be opened: \(error.localizedDescription)",
-                [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error])
+                "The store '\(path)' that the migration \(isSource ? "is of" : "makes") cannot be opened: \(Self.text(error, of: url, named: name ?? url))",
+                [NSFilePathErrorKey: path, NSUnderlyingErrorKey: error])
         }
     }
 
     // MARK: Passes
 
-    private func migrate(from source: NSPersistentStoreCoordinator, to destination: NSPersistentStoreCoordinator) throws
-    {
-        let old = NSManagedObjectContext(.privateQueue)
-        let new = NSManagedObjectContext(.privateQueue)
-        old.persistentStoreCoordinator = source
-        new.persistentStoreCoordinator = destination
-        contexts = (old, new)
+    private func migrate(
+        from source: NSPersistentStoreCoordinator, to destination: NSPersistentStoreCoordinator, savesPortions: Bool
+    ) throws {
         defer {
+            run = nil
             for coordinator in [source, destination] {
                 for store in coordinator.persistentStores { try? coordinator.remove(store) }
             }
-            contexts = nil
         }
-        try old.performAndWait {
-            try new.performAndWait {
-                let mappings = mappingModel.entityMappings ?? []
-                for mapping in mappings { policies[mapping.name] = try policy(of: mapping) }
-                try pass(0, mappings) { try createInstances($0, $1) }
-                try pass(1, mappings) { try createRelationships($0, $1) }
-                try pass(2, mappings) { mapping, policy in
-                    try policy.performCustomValidation(forMapping: mapping, manager: self)
-                    try policy.end(mapping, manager: self)
-                }
-                try new.save()
-                shared.withLock { $0.progress = 1 }
-            }
-        }
+        let run = try MigrationRun(
+            self, mappingModel.entityMappings ?? [], from: source, to: destination, savesPortions: savesPortions)
+        self.run = run
+        try run.run()
     }
 
-    private func pass(
-        _ number: Int, _ mappings: [NSEntityMapping], _ body: (NSEntityMapping, NSEntityMigrationPolicy) throws -> Void
-    ) throws {
-        for (index, mapping) in mappings.enumerated() {
-            try step((Double(number) + Double(index) / Double(mappings.count)) / 3)
-            currentEntityMapping = mapping
-            guard let policy = policies[mapping.name] else { continue }
-            try body(mapping, policy)
-        }
-    }
+    /// The mapping is being gone through from now on.
+    final func begin(_ mapping: NSEntityMapping) { currentEntityMapping = mapping }
 
     /// Notes how much is done, and throws what the migration was cancelled with.
-    private func step(_ done: Double? = nil) throws {
-        if let done { shared.withLock { $0.progress = Float(done) } }
-        if done != nil { progressListener?(migrationProgress) }
+    final func step(_ done: Double? = nil) throws {
+        if let done {
+            shared.withLock { $0.progress = Float(done) }
+            progressListener?(migrationProgress)
+        }
         let cancellation = shared.withLock { Transfer($0.cancellation) }
         if let error = cancellation.value { throw error }
-    }
-
-    private func createInstances(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
-        try policy.begin(mapping, with: self)
-        if mapping.mappingType != .addEntityMappingType, mapping.mappingType != .removeEntityMappingType,
-            let entity = sourceEntity(for: mapping)
-        {
-            for object in try sourceContext.fetch(try request(for: mapping, entity, policy)) {
-                try step()
-                try policy.createDestinationInstances(forSource: object, in: mapping, manager: self)
-            }
-        }
-        try policy.endInstanceCreation(forMapping: mapping, manager: self)
-    }
-
-    /// The objects of the very entity, those that the source expression's predicate wants.
-    private func request(
-        for mapping: NSEntityMapping, _ entity: NSEntityDescription, _ policy: NSEntityMigrationPolicy
-    ) throws -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.includesSubentities = false
-        if let expression = mapping.sourceExpression, case .fetch(let made, _, _) = expression.node,
-            case .message(_, "fetchRequestForSourceEntityNamed:predicateString:", let arguments) = made,
-            arguments.count == 2, case .constant(.value(.string(let format))) = arguments[1], format != "TRUEPREDICATE"
-        {
-            request.predicate = .make(
-                node: try CoreDataErrors.converting { try PredicateParser.parse(format: format) })
-        }
-        return request
-    }
-
-    private func createRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
-        for object in associations[mapping.name]?.made ?? [] {
-            try step()
-            try policy.createRelationships(forDestination: object, in: mapping, manager: self)
-        }
-        try policy.endRelationshipCreation(forMapping: mapping, manager: self)
-    }
-
-    private func policy(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy {
-        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return NSEntityMigrationPolicy() }
-        guard let type = MigrationPolicyClasses.find(named: name) else {
-            throw CoreDataErrors.policy(
-                "No class named '\(name)' for the mapping '\(mapping.name ?? "")' is in the program.")
-        }
-        return type.init()
     }
 }

@@ -39,13 +39,13 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     ///   nothing of its
     ///   version, 134506 where the model is one that the stages have before the store's.
     func migrate(
-        _ url: URL, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
+        _ url: URL, type: String, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
     ) throws {
-        let checksum = try Self.checksum(of: url, options)
+        let checksum = try Self.checksum(of: url, type)
         let steps = steps
         guard let start = steps.lastIndex(where: { $0.checksum == checksum }) else {
             // Nothing is between: all of it is a lightweight migration.
-            if steps.allSatisfy({ $0.stage == nil }) { return try step(url, to: model, configuration, options) }
+            if steps.allSatisfy({ $0.stage == nil }) { return try step(url, type, to: model, configuration, options) }
             throw CoreDataErrors.make(
                 NSManagedObjectModelReferenceNotFoundError,
                 "The store '\(url.path)' is of a version of the model that no stage begins with or leads to (its checksum is \(checksum)): what the stages do would be left out.",
@@ -62,9 +62,9 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         for index in (start + 1)..<max(start + 1, (end ?? steps.count - 1) + 1) {
             // A version that is only passed needs no store of it.
             guard let stage = steps[index].stage else { continue }
-            try run(stage, url, configuration, options)
+            try run(stage, url, type, configuration, options)
         }
-        try step(url, to: model, configuration, options)
+        try step(url, type, to: model, configuration, options)
     }
 
     private var steps: [Step] {
@@ -82,25 +82,27 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     }
 
     private func run(
-        _ stage: NSCustomMigrationStage, _ url: URL, _ configuration: String?, _ options: [AnyHashable: Any]
+        _ stage: NSCustomMigrationStage, _ url: URL, _ type: String, _ configuration: String?,
+        _ options: [AnyHashable: Any]
     ) throws {
         let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
-        try step(url, to: current, configuration, options)
-        try attached(url, current, configuration, options) { try stage.willMigrateHandler?(self, stage) }
-        try step(url, to: next, configuration, options)
-        try attached(url, next, configuration, options) { try stage.didMigrateHandler?(self, stage) }
+        try step(url, type, to: current, configuration, options)
+        try attached(url, type, current, configuration, options) { try stage.willMigrateHandler?(self, stage) }
+        try step(url, type, to: next, configuration, options)
+        try attached(url, type, next, configuration, options) { try stage.didMigrateHandler?(self, stage) }
     }
 
     private func step(
-        _ url: URL, to model: NSManagedObjectModel, _ configuration: String?, _ options: [AnyHashable: Any]
+        _ url: URL, _ type: String, to model: NSManagedObjectModel, _ configuration: String?,
+        _ options: [AnyHashable: Any]
     ) throws {
-        try LightweightMigration(to: model, configuration: configuration).run(at: url, options: options)
+        try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
     }
 
     /// Runs the body while the container has the store.
     private func attached(
-        _ url: URL, _ model: NSManagedObjectModel, _ configuration: String?, _ options: [AnyHashable: Any],
-        _ body: () throws -> Void
+        _ url: URL, _ type: String, _ model: NSManagedObjectModel, _ configuration: String?,
+        _ options: [AnyHashable: Any], _ body: () throws -> Void
     ) throws {
         let container = NSPersistentContainer(
             name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
@@ -109,7 +111,7 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         plain[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
         plain[NSMigratePersistentStoresAutomaticallyOption] = nil
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: configuration, at: url, options: plain)
+            ofType: type, configurationName: configuration, at: url, options: plain)
         self.container = container
         defer {
             self.container = nil
@@ -118,8 +120,19 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         try body()
     }
 
-    private static func checksum(of url: URL, _ options: [AnyHashable: Any]) throws -> String {
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url, options: nil)
+    /// - Throws: 134505 for a store that does not say of which version it is, so that no stage can begin there; it would pass for one
+    ///   of whatever model it is opened with.
+    static func checkSaysVersion(_ url: URL, _ type: String) throws {
+        let found = try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
+        if let found { _ = try checksum(in: found, url) }
+    }
+
+    private static func checksum(of url: URL, _ type: String) throws -> String {
+        try checksum(
+            in: NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil), url)
+    }
+
+    private static func checksum(in metadata: [String: Any], _ url: URL) throws -> String {
         if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String { return checksum }
         if let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata) {
             return VersionHash.checksum(hashes)

@@ -185,6 +185,17 @@ extension NSManagedObject {
         }
     }
 
+    /// As ``validateForInsert()``, of an object that was saved without: how many members it has counts too.
+    final func validateMade() throws {
+        var errors: [any Error] = []
+        do { try validateForInsert() } catch { errors.append(error) }
+        for slot in runtime.validation.counted {
+            let info = runtime.slots[slot]
+            if isStored, !hasTouched(info) { checkCount(of: knownMembers(slot).members, info, &errors) }
+        }
+        if let error = CoreDataErrors.combined(errors) { throw error }
+    }
+
     private final func checkCount(
         of members: [NSManagedObject], _ info: EntityRuntime.Slot, _ errors: inout [any Error]
     ) {

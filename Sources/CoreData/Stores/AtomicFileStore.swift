@@ -49,7 +49,9 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         opening.isReadOnly = settings.isReadOnly
         opening.ignoresModelVersioning = settings.ignoresVersioning
         if let timeout = settings.timeout { opening.timeout = timeout }
-        let source = try AtomicStore.open(format, model: coordinator.compiledModel, options: opening)
+        let source = try LightweightMigration.opening(
+            url, type: format.storeType, coordinator.managedObjectModel, configuration: configuration, options: options
+        ) { try AtomicStore.open(format, model: coordinator.compiledModel, options: opening) }
         let store = try AtomicFileStore(
             source, format, coordinator: coordinator, configuration: configuration, url: url, options: options)
         return AttachedStore(store, source: source, index: index)

@@ -136,6 +136,7 @@ final class AttachedStore: @unchecked Sendable {
         // What the store itself needs stays, whoever set the metadata without it.
         let present = try source.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
+        for key in StoreMetadata.Key.deferral { dictionary[key] = present[key] }
         return try StoreMetadata(dictionary: dictionary)
     }
 

@@ -49,7 +49,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let model = Transfer(coordinator.managedObjectModel)
         storeOptions.document = { model.value.makeDocument() }
         let engine = try LightweightMigration.opening(
-            storeOptions.database.path.flatMap { _ in url }, model.value, configuration: configuration, options: options
+            storeOptions.database.path.flatMap { _ in url }, type: type, model.value, configuration: configuration,
+            options: options
         ) {
             try StoreEngine.open(
                 model: coordinator.runtime.model, configuration: configuration, options: storeOptions
@@ -114,6 +115,13 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let from = try StoreSettings(sourceOptions).storeOptions(path: source.path).database
         try onFile(at: url, options, .fileWriteUnsupportedScheme, makes: true) { options in
             try openElsewhere(url) { try files.replace(options, with: from) }
+        }
+    }
+
+    /// Moves a store that nobody has open to where there is none.
+    static func put(_ url: URL, at destination: URL) throws {
+        try onFile(at: destination, nil, .fileWriteUnsupportedScheme, makes: true) { options in
+            try files.move(DatabaseOptions(path: url.path), to: options)
         }
     }
 

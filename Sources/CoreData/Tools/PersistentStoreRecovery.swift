@@ -27,9 +27,13 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
         /// Objects that had values of others that must be unique.
         public var refusedObjectCount: Int
 
+        /// Whether the first page of its table is damaged, so that nothing leads to any of its objects.
+        public var isUnreachable: Bool
+
         /// Whether nothing is missing.
         public var isComplete: Bool {
-            unreadableKeys.isEmpty && lostValueCount + lostReferenceCount + lostMemberCount + refusedObjectCount == 0
+            !isUnreachable && unreadableKeys.isEmpty
+                && lostValueCount + lostReferenceCount + lostMemberCount + refusedObjectCount == 0
         }
 
         public var description: String {
@@ -38,6 +42,8 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
             }
             let keys = unreadableKeys.map { $0[0] == $0[1] ? "\($0[0])" : "\($0[0]) to \($0[1])" }
             let parts = [
+                isUnreachable
+                    ? "the first page of its table is damaged, so that no object of it can be found" : nil,
                 keys.isEmpty ? nil : "objects \(keys.joined(separator: ", ")) could not be read",
                 count(lostValueCount, "value could not be read", "values could not be read"),
                 count(lostReferenceCount, "to-one led to a lost object", "to-ones led to lost objects"),
@@ -51,19 +57,24 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
 
     /// Every entity of the store.
     public var entities: [Entity]
+    /// What the store could not say of itself, and what was taken for it.
+    public var notes: [String]
     /// Whether nothing is missing.
-    public var isComplete: Bool { entities.allSatisfy(\.isComplete) }
+    public var isComplete: Bool { notes.isEmpty && entities.allSatisfy(\.isComplete) }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Makes a new store of what can be read of a damaged SQLite store, which is not changed.
+    /// Makes a new store, of the same type, of what can be read of a damaged one, which is not changed.
+    ///
+    /// Of an XML store every object is read that stands before the damage, and those after it if it is in values alone; of a binary
+    /// store what comes before it.
     ///
     /// Objects keep their keys; the new store has a UUID of its own, and no history.
     ///
     /// - Parameters:
     ///   - url: the damaged store.
     ///   - destination: where the new store is made; there must be no file yet.
-    ///   - model: the store's model; `nil` for the one that the store keeps a copy of.
+    ///   - model: the store's model; `nil` for the one that the store keeps a copy of, as only SQLite stores do.
     ///   - configuration: the part of the model that the store has; `nil` for all of it.
     /// - Throws: an error when nothing can be read: the file is no database, or its tables are not to be found.
     public class func recoverPersistentStore(
@@ -74,6 +85,9 @@ extension NSPersistentStoreCoordinator {
             throw CoreDataErrors.make(
                 CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at '\(destination.path)' already.",
                 [NSFilePathErrorKey: destination.path])
+        }
+        if let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url)) {
+            return try recoverFile(format, url, destination, model, configuration)
         }
         let known =
             try model
@@ -86,14 +100,37 @@ extension NSPersistentStoreCoordinator {
                 })
         let compiled = try known.freeze()
         let document = Transfer(known)
-        let findings = try StoreTools.run(url) { options in
+        let outcome = try StoreTools.run(url) { options in
             var new = StoreOptions(path: destination.path)
             new.document = { document.value.makeDocument() }
             return try StoreRecovery.recover(
                 model: compiled, configuration: configuration, from: StoreOptions(options), to: new,
                 makeDatabase: { try SQLStore.makeDatabase($0) })
         }
-        return PersistentStoreRecovery(entities: findings.map(PersistentStoreRecovery.Entity.init))
+        return PersistentStoreRecovery(
+            entities: outcome.findings.map(PersistentStoreRecovery.Entity.init), notes: outcome.notes)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    private class func recoverFile(
+        _ format: any AtomicFormat.Type, _ url: URL, _ destination: URL, _ model: NSManagedObjectModel?,
+        _ configuration: String?
+    ) throws -> PersistentStoreRecovery {
+        guard let model else {
+            throw CoreDataErrors.make(
+                NSMigrationMissingSourceModelError,
+                "The store '\(url.path)' of type \(format.storeType) keeps no copy of its model: give the model.",
+                [NSFilePathErrorKey: url.path])
+        }
+        do {
+            let outcome = try AtomicRecovery.recover(
+                format, model: model.freeze(), configuration: configuration, from: url.path, to: destination.path)
+            return PersistentStoreRecovery(
+                entities: outcome.findings.map(PersistentStoreRecovery.Entity.init), notes: outcome.notes)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: url)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }
 
@@ -106,5 +143,6 @@ extension PersistentStoreRecovery.Entity {
         lostReferenceCount = finding.lostReferences
         lostMemberCount = finding.lostMembers
         refusedObjectCount = finding.refusedRows
+        isUnreachable = finding.isUnreachable
     }
 }

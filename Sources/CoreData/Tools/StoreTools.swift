@@ -8,6 +8,13 @@ package enum StoreTools {
     /// is added to its folder.
     package static let leavesNothingOption = "OpenCoreDataLeavesNothing"
 
+    /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
+    package static func type(ofStoreAt url: URL) -> String {
+        guard let start = try? AtomicFile(path: url.path).read(atMost: 512).data else { return NSSQLiteStoreType }
+        let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
+        return formats.first { $0.begins(start) }?.storeType ?? NSSQLiteStoreType
+    }
+
     /// Runs the body with options for reading that file; failures become the errors that users see.
     static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
         try CoreDataErrors.checkIsFile(url)

@@ -37,15 +37,22 @@ struct StoreRecoverCommand: ParsableCommand {
         let file = try WholeFile(of: store)
         defer { file.remove() }
         let found = try model(of: file.path)
-        let recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(
-            at: URL(fileURLWithPath: file.path), to: URL(fileURLWithPath: output),
-            model: found.map { try NSManagedObjectModel(document: $0.document) }, configuration: found?.configuration)
+        let recovery: PersistentStoreRecovery
+        do {
+            recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(
+                at: URL(fileURLWithPath: file.path), to: URL(fileURLWithPath: output),
+                model: found.map { try NSManagedObjectModel(document: $0.document) },
+                configuration: found?.configuration)
+        } catch let error as CocoaError where found == nil && StoreFile.isDatabase(file.path) {
+            throw ToolFailure("\(ErrorText.describe(error))\nWith --model it may be readable: name the store's model.")
+        }
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             print(String(decoding: try encoder.encode(recovery), as: UTF8.self))
         } else {
             for entity in recovery.entities { print(entity) }
+            for note in recovery.notes { print("note: \(note)") }
             print(recovery.isComplete ? "\(output) has everything" : "\(output) has what could be read")
         }
         if !recovery.isComplete { throw ExitCode(1) }

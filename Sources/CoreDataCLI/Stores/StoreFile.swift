@@ -32,8 +32,9 @@ enum StoreFile {
 
     /// The version hashes of the model that the store was made with, by entity; `nil` where it does not say.
     static func versionHashes(_ path: String) throws -> [String: Data]? {
+        let url = URL(fileURLWithPath: path)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            type: .sqlite, at: URL(fileURLWithPath: path), options: readingOptions)
+            ofType: StoreTools.type(ofStoreAt: url), at: url, options: readingOptions)
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any]
         return hashes?.compactMapValues { $0 as? Data }
     }

@@ -44,7 +44,8 @@ package struct MappingModelDocument: Hashable, Sendable {
                     .error, "the mapping model '\(url.relativePath)' cannot be read: \(error.localizedDescription)")
             ])
         }
-        return isSource ? try MappingSourceReader.document(from: data) : try document(fromArchive: data)
+        return isSource
+            ? try MappingSourceReader.document(from: data, besides: url) : try document(fromArchive: data)
     }
 
     // MARK: Archives

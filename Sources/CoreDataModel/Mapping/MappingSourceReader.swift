@@ -5,9 +5,9 @@ import Foundation
 /// Compiles the source of a mapping model: a store of XML with objects for the model, its entity and its property
 /// mappings.
 ///
-/// What the source leaves to the compiler follows from the two models that it holds: a property that both have under
-/// one
-/// name gets its values from there.
+/// What the source leaves to the compiler follows from the two models that it holds: a property that both have under one
+/// name gets its values from there. A source without copies of the models, as one that was written by hand, has the models that
+/// its paths lead to, from the folders above it.
 struct MappingSourceReader {
     private struct Item {
         var type: String
@@ -20,15 +20,37 @@ struct MappingSourceReader {
     private var destination: CompiledModel?
     private var entities: [Item] = []
 
-    static func document(from data: Data) throws(ModelFailure) -> MappingModelDocument {
+    static func document(from data: Data, besides file: URL) throws(ModelFailure) -> MappingModelDocument {
         var reader = MappingSourceReader()
-        try reader.read(data)
-        return reader.document()
+        try reader.read(data, file)
+        let document = reader.document()
+        try reader.check(document, file)
+        return document
+    }
+
+    /// What nothing can be compiled of: entities whose version is not known would fit every model.
+    private func check(_ document: MappingModelDocument, _ file: URL) throws(ModelFailure) {
+        var diagnostics: [Diagnostic] = []
+        func missing(_ entity: String, _ what: String, _ model: CompiledModel?) {
+            let reason = model == nil ? "there is no \(what) model" : "the \(what) model has no such entity"
+            diagnostics.append(
+                Diagnostic(
+                    .error, "the \(what) entity '\(entity)' of the mapping model '\(file.relativePath)': \(reason)",
+                    hint: model == nil
+                        ? "the file has no copy of it, and its path leads to no model above or beside the file" : nil))
+        }
+        for entity in document.entities {
+            if let name = entity.sourceName, entity.sourceHash == nil { missing(name, "source", source) }
+            if let name = entity.destinationName, entity.destinationHash == nil {
+                missing(name, "destination", destination)
+            }
+        }
+        if !diagnostics.isEmpty { throw ModelFailure(diagnostics: diagnostics) }
     }
 
     // MARK: The store
 
-    private mutating func read(_ data: Data) throws(ModelFailure) {
+    private mutating func read(_ data: Data, _ file: URL) throws(ModelFailure) {
         var found: [String: Item] = [:]
         do {
             let reader = try XMLReader(data)
@@ -64,8 +86,10 @@ struct MappingSourceReader {
         guard let model = found.values.first(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
             throw ModelFailure(diagnostics: [Diagnostic(.error, "the file holds no mapping model")])
         }
-        source = Self.model(model.values["sourcemodeldata"])
-        destination = Self.model(model.values["destinationmodeldata"])
+        source = Self.model(model.values["sourcemodeldata"]) ?? Self.model(at: model.values["sourcemodelpath"], file)
+        destination =
+            Self.model(model.values["destinationmodeldata"])
+            ?? Self.model(at: model.values["destinationmodelpath"], file)
         entities = found.values.filter { $0.type == "XDDEVENTITYMAPPING" }.sorted { a, b in
             func key(_ item: Item) -> (Int, String) {
                 (Int(item.values["mappingnumber"] ?? "") ?? 0, item.values["destinationname"] ?? "")
@@ -81,6 +105,27 @@ struct MappingSourceReader {
     private static func model(_ text: String?) -> CompiledModel? {
         guard let data = data(text) else { return nil }
         return try? ModelCompiler.compile(ElementsReader.document(from: data, file: nil))
+    }
+
+    /// The model at a path such as `Shop/Shop.xcdatamodeld/Shop 2.xcdatamodel`, which begins somewhere above the file: the part
+    /// that leads to a model from the nearest folder.
+    private static func model(at path: String?, _ file: URL) -> CompiledModel? {
+        guard let parts = path?.split(separator: "/").map(String.init), !parts.isEmpty, !parts.contains("..") else {
+            return nil
+        }
+        var folder = file.standardizedFileURL.deletingLastPathComponent()
+        for _ in 0..<16 {
+            for start in parts.indices {
+                let url = parts[start...].reduce(folder) { $0.appendingPathComponent($1) }
+                guard url.pathExtension == "xcdatamodel", FileManager.default.fileExists(atPath: url.path),
+                    let document = try? ModelReader.read(contentsOf: url).current
+                else { continue }
+                return try? ModelCompiler.compile(document)
+            }
+            if folder.path == "/" { return nil }
+            folder.deleteLastPathComponent()
+        }
+        return nil
     }
 
     // MARK: Mappings

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Archives predicates and expressions as Foundation's objects, as far as models commonly have them:
-/// comparisons of key paths, variables and constants, joined by AND or OR.
+/// Archives predicates and expressions as Foundation's objects, as far as models and mappings commonly have them:
+/// comparisons of key paths, variables and constants, joined by AND or OR, and what mappings ask of their manager.
 ///
 /// Everything else is archived as its text, which ``PredicateArchive`` reads back and Apple's decoder does not
 /// understand.
@@ -149,7 +149,14 @@ struct PredicateArchiveWriter {
     }
 
     private mutating func expression(_ word: String, _ writer: inout KeyedArchiveWriter) -> PropertyListValue? {
-        if tokens.first == .symbol("(") { return function(word, &writer) }
+        if tokens.first == .symbol("(") {
+            switch word.uppercased() {
+            case "FUNCTION": return message(&writer)
+            case "FETCH": return fetch(&writer)
+            case "TERNARY": return conditional(&writer)
+            default: return function(word, &writer)
+            }
+        }
         switch word.uppercased() {
         case "SELF": return Self.subject(&writer)
         case "NIL", "NULL": return Self.constant(KeyedArchiveWriter.null, &writer)
@@ -191,6 +198,50 @@ struct PredicateArchiveWriter {
         }
         let selector = arguments.count == 1 && !name.hasSuffix(":") ? name + ":" : name
         return Self.call(selector, arguments, &writer)
+    }
+
+    /// `FUNCTION($manager, "selector:", …)`
+    private mutating func message(_ writer: inout KeyedArchiveWriter) -> PropertyListValue? {
+        guard takes("("), let target = expression(&writer), takes(","), case .text(let selector)? = tokens.popFirst()
+        else { return nil }
+        var arguments: [PropertyListValue] = []
+        while takes(",") {
+            guard let argument = expression(&writer) else { return nil }
+            arguments.append(argument)
+        }
+        guard takes(")") else { return nil }
+        let name = writer.text(selector)
+        let list = writer.array(arguments)
+        return writer.object(
+            ["NSFunctionExpression", "NSExpression"],
+            ["NSExpressionType": .integer(4), "NSOperand": target, "NSSelectorName": name, "NSArguments": list])
+    }
+
+    /// `FETCH(request, context, NO)`
+    private mutating func fetch(_ writer: inout KeyedArchiveWriter) -> PropertyListValue? {
+        guard takes("("), let request = expression(&writer), takes(","), let context = expression(&writer), takes(",")
+        else { return nil }
+        let countsOnly = takes("YES") || takes("TRUE")
+        guard countsOnly || takes("NO") || takes("FALSE"), takes(")") else { return nil }
+        return writer.object(
+            ["NSFetchRequestExpression", "NSExpression"],
+            [
+                "NSExpressionType": .integer(50), "NSFRExpression": request, "NSMOCExpression": context,
+                "NSCountOnlyFlag": .bool(countsOnly),
+            ])
+    }
+
+    /// `TERNARY(condition, then, else)`
+    private mutating func conditional(_ writer: inout KeyedArchiveWriter) -> PropertyListValue? {
+        guard takes("("), let condition = disjunction(&writer), takes(","), let yes = expression(&writer), takes(","),
+            let no = expression(&writer), takes(")")
+        else { return nil }
+        return writer.object(
+            ["NSTernaryExpression", "NSExpression"],
+            [
+                "NSExpressionType": .integer(20), "NSPredicate": condition, "NSTrueExpression": yes,
+                "NSFalseExpression": no,
+            ])
     }
 
     /// `pages.@count` is a function of the key path before it, `count:(pages)`.

@@ -49,6 +49,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
     func setObserver(_ observer: (any SQLObserver)?)
 
+    /// Has readers call the check, with their connection, before they give the first row of a statement that may be of another
+    /// schema than it was written for: whenever somebody has changed the schema. What it throws the statement throws.
+    func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?)
+
     /// Tells the observer, if there is one, what no statement shows.
     func note(_ text: @autoclosure () -> String)
 

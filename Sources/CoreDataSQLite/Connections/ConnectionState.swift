@@ -17,6 +17,13 @@ final class ConnectionState {
     /// What a ``SQLiteKeyedStatement`` looks for, until it is taken.
     @exclusivity(unchecked) var nextKey: Int64?
     var reports: [DerivedAttributeReport] = []
+    /// Whether ``schemaWatch`` is to be asked where a statement was prepared anew.
+    @exclusivity(unchecked) var watchesSchema = false
+    /// Whether it is to be asked after the next first step: of a new connection, and as long as it refuses.
+    @exclusivity(unchecked) var mustCheckSchema = false
+    @exclusivity(unchecked) var isCheckingSchema = false
+    var schemaWatch: SchemaWatch?
+    weak var connection: SQLiteConnection?
 
     init(database: OpaquePointer) { self.database = database }
 

@@ -130,6 +130,8 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
     func interrupt() { open.withLock { if let handle = $0?.handle { sqlite3_interrupt(handle) } } }
     func setObserver(_ observer: (any SQLObserver)?) { base.setObserver(observer) }
     func note(_ text: @autoclosure () -> String) { base.note(text()) }
+    /// The schema is what it was when the state was pinned.
+    func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {}
     func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
     func integrityProblems() throws -> [String] { try base.integrityProblems() }
     func plan(of query: SQLText) throws -> [String] { try base.plan(of: query) }

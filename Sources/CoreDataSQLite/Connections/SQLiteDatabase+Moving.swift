@@ -9,7 +9,10 @@ extension SQLiteDatabase {
         let first = try SQLiteConnection(options, role: options.usesOneConnection ? .both : .writer)
         do {
             try check(first)
-            if !options.usesOneConnection { try first.becomeReader() }
+            if !options.usesOneConnection {
+                try first.becomeReader()
+                first.watchSchema(schemaWatch, isNew: true)
+            }
             try takePlace(with: first, options)
         } catch {
             first.close()

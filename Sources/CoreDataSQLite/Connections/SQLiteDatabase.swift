@@ -33,6 +33,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     package var options: SQLiteOptions { shared.withLock { $0.options } }
     package let dialect: SQLDialect
     private let usesOneConnection: Bool
+    let schemaWatch = SchemaWatch()
     /// Held for a moment only: who has to wait for a connection does so by one of the waiters.
     private let shared: Mutex<Shared>
     /// The former states that somebody holds.
@@ -51,6 +52,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             Shared(
                 pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount),
                 options: options))
+        // Who opens the database looks at the schema by this connection.
+        if !usesOneConnection { first.watchSchema(schemaWatch, isNew: false) }
     }
 
     deinit { closeIdleConnections() }
@@ -267,6 +270,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     private func openReader(for client: Pool.Client) throws -> SQLiteConnection {
         let options = options
         let opened = Result { try SQLiteConnection(options, role: .reader) }
+        if case .success(let connection) = opened { connection.watchSchema(schemaWatch, isNew: true) }
         shared.withLock { shared in
             shared.pool.didOpenReader(try? opened.get(), for: client)
             if case .success(let connection) = opened { shared.prepare(connection) } else { shared.wake() }

@@ -62,7 +62,9 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
     /// Whether the burst's statement is at the row now; `nil` where there is no burst, where somebody wants to see
     /// each statement, and after a failure, which the other statement shall tell.
     private func advance(to key: Int64) -> Bool? {
-        guard connection.hasOpenBurst, connection.state.observer == nil else { return nil }
+        guard connection.hasOpenBurst, connection.state.observer == nil,
+            !connection.state.mustCheckSchema
+        else { return nil }
         if burst == nil { burst = try? connection.burstStatement(burstSQL) }
         guard let pointer = burst?.pointer else { return nil }
         connection.state.nextKey = key

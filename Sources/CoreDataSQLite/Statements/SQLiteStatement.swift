@@ -27,6 +27,8 @@ final class SQLiteStatement: SQLStatement {
     /// Where the one is most likely that is bound next: rows are bound in the same order run after run.
     @exclusivity(unchecked) private var nextBoundRow = 0
     @exclusivity(unchecked) private var hasBindings = false
+    /// How often SQLite had prepared it anew when the schema was last checked.
+    @exclusivity(unchecked) private var preparations: Int32 = 0
     /// Only while somebody observes.
     @exclusivity(unchecked) private var observed: Observation?
 
@@ -47,7 +49,12 @@ final class SQLiteStatement: SQLStatement {
         var pointer: OpaquePointer?
         let code = sqlite3_prepare_v3(
             state.database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
-        guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
+        guard code == SQLITE_OK else {
+            let failure = state.failure(code, sql: sql)
+            // What it names may be gone because the schema is another one.
+            if state.watchesSchema { try state.checkSchema() }
+            throw failure
+        }
         guard let pointer else { throw SQLFailure.misuse("the statement is empty", sql: sql) }
         self.init(sql, prepared: pointer, state: state)
     }
@@ -66,12 +73,14 @@ final class SQLiteStatement: SQLStatement {
     // MARK: Running
 
     func step() throws -> Bool {
-        if !isRunning {
+        let isFirst = !isRunning
+        if isFirst {
             try beginRun()
         } else if epoch != state.epoch {
             throw SQLFailure.misuse("the transaction that the statement ran in has ended", sql: sql)
         }
         let code = sqlite3_step(pointer)
+        if isFirst, state.watchesSchema { try checkSchema(after: code) }
         switch code {
         case SQLITE_ROW:
             observed?.rows += 1
@@ -81,6 +90,17 @@ final class SQLiteStatement: SQLStatement {
         default:
             throw state.failure(code, sql: sql)
         }
+    }
+
+    /// Nothing is read from a schema that the statement was not written for.
+    private func checkSchema(after code: Int32) throws {
+        let count = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+        guard count != preparations || state.mustCheckSchema || code == SQLITE_ERROR else { return }
+        preparations = count
+        guard code == SQLITE_ERROR else { return try state.checkSchema() }
+        let failure = state.failure(code, sql: sql)
+        try state.checkSchema()
+        throw failure
     }
 
     @discardableResult

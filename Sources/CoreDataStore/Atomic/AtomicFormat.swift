@@ -18,6 +18,12 @@ package protocol AtomicFormat: Sendable {
     static func metadata(in data: Data, path: String) throws -> MetadataRow
     /// - Throws: ``StoreFailure`` for bytes that are damaged, no such store, or of another model.
     static func contents(in data: Data, model: CompiledModel, entities: [Int], path: String) throws -> MemoryContents
+    /// What can be read of damaged bytes, and in words what could not.
+    ///
+    /// - Throws: ``StoreFailure`` for bytes of which nothing can be read.
+    static func salvage(
+        _ data: Data, model: CompiledModel, entities: [Int], path: String
+    ) throws -> (MemoryContents, notes: [String])
     static func write(_ contents: MemoryContents, entities: [Int], to writer: AtomicFileWriter) throws
     /// Writes the same store with other metadata.
     static func write(

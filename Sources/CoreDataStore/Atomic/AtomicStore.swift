@@ -192,13 +192,17 @@ package final class AtomicStore: MemoryBacking {
     }
 
     /// Makes the store at `path`, if there is one, the same as that at `source`.
-    package static func replace(_ format: any AtomicFormat.Type, path: String, with source: String) throws {
+    ///
+    /// - Parameter known: what the file must still be; `nil` for whatever is there.
+    package static func replace(
+        _ format: any AtomicFormat.Type, path: String, with source: String, ifStill known: AtomicFile.Stamp? = nil
+    ) throws {
         let file = AtomicFile(path: path)
         let (data, _) = try AtomicFile(path: source).read()
         _ = try format.metadata(in: data, path: source)
         if FileSize.of(file.path) != nil {
             try checkIsOne(format, file)
-            _ = try file.replace(nil) { try $0.write(data) }
+            _ = try file.replace(known) { try $0.write(data) }
         } else {
             _ = try file.create { try $0.write(data) }
         }

@@ -77,6 +77,40 @@ package enum BinaryStoreFormat: AtomicFormat {
         }
     }
 
+    package static func salvage(
+        _ data: Data, model: CompiledModel, entities: [Int], path: String
+    ) throws -> (MemoryContents, notes: [String]) {
+        if let other = otherKind(data, path: path) { throw other }
+        guard begins(data), data.count > headSize else { throw damaged(path, "it does not begin as one") }
+        var contents = MemoryContents(model: model)
+        var notes: [String] = []
+        try data.dropFirst(headSize).withUnsafeBytes { rest in
+            var digest = AtomicDigest()
+            digest.add(rest)
+            let sum = data.withUnsafeBytes {
+                UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+            }
+            if digest.value != sum {
+                notes.append("the checksum is wrong: values that can be read may be others than were saved")
+            }
+            var bytes = BinaryBytes(rest)
+            var reader: BinaryRowReader
+            do {
+                _ = try metadata(&bytes)
+                reader = try BinaryRowReader(&bytes, model, Set(entities))
+            } catch let failure as BinaryBytes.Failure {
+                throw damaged(path, "byte \(headSize + failure.offset): \(failure.reason)")
+            }
+            do {
+                try reader.readRows(&bytes, into: &contents)
+                try reader.readPairs(&bytes, into: &contents.graph)
+            } catch let failure as BinaryBytes.Failure {
+                notes.append("byte \(headSize + failure.offset): \(failure.reason); what follows is lost")
+            }
+        }
+        return (contents, notes)
+    }
+
     // MARK: Writing
 
     package static func write(_ contents: MemoryContents, entities: [Int], to writer: AtomicFileWriter) throws {

@@ -11,6 +11,8 @@ struct XMLRowReader {
     private let path: String
     private let model: CompiledModel
     private var builder: GraphBuilder
+    /// What could not be read, where that does not end the reading.
+    private var problems: [String]?
 
     /// The object that is being read.
     private struct Object {
@@ -34,6 +36,30 @@ struct XMLRowReader {
         return graph.highestKey
     }
 
+    /// Reads what can be read; returns in words what could not.
+    mutating func salvage(_ data: Data, into graph: inout MemoryGraph) -> [String] {
+        problems = []
+        do { try parse(data) } catch let failure as XMLFailure {
+            problems?.append("line \(failure.line): \(failure.message); what follows is lost")
+        } catch { problems?.append("\(error)") }
+        builder.fill(&graph)
+        return problems ?? []
+    }
+
+    /// Runs what takes a part of an object; where as much as possible is to be read, what is wrong with it is noted.
+    @discardableResult
+    private mutating func tolerating<R>(_ body: (inout XMLRowReader) throws -> R) throws -> R? {
+        do { return try body(&self) } catch let failure as StoreFailure {
+            try note(failure)
+            return nil
+        }
+    }
+
+    private mutating func note(_ failure: StoreFailure) throws {
+        guard problems != nil else { throw failure }
+        problems?.append(failure.message)
+    }
+
     // MARK: Elements
 
     private mutating func parse(_ data: Data) throws {
@@ -46,18 +72,18 @@ struct XMLRowReader {
             case .start(let tag):
                 depth += 1
                 switch (depth, tag.name) {
-                case (2, "object"): object = try begin(tag)
+                case (2, "object"): object = try tolerating { try $0.begin(tag) }
                 case (3, "attribute"), (3, "relationship"): if object != nil { property = (tag, "") }
                 case (3, _) where object != nil:
-                    throw failure(tag.line, "<\(tag.name)> is not known in an object")
+                    try note(failure(tag.line, "<\(tag.name)> is not known in an object"))
                 case (4, _) where property != nil:
-                    throw failure(tag.line, "<\(tag.name)> is not known in a property")
+                    try note(failure(tag.line, "<\(tag.name)> is not known in a property"))
                 default: break
                 }
             case .text(let text): property?.text += text
             case .end:
                 if depth == 3, let found = property, let object {
-                    try take(found.tag, found.text, of: object)
+                    try tolerating { try $0.take(found.tag, found.text, of: object) }
                     property = nil
                 } else if depth == 2, let finished = object {
                     builder.finish(finished.entity, key: finished.key)

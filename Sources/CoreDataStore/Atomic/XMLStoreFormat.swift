@@ -50,6 +50,19 @@ package enum XMLStoreFormat: AtomicFormat {
         return contents
     }
 
+    package static func salvage(
+        _ data: Data, model: CompiledModel, entities: [Int], path: String
+    ) throws -> (MemoryContents, notes: [String]) {
+        if let other = otherKind(data, path: path) { throw other }
+        let utf8 = try utf8(data, path)
+        var contents = MemoryContents(model: model)
+        var reader = try XMLRowReader(model: model, entities: entities, path: path)
+        let notes = reader.salvage(utf8, into: &contents.graph)
+        let known = (try? XMLStoreHead.read(utf8, path: path))?.lastKey ?? 0
+        contents.lastKeys[-1] = max(known, contents.graph.highestKey, keyBeforeFirst)
+        return (contents, notes)
+    }
+
     package static func write(_ contents: MemoryContents, entities: [Int], to writer: AtomicFileWriter) throws {
         let names = try XMLNames(contents.graph.model, entities)
         let last = max(contents.lastKeys.values.max() ?? 0, contents.graph.highestKey, keyBeforeFirst)

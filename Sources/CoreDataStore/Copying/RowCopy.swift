@@ -16,8 +16,24 @@ package struct RowCopy {
     private let entities: [Int]
     private let origin: ChangeOrigin?
     private let portionSize: Int
+    /// Whether rows keep their keys even where the target gives out keys of its own kind.
+    private let keepsKeys: Bool
+    private let write: (ChangeSet) throws -> Void
 
     package init(from source: any RowSource, to target: any RowSource, model: CompiledModel) {
+        self.init(from: source, to: target, model: model, keepsKeys: false) { changes in
+            _ = try target.save(keys: [:]) { _ in changes }
+            // Nobody reads from the target yet, so that it need not keep what it was given.
+            target.rowCache.removeAll()
+        }
+    }
+
+    private init(
+        from source: any RowSource, to target: any RowSource, model: CompiledModel, keepsKeys: Bool,
+        write: @escaping (ChangeSet) throws -> Void
+    ) {
+        self.keepsKeys = keepsKeys
+        self.write = write
         self.source = source
         self.target = target
         self.model = model
@@ -53,7 +69,7 @@ package struct RowCopy {
 
     /// By root entity: the keys that rows get in the target, where those are others.
     private func newKeys() throws -> [Int: [Int64: Int64]]? {
-        guard let memory = target as? MemoryEngine, memory.sharesKeys else { return nil }
+        guard !keepsKeys, let memory = target as? MemoryEngine, memory.sharesKeys else { return nil }
         var result: [Int: [Int64: Int64]] = [:]
         for root in Set(entities.map { model.entities[$0].root }).sorted() {
             var known: [Int64: Int64] = [:]
@@ -88,10 +104,10 @@ package struct RowCopy {
         var plan = FetchPlan(entity: entity)
         plan.includesSubentities = false
         var changes = ChangeSet()
-        func write() throws {
+        func finishPortion() throws {
             guard !changes.insertions.isEmpty else { return }
             changes.origin = origin
-            try save(changes)
+            try write(changes)
             changes = ChangeSet()
         }
         try source.fetchRows(plan) { rows in
@@ -102,10 +118,10 @@ package struct RowCopy {
                 let new = builder.finish(
                     primaryKey: key(row.primaryKey, root: compiled.root, keys), version: 1, entity: entity)
                 changes.insertions.append(ChangeSet.Insertion(row: new))
-                if changes.insertions.count == portionSize { try write() }
+                if changes.insertions.count == portionSize { try finishPortion() }
             }
         }
-        try write()
+        try finishPortion()
     }
 
     private func copy(
@@ -164,13 +180,22 @@ package struct RowCopy {
                     source.rowCache.giveUp(row.retainedWord(), root: roots.1, primaryKey: row.primaryKey)
                 }
             }
-            if !changes.links.isEmpty { try save(changes) }
+            if !changes.links.isEmpty { try write(changes) }
         }
     }
 
-    /// Nobody reads from the target yet, so that it need not keep what it was given.
-    private func save(_ changes: ChangeSet) throws {
-        _ = try target.save(keys: [:]) { _ in changes }
-        target.rowCache.removeAll()
+}
+
+extension RowCopy {
+    /// Everything that the source has, keys and derived values as they are.
+    static func graph(of source: any RowSource, model: CompiledModel, entities: [Int]) throws -> MemoryGraph {
+        var graph = MemoryGraph(model: model)
+        let target = try MemoryEngine(model: model, entities: entities)
+        let copy = RowCopy(from: source, to: target, model: model, keepsKeys: true) { changes in
+            for insertion in changes.insertions { graph.put(insertion.row) }
+            for link in changes.links { graph.apply(link) }
+        }
+        try copy.copy()
+        return graph
     }
 }

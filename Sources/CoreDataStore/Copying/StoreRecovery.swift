@@ -25,6 +25,15 @@ package struct StoreRecovery {
         package var lostMembers = 0
         /// Rows that the new store refused.
         package var refusedRows = 0
+        /// Whether nothing leads to any of its rows.
+        package var isUnreachable = false
+    }
+
+    /// What came of it.
+    package struct Outcome: Sendable {
+        package var findings: [Finding]
+        /// What the damaged store could not say of itself, and what was taken for it.
+        package var notes: [String]
     }
 
     /// With these SQLite reads a file that is shorter than it says of itself.
@@ -49,20 +58,22 @@ package struct StoreRecovery {
     package static func recover(
         model: CompiledModel, configuration: String?, from damaged: StoreOptions, to options: StoreOptions,
         makeDatabase: @escaping DatabaseFactory
-    ) throws -> [Finding] {
+    ) throws -> Outcome {
         var damaged = damaged
         damaged.ignoresModelVersioning = true
         damaged.createsStore = false
         damaged.database.pragmas.merge(readingPragmas) { $1 }
-        let source = try StoreEngine.open(
-            model: model, configuration: configuration, options: damaged, makeDatabase: makeDatabase)
+        let opened = try open(
+            model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
+        let source = opened.engine
         defer { source.close() }
         let target = try StoreEngine.open(
             model: model, configuration: configuration, options: options, makeDatabase: makeDatabase)
         defer { target.close() }
         var recovery = StoreRecovery(source, target)
         try recovery.run()
-        return model.entities.compactMap { recovery.findings[$0.ordinal] }
+        return Outcome(
+            findings: model.entities.compactMap { recovery.findings[$0.ordinal] }, notes: opened.notes)
     }
 
     private mutating func run() throws {
@@ -73,6 +84,11 @@ package struct StoreRecovery {
         var highest: [Int: Int64] = [:]
         for root in roots {
             highest[root] = source.highestKey(root: root)
+            if source.isUnreachable(root: root, highest: highest[root] ?? 0) {
+                for entity in model.entities[root].subtree { findings[entity]?.isUnreachable = true }
+                highest[root] = 0
+                continue
+            }
             try forEachReadableRow(root: root, upTo: highest[root] ?? 0, notes: false) { row, recovery in
                 recovery.saved[root, default: []].insert(row.primaryKey)
             }
@@ -214,13 +230,46 @@ package struct StoreRecovery {
         else { return }
         let entity = property.declaringEntity
         let owners = (saved[model.entities[entity].root] ?? []).sorted()
+        var failed: Set<Int64> = []
         for start in stride(from: 0, to: owners.count, by: 256) {
-            try copyPairs(of: property, Array(owners[start..<min(start + 256, owners.count)]))
+            try copyPairs(of: property, Array(owners[start..<min(start + 256, owners.count)]), &failed)
         }
+        if !failed.isEmpty { try scanPairs(of: property, relationship, failed) }
+    }
+
+    /// What no index leads to may still be in the table.
+    private mutating func scanPairs(
+        of property: CompiledProperty, _ relationship: CompiledRelationship, _ owners: Set<Int64>
+    ) throws {
+        let (entity, slot) = (property.declaringEntity, property.slot)
+        guard let table = source.layout.joinTables[.init(entity: entity, slot: slot)] else {
+            findings[entity]?.lostMembers += owners.count
+            return
+        }
+        let scan = PairScan(table, of: owners, in: source)
+        if scan.isIncomplete { findings[entity]?.lostMembers += owners.count }
+        let known = saved[model.entities[relationship.destination].root] ?? []
+        var order: [Int64: Int64] = [:]
+        var changes = ChangeSet()
+        for pair in scan.pairs where known.contains(pair.destination) {
+            order[pair.owner, default: 0] += 1024
+            changes.links.append(
+                ChangeSet.Link(
+                    .insert, entity: entity, slot: slot, owner: pair.owner, destination: pair.destination,
+                    order: relationship.isOrdered ? order[pair.owner] : nil))
+            guard changes.links.count == 1024 else { continue }
+            let portion = changes
+            _ = try target.save(keys: [:]) { _ in portion }
+            changes = ChangeSet()
+        }
+        let rest = changes
+        if !rest.links.isEmpty { _ = try target.save(keys: [:]) { _ in rest } }
     }
 
     /// From both sides: what one cannot tell, the other may.
-    private mutating func copyPairs(of property: CompiledProperty, _ owners: [Int64]) throws {
+    private mutating func copyPairs(
+        of property: CompiledProperty, _ owners: [Int64], _ failed: inout Set<Int64>
+    ) throws {
         let entity = property.declaringEntity
         guard let relationship = property.relationship else { return }
         let known = saved[model.entities[relationship.destination].root] ?? []
@@ -237,26 +286,13 @@ package struct StoreRecovery {
             }
         } catch {
             guard owners.count > 1 else {
-                findings[entity]?.lostMembers += 1
+                failed.formUnion(owners)
                 return
             }
-            try copyPairs(of: property, Array(owners[..<(owners.count / 2)]))
-            return try copyPairs(of: property, Array(owners[(owners.count / 2)...]))
+            try copyPairs(of: property, Array(owners[..<(owners.count / 2)]), &failed)
+            return try copyPairs(of: property, Array(owners[(owners.count / 2)...]), &failed)
         }
         source.rowCache.removeAll()
         if !changes.links.isEmpty { _ = try target.save(keys: [:]) { _ in changes } }
-    }
-}
-
-extension StoreEngine {
-    /// The highest key that the store says it has given out; where it cannot say, more than its file has room for.
-    fileprivate func highestKey(root: Int) -> Int64 {
-        let most = Int64((FileSize.of(path) ?? 0) / 8)
-        guard let number = layout.entities[root]?.number else { return most }
-        var query = SelectStatement([.init(.column(nil, "Z_MAX"))], from: .init(BookkeepingSchema.primaryKeyTable))
-        query.condition = .comparison(.equal, .column(nil, "Z_ENT"), .bind(.integer(number)))
-        let rows = try? database.read { try $0.rows(query) }
-        guard case .integer(let highest)? = rows?.first?.first else { return most }
-        return highest
     }
 }

@@ -34,6 +34,7 @@ package struct MetadataRow: Sendable {
         let identifier = dictionary.removeValue(forKey: StoreMetadata.Key.identifier) as? String ?? old.identifier
         let kept = old.metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = kept[key] }
+        for key in StoreMetadata.Key.deferral { dictionary[key] = kept[key] }
         let new = MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
         let update = UpdateStatement(
             BookkeepingSchema.metadataTable,
@@ -57,6 +58,7 @@ package struct MetadataRow: Sendable {
         var dictionary = metadata.dictionary
         dictionary[StoreMetadata.Key.identifier] = identifier
         dictionary[StoreMetadata.Key.historyReaders] = nil
+        dictionary[StoreMetadata.Key.deferredTasks] = nil
         return dictionary
     }
 }

@@ -24,9 +24,11 @@ extension StoreEngine {
                 .unknownConfiguration,
                 "The model has no configuration '\(configuration ?? "")'. It has: \(known.isEmpty ? "none" : known).")
         }
-        return try StoreOpening(
+        let engine = try StoreOpening(
             model: model, entities: members.map(\.ordinal), options: options, makeDatabase: makeDatabase
         ).open()
+        engine.watchModel()
+        return engine
     }
 
     /// Opens the file of a store for one operation, and closes it.

@@ -12,6 +12,11 @@ extension StoreEngine: FormerRows {
             // Somebody may have saved the first file in between.
             let isLate = hasFiles && files == nil && externalData.folder.map(FileManager.default.fileExists) ?? false
             if attempt == 0, isLate { continue }
+            // Nothing later can change the schema that it has.
+            do { try database.read { try checkModel($0, isWriting: false) } } catch {
+                database.close()
+                throw error
+            }
             return StoreEngine(
                 model: model, layout: layout, database: database, identifier: identifier,
                 metadata: openedMetadata.metadata, entities: entities, path: path, isReadOnly: true,

@@ -54,6 +54,41 @@ package struct StoreFiles {
         remove(old.subtracting(copied), of: path)
     }
 
+    /// Moves a store that nobody has open to where there is none.
+    ///
+    /// ```
+    ///  external files moved ──▶ database written to the disk ──▶ renamed
+    /// ```
+    /// A process that dies in between leaves the store where it was or where it is to be, whole, or files that no row names.
+    package func move(_ source: DatabaseOptions, to destination: DatabaseOptions) throws {
+        guard let path = source.path, let target = destination.path else { return }
+        // What a log still has is only in the database when that was copied.
+        guard FileSize.of(path + "-wal") ?? 0 == 0, FileSize.of(target) == nil else {
+            try replace(destination, with: source)
+            try destroy(source)
+            return FileSize.removeDatabase(path)
+        }
+        let manager = FileManager.default
+        let (from, to) = (ExternalData(storePath: path), ExternalData(storePath: target))
+        if let names = from.files()?.keys, !names.isEmpty, let folder = to.folder {
+            try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in names {
+                guard let old = from.path(of: name), let new = to.path(of: name) else { continue }
+                if manager.fileExists(atPath: new) { try manager.removeItem(atPath: new) }
+                try manager.moveItem(atPath: old, toPath: new)
+            }
+        }
+        removeExternalData(of: path)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.synchronize()
+        try file.close()
+        guard rename(path, target) == 0 else {
+            throw StoreFailure(
+                .cannotOpen, "The store cannot be put at '\(target)': \(String(cString: strerror(errno))).")
+        }
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    }
+
     // MARK: External data
 
     /// Copies the files that are not there yet; files are never changed once they are written.

@@ -38,10 +38,17 @@ extension StoreMetadata {
         /// Ours: who reads the history, and how far he is; users do not see it.
         package static let historyReaders = "OpenCoreDataHistoryConsumers"
 
+        /// Whether a lightweight migration has put something off; there only where it has.
+        package static let isDeferring = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+        /// Ours: what it has put off; users do not see it.
+        package static let deferredTasks = "OpenCoreDataDeferredMigration"
+        /// What no user sets.
+        package static let deferral = [isDeferring, deferredTasks]
+
         /// What `setMetadata` keeps although the caller left it out.
         package static let kept = [
             type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
-            frameworkVersion, autoVacuumLevel, historyReaders,
+            frameworkVersion, autoVacuumLevel, historyReaders, isDeferring, deferredTasks,
         ]
     }
 

@@ -39,10 +39,11 @@ extension MigrationPlanner {
 
     // MARK: Metadata
 
-    func metadataSteps() throws -> [MigrationStep] {
+    func metadataSteps(_ deferred: [DeferredTask]) throws -> [MigrationStep] {
         let old = source.metadata.metadata
         let metadata = try StoreMetadata.made(
-            for: newModel, entities: entities, type: old.type ?? "SQLite", adding: old)
+            for: newModel, entities: entities, type: old.type ?? "SQLite", adding: old
+        ).deferring(deferred)
         let update = UpdateStatement(
             BookkeepingSchema.metadataTable, set: [.init("Z_PLIST", .bind(.blob(metadata.propertyList)))])
         return [MigrationStep(.update(update), "write down which model the store is of")]

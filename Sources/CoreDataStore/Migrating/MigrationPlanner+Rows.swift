@@ -288,7 +288,7 @@ extension MigrationPlanner {
 
 extension SQLExpression {
     /// Whether the value of a row depends on more than the row.
-    fileprivate var readsTables: Bool {
+    var readsTables: Bool {
         switch self {
         case .inSelect, .exists, .scalar, .aggregate, .countAll: true
         case .bind, .integer, .null, .column: false

@@ -27,6 +27,8 @@ struct MigrationPlanner {
     let encode: DefaultEncoding
     /// What the old tables are called while rows are copied, by their own names.
     var names: [String: String] = [:]
+    /// Whether what can wait is put off; see ``DeferredTask``.
+    var defers = false
     /// By newer ordinal, the role in its rows of each column of its table.
     let roles: [[SchemaColumn.Key: RowLayout.Role]]
 
@@ -57,7 +59,8 @@ struct MigrationPlanner {
     func plan(document: ModelDocument?) throws -> MigrationPlan {
         try checkConfiguration()
         let draft = try target.tables.map { try flow(to: $0) }
-        let kept = try draft.filter { try isKept($0) }
+        let kept = try draft.filter { try isKept($0) || canWait($0) }
+        let waiting = try kept.filter { try !isKept($0) }
         let keptJoins = try target.joinTables.filter { try isKept($0) }
         var planner = self
         planner.names = renamings(keeping: kept, keptJoins)
@@ -65,7 +68,7 @@ struct MigrationPlanner {
         let stays = { (flow: MigrationFlow) in kept.contains { $0.table.root == flow.table.root } }
 
         var steps = try checks(draft)
-        steps += triggerRemovals()
+        steps += earlierLeavings() + triggerRemovals()
         steps += unwrappings(draft)
         steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map { name, other in
             MigrationStep(.change(.renameTable(name, to: other)), "set the old table \(name) aside")
@@ -76,16 +79,27 @@ struct MigrationPlanner {
             steps += planner.copy(join)
         }
         steps += planner.numberSteps(flows)
-        for flow in flows where stays(flow) { steps += try planner.changeInPlace(flow) }
-        steps += planner.removals(keeping: kept, keptJoins)
+        for flow in flows where stays(flow) {
+            if waiting.contains(where: { $0.table.root == flow.table.root }) { steps += additions(to: flow) }
+            steps += try planner.changeInPlace(flow)
+        }
+        let gone = removedTables(keeping: kept, keptJoins)
+        var deferred: [DeferredTask] = []
+        if defers {
+            steps += leavings(gone)
+            deferred = waiting.map { .rebuild(table: $0.table.name) } + gone.map { .drop(table: planner.current($0)) }
+        } else {
+            steps += planner.removals(keeping: kept, keptJoins)
+        }
         steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name)))
         steps +=
             try derivedValues()
             + target.triggerStatements().map {
                 MigrationStep(.create($0), "keep a derived attribute up to date")
             }
-        steps += historySteps() + (try metadataSteps()) + (try modelCacheSteps(document))
-        return MigrationPlan(mapping: mapping, steps: steps, lostFiles: lostFiles(), schema: target)
+        steps += historySteps() + (try metadataSteps(deferred)) + (try modelCacheSteps(document))
+        return MigrationPlan(
+            mapping: mapping, steps: steps, lostFiles: lostFiles(), schema: target, deferred: deferred)
     }
 
     /// An entity that stays in the model and not in the store would lose its objects without anybody having said so.
@@ -103,7 +117,7 @@ struct MigrationPlanner {
     // MARK: - Tables
 
     /// What the old tables are called from the first creation on: those in the way of a new one are renamed.
-    private func renamings(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [String: String] {
+    func renamings(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [String: String] {
         let stays = Set((kept.map { $0.table.name } + keptJoins.map { $0.name }).map { $0.uppercased() })
         let wanted = Set((target.tables.map(\.name) + target.joinTables.map(\.name)).map { $0.uppercased() })
         var used = Set(source.parts.map { $0.name.uppercased() }).union(wanted)
@@ -126,18 +140,22 @@ struct MigrationPlanner {
     /// What an old table is called while rows are copied.
     func current(_ table: String) -> String { names[table] ?? table }
 
-    private func creations(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) throws -> [MigrationStep] {
+    func creations(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) throws -> [MigrationStep] {
         let stays = Set(kept.map(\.table.name) + keptJoins.map(\.name))
         return target.tableStatements().filter { !stays.contains($0.name) }.map {
             MigrationStep(.create($0), "make the table \($0.name)")
         }
     }
 
-    private func removals(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [MigrationStep] {
-        let stays = Set((kept.map(\.table.name) + keptJoins.map(\.name)).map { $0.uppercased() })
-        return oldTables.filter { !stays.contains($0.uppercased()) }.map {
+    func removals(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [MigrationStep] {
+        removedTables(keeping: kept, keptJoins).map {
             MigrationStep(.change(.dropTable(current($0))), "drop the old table \($0)")
         }
+    }
+
+    private func removedTables(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [String] {
+        let stays = Set((kept.map(\.table.name) + keptJoins.map(\.name)).map { $0.uppercased() })
+        return oldTables.filter { !stays.contains($0.uppercased()) }
     }
 
     /// Whether a table of the file was made by just this statement.
@@ -147,7 +165,7 @@ struct MigrationPlanner {
     }
 
     /// Derived values would be counted twice while rows move.
-    private func triggerRemovals() -> [MigrationStep] {
+    func triggerRemovals() -> [MigrationStep] {
         source.parts.filter { $0.kind == .trigger && $0.name.uppercased().hasPrefix("Z_DA_") }.map {
             MigrationStep(.change(.dropTrigger($0.name, on: $0.table)), "stop keeping a derived attribute")
         }
@@ -157,7 +175,7 @@ struct MigrationPlanner {
 
     /// Those of tables that are gone went with them. On the others what a fresh store has stays or is made, and older
     /// styles of it go.
-    private func indexSteps(kept: Set<String>) throws -> [MigrationStep] {
+    func indexSteps(kept: Set<String>) throws -> [MigrationStep] {
         var present: Set<String> = []
         var steps: [MigrationStep] = []
         let wanted = try target.indexStatements()

@@ -23,6 +23,8 @@ package struct MigrationSource: Sendable {
     package var parts: [Part]
     /// The columns of the history's changes; empty where there is no history.
     package var changeColumns: [String]
+    /// The columns of each table, all in capitals; also those that the model knows nothing of.
+    package var columns: [String: Set<String>]
 
     /// The entities of the older model that the store has, by ordinal.
     package var entities: [Int] { schema.entities }
@@ -52,6 +54,9 @@ extension MigrationSource {
         return MigrationSource(
             schema: try SchemaLayout.existing(model: model, entities: entities, connection: connection),
             numbers: try EntityNumber.all(in: connection), metadata: metadata, parts: parts,
-            changeColumns: catalog.hasHistory ? catalog.table(BookkeepingSchema.changeTable)?.columns ?? [] : [])
+            changeColumns: catalog.hasHistory ? catalog.table(BookkeepingSchema.changeTable)?.columns ?? [] : [],
+            columns: Dictionary(
+                catalog.tables.map { ($0.name.uppercased(), Set($0.columns.map { $0.uppercased() })) },
+                uniquingKeysWith: { first, _ in first }))
     }
 }

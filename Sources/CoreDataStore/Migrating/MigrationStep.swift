@@ -57,6 +57,8 @@ package struct MigrationPlan: Sendable {
     var lostFiles: [SelectStatement]
     /// The layout that the store has in the end.
     package var schema: SchemaLayout
+    /// What is left to be done later.
+    package var deferred: [DeferredTask] = []
 }
 
 /// Why a store cannot be migrated, or was not.
@@ -98,5 +100,14 @@ package struct MigrationFailure: Error, Sendable {
         self.entity = entity
         self.property = property
         self.cause = cause
+    }
+}
+
+extension MigrationFailure {
+    static func readOnly(_ path: String?) -> MigrationFailure {
+        MigrationFailure(
+            .readOnly,
+            "The store\(StoreFailure.quoted(path)) has to be migrated, and it is to be read only. Open it once for writing, or with the model that it was made with."
+        )
     }
 }

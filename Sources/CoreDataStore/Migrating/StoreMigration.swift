@@ -21,6 +21,10 @@ package struct StoreMigration {
     var encode: @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
     /// Finds the model with these version hashes where the store keeps no copy of its own.
     var findSource: ([String: Data]) -> ModelDocument?
+    /// Whether what can wait is put off; see ``DeferredTask``.
+    package var defers = false
+    /// Where that is given, a store with other version hashes is left alone, though it is not of the newer model.
+    package var onlySource: [String: Data]?
     /// Told before each step how many are done, of how many; throws to end the migration.
     var progress: (Int, Int) throws -> Void = { _, _ in }
 
@@ -56,10 +60,7 @@ package struct StoreMigration {
     @discardableResult
     package func run(_ options: DatabaseOptions) throws -> Outcome {
         guard !options.isReadOnly else {
-            throw MigrationFailure(
-                .readOnly,
-                "The store\(StoreFailure.quoted(options.path)) has to be migrated, and it is to be read only. Open it once for writing, or with the model that it was made with."
-            )
+            throw MigrationFailure.readOnly(options.path)
         }
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
             var found = try database.read { try source(in: $0, options) }
@@ -98,7 +99,7 @@ package struct StoreMigration {
         }
     }
 
-    private func plan(_ source: Source, _ row: MetadataRow, _ connection: any SQLConnection) throws -> MigrationPlan {
+    func plan(_ source: Source, _ row: MetadataRow, _ connection: any SQLConnection) throws -> MigrationPlan {
         let stored = Set(entities)
         let mapping: ModelMapping
         do {
@@ -117,17 +118,18 @@ package struct StoreMigration {
             failure.metadata = row
             throw failure
         }
-        let planner = MigrationPlanner(
+        var planner = MigrationPlanner(
             source: try MigrationSource.read(
                 connection, model: source.model, entities: source.entities, metadata: row), mapping: mapping,
             entities: entities, dialect: connection.dialect, encode: encode)
+        planner.defers = defers
         return try planner.plan(document: document)
     }
 }
 
 extension StoreMigration {
     /// The model that a store was made with.
-    private struct Source {
+    struct Source {
         var document: ModelDocument
         var model: CompiledModel
         /// Those of its entities that the store has, by ordinal.
@@ -139,14 +141,19 @@ extension StoreMigration {
     private func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
         let missing = try StoreCatalog.read(connection).missingBookkeeping
         guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
-        let row = try MetadataRow.read(connection)
+        return try source(of: MetadataRow.read(connection), path: options.path) { try cachedModel(connection, options) }
+    }
+
+    /// The same by what the store says of itself.
+    func source(of row: MetadataRow, path: String?, cached: () throws -> ModelDocument?) throws -> Source? {
         guard row.metadata.mismatch(with: model, entities: entities) != nil, let hashes = row.metadata.versionHashes
         else { return nil }
-        if let cached = try cachedModel(connection, options), let source = Self.source(cached, hashes) { return source }
+        if let onlySource, hashes.contains(where: { onlySource[$0.key] != $0.value }) { return nil }
+        if let cached = try cached(), let source = Self.source(cached, hashes) { return source }
         if let found = findSource(hashes), let source = Self.source(found, hashes) { return source }
         var failure = MigrationFailure(
             .missingSourceModel,
-            "Nobody has the model that the store\(StoreFailure.quoted(options.path)) was made with: the store keeps no copy of it, and no version of a model in the bundles, or beside the model that it is opened with, has its version hashes (\(hashes.keys.sorted().joined(separator: ", "))). Put the older version back into the model."
+            "Nobody has the model that the store\(StoreFailure.quoted(path)) was made with: the store keeps no copy of it, and no version of a model in the bundles, or beside the model that it is opened with, has its version hashes (\(hashes.keys.sorted().joined(separator: ", "))). Put the older version back into the model."
         )
         failure.metadata = row
         throw failure

@@ -22,16 +22,21 @@ extension StoreEngine {
 
     /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
     /// migrated it meanwhile, and its tables have the same names.
-    private func checkModel(_ connection: any SQLConnection) throws {
+    func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
         guard let hashes = openedMetadata.metadata.versionHashes else { return }
         let version = try connection.schemaVersion()
         if knownSchemaVersion.withLock({ $0 == version }) { return }
         guard try MetadataRow.read(connection).metadata.versionHashes == hashes else {
             throw StoreFailure(
                 .incompatibleModel,
-                "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was written; open it with the version that it is of now."
+                "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was \(isWriting ? "written" : "read"); open it with the version that it is of now."
             )
         }
         knownSchemaVersion.withLock { $0 = version }
+    }
+
+    /// Has the database see to it that nothing is read from a store of another model either.
+    func watchModel() {
+        database.setSchemaCheck { [weak self] connection in try self?.checkModel(connection, isWriting: false) }
     }
 }

@@ -8,7 +8,8 @@ import Testing
         "", "store", "store info", "store create", "store verify", "store recover", "query", "import", "export",
         "generate-data", "port",
         "history", "history list", "history watch", "history purge", "history consumers", "migrate", "migrate plan",
-        "migrate run", "migrate rollback", "migrate check", "model",
+        "migrate run", "migrate rollback", "migrate check", "mapping", "mapping show",
+        "mapping infer", "mapping compile", "model",
         "model compile", "model convert", "model decompile", "model diff", "model doc", "model fmt", "model generate",
         "model graph", "model hash", "model lint",
     ]
@@ -54,7 +55,7 @@ import Testing
 
     /// The commands that are tested are all that there are.
     @Test func everyCommandIsListed() throws {
-        for group in ["", "store", "model", "history", "migrate"] {
+        for group in ["", "store", "model", "history", "migrate", "mapping"] {
             let lines = try help(group, columns: 80)
             let start = try #require(lines.firstIndex(of: "SUBCOMMANDS:"))
             let names = lines[(start + 1)...].prefix { !$0.isEmpty }

@@ -65,6 +65,144 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: store + ".before-migration"))
     }
 
+    /// A store in XML, with a book of each title, of the model's first version.
+    private func makeFile(_ scratch: Scratch, of model: String, titles: [String]) throws -> String {
+        let hashes = try CommandRun.coredata("model", "hash", model, "--version", "Library", "--json").output
+        let found = try #require(hashes.range(of: #""Book" : "[^"]+""#, options: .regularExpression))
+        let hash = hashes[found].split(separator: "\"").last ?? ""
+        let books = titles.enumerated().map { index, title in
+            """
+            <object type="BOOK" id="z\(102 + index)"><attribute name="title" type="string">\(title)</attribute></object>
+            """
+        }
+        return try scratch.write(
+            """
+            <?xml version="1.0" standalone="yes"?>
+            <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+            <database><databaseInfo><version>134481920</version><UUID>AB</UUID><nextObjectID>110</nextObjectID>
+            <metadata><plist version="1.0"><dict><key>NSStoreModelVersionHashes</key>
+            <dict><key>Book</key><data>\(hash)</data></dict></dict></plist></metadata></databaseInfo>
+            \(books.joined())
+            </database>
+            """, to: "Library.xml")
+    }
+
+    @Test func storesOfOneFileAreMigratedAndPutBack() throws {
+        let scratch = try Scratch()
+        let model = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.new)])
+        let store = try makeFile(scratch, of: model, titles: ["One", "Two"])
+        let before = try Data(contentsOf: URL(fileURLWithPath: store))
+        let plan = try CommandRun.coredata("migrate", "plan", store, "--model", model)
+        #expect(plan.lines.first == "Book: isbn is new; name was title", "\(plan.error)")
+        let rehearsal = try CommandRun.coredata("migrate", "run", store, "--model", model, "--dry-run")
+        #expect(rehearsal.status == 0, "\(rehearsal.error)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+        let run = try CommandRun.coredata("migrate", "run", store, "--model", model)
+        #expect(run.status == 0, "\(run.error)")
+        let text = try String(contentsOfFile: store, encoding: .utf8)
+        #expect(
+            text.contains(#"<attribute name="name" type="string">Two</attribute>"#) && text.contains("<UUID>AB</UUID>"))
+        #expect(
+            try CommandRun.coredata("migrate", "run", store, "--model", model).output
+                == "\(store) is of that model already\n")
+        #expect(try CommandRun.coredata("migrate", "rollback", store).status == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+    }
+
+    @Test func versionsThatLieBetweenArePassed() throws {
+        let scratch = try Scratch()
+        let without = #"<entity name="Book"><attribute name="note" optional="YES" attributeType="String"/></entity>"#
+        let model = try makeModel(
+            scratch, [("Library", Self.old), ("Library 2", without), ("Library 3", Self.impossible)])
+        let store = try makeFile(scratch, of: model, titles: ["One"])
+        #expect(try CommandRun.coredata("migrate", "plan", store, "--model", model).status == 2)
+        let plan = try CommandRun.coredata("migrate", "plan", store, "--model", model, "--progressive")
+        #expect(
+            plan.lines.filter { !$0.hasPrefix(" ") } == [
+                "1. Library → Library 2: inferred", "2. Library 2 → Library 3: inferred",
+            ],
+            "\(plan.error)")
+        let run = try CommandRun.coredata("migrate", "run", store, "--model", model, "--progressive")
+        #expect(run.status == 0, "\(run.error)")
+        let again = try CommandRun.coredata("migrate", "plan", store, "--model", model, "--progressive")
+        #expect(again.output == "\(store) is of that model already\n")
+        #expect(try CommandRun.coredata("migrate", "plan", store, "--model", model, "--mapping", "x").status != 0)
+    }
+
+    @Test func mappingsAreInferredShownAndCompiled() throws {
+        let scratch = try Scratch()
+        let model = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.new)])
+        let inferred = try CommandRun.coredata("mapping", "infer", model, "--from", "Library")
+        #expect(inferred.status == 0, "\(inferred.error)")
+        #expect(inferred.lines == ["IEM_Transform_Book: Book → Book (transform)", "  name = $source.title"])
+        let file = scratch.folder.appendingPathComponent("One.cdm").path
+        #expect(
+            try CommandRun.coredata("mapping", "infer", model, "--from", "Library", "--output", file).output
+                == "Wrote \(file)\n")
+        #expect(try CommandRun.coredata("mapping", "show", file).lines == inferred.lines)
+        let json = try CommandRun.coredata("mapping", "show", file, "--json")
+        #expect(json.output.contains("\"value\" : \"$source.title\""), "\(json.output)")
+        let compiled = try CommandRun.coredata(
+            "mapping", "compile", file, "--output", scratch.folder.appendingPathComponent("out").path)
+        #expect(compiled.output.hasPrefix("Compiled ") && compiled.output.hasSuffix("One.cdm, 1 entity mapping\n"))
+        #expect(try CommandRun.coredata("mapping", "show", model + ".none").status == 2)
+        let impossible = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.impossible)])
+        let refused = try CommandRun.coredata("mapping", "infer", impossible, "--from", "Library")
+        #expect(refused.status == 1 && refused.error.contains("Book.title changes its type"))
+    }
+
+    /// What the build-tool plugin runs for a mapping model, and what a migration makes of that.
+    @Test func mappingModelsAreCompiledWhileAProgramIsBuilt() throws {
+        let scratch = try Scratch()
+        let typed = #"<entity name="Book"><attribute name="title" optional="YES" attributeType="String"/></entity>"#
+        let changed = """
+            <entity name="Book"><attribute name="title" optional="YES" attributeType="Integer 64"/>
+            <attribute name="isbn" optional="YES" attributeType="String"/></entity>
+            """
+        let model = try makeModel(scratch, [("Library", typed), ("Library 2", changed)])
+        let store = try makeFile(scratch, of: model, titles: ["One", "Two"])
+        // The title is left behind: nothing of it fits.
+        let source = """
+            <?xml version="1.0" standalone="yes"?>
+            <database><databaseInfo><version>134481920</version><UUID>U</UUID></databaseInfo>
+            <object type="XDDEVMAPPINGMODEL" id="z102">
+            <attribute name="sourcemodelpath" type="string">Library.xcdatamodeld/Library.xcdatamodel</attribute>
+            <attribute name="destinationmodelpath" type="string">Library.xcdatamodeld/Library 2.xcdatamodel</attribute>
+            </object>
+            <object type="XDDEVENTITYMAPPING" id="z103">
+            <attribute name="sourcename" type="string">Book</attribute>
+            <attribute name="destinationname" type="string">Book</attribute>
+            <relationship name="attributemappings" type="0/0" destination="XDDEVATTRIBUTEMAPPING" idrefs="z104"></relationship>
+            </object>
+            <object type="XDDEVATTRIBUTEMAPPING" id="z104"><attribute name="name" type="string">isbn</attribute></object>
+            </database>
+            """
+        let folder = scratch.folder.appendingPathComponent("Library1to2.xcmappingmodel")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try source.write(to: folder.appendingPathComponent("xcmapping.xml"), atomically: true, encoding: .utf8)
+        let tool = try CommandRun.executable().deletingLastPathComponent().appendingPathComponent("coredata-modelc")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: tool.path),
+            "the tool has not been built: swift build --product coredata-modelc")
+        let file = scratch.folder.appendingPathComponent("Library1to2.cdm").path
+        let built = try CommandRun.run(tool, [folder.path, "--compiled", file])
+        #expect(built.status == 0, "\(built.error)")
+        #expect(try CommandRun.coredata("mapping", "show", file).lines.first == "BookToBook: Book → Book (transform)")
+        let plan = try CommandRun.coredata(
+            "migrate", "plan", store, "--model", model, "--progressive", "--mapping", file)
+        #expect(plan.output == "1. Library → Library 2: by Library1to2.cdm\n", "\(plan.error)")
+        let run = try CommandRun.coredata(
+            "migrate", "run", store, "--model", model, "--progressive", "--mapping", file)
+        #expect(run.status == 0, "\(run.error)")
+        #expect(try String(contentsOfFile: store, encoding: .utf8).split(separator: "type=\"BOOK\"").count == 3)
+        // A model that is not there is a mistake of the source, told before anything is written.
+        try FileManager.default.removeItem(atPath: model)
+        try FileManager.default.removeItem(atPath: file)
+        let broken = try CommandRun.run(tool, [folder.path, "--compiled", file])
+        #expect(broken.status == 1 && broken.error.contains("'Book'"), "\(broken.error)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
     @Test func everyVersionIsChecked() throws {
         let scratch = try Scratch()
         let model = try makeModel(

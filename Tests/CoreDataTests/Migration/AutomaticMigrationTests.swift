@@ -112,6 +112,45 @@ import Testing
         }
     }
 
+    @Test(
+        "T1: who has a store open that was migrated reads nothing from it either; other changes of the schema are none")
+    func whoHasAnotherModelDoesNotRead() throws {
+        let old = model([attribute("title"), attribute("note")])
+        let url = try makeStore(old)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old)
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        func titles(_ predicate: String = "TRUEPREDICATE") throws -> Set<String?> {
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            return try context.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+                request.predicate = NSPredicate(format: predicate)
+                return Set(try context.fetch(request).map { $0.value(forKey: "title") as? String })
+            }
+        }
+        #expect(try titles() == ["One", "Two"])
+        let other = try SQLStore.makeDatabase(DatabaseOptions(path: url.path))
+        try other.write { try $0.execute("CREATE INDEX mine ON ZBOOK (ZNOTE)") }
+        #expect(try titles() == ["One", "Two"])
+        try other.write { try $0.execute("DROP INDEX mine") }
+        other.close()
+        #expect(try titles() == ["One", "Two"])
+        // The same columns under other names, so that a statement of the old model would run.
+        let new = model([renamed("note", from: "title"), renamed("title", from: "note"), attribute("more")])
+        _ = try open(url, new)
+        for predicate in ["TRUEPREDICATE", "TRUEPREDICATE", "title != nil", "note == 'One'"] {
+            let error = try #require(throws: CocoaError.self) { try titles(predicate) }
+            #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError, "\(predicate): \(error)")
+        }
+        // Columns that are gone.
+        _ = try open(url, model([renamed("note", from: "title")]))
+        let error = try #require(throws: CocoaError.self) { try titles("title == 'x' AND note == 'y'") }
+        #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError)
+        // It is of the model again.
+        _ = try open(url, old)
+        #expect(try titles() == ["One", "Two"])
+    }
+
     @Test("T3, T4: containers migrate by themselves, and objects keep their IDs")
     func containersMigrate() throws {
         let url = try makeStore(model([attribute("title")]))

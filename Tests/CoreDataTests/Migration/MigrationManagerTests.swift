@@ -127,6 +127,33 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: destination.path))
     }
 
+    @Test("134160: a destination that cannot be made is told by its own name", arguments: [true, false])
+    func destinationsThatCannotBeMade(fast: Bool) throws {
+        let url = try makeStore()
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        manager.usesStoreSpecificMigrationManager = fast
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        let destination = url.deletingLastPathComponent().appendingPathComponent("none/New.sqlite")
+        let error = try #require(throws: CocoaError.self) {
+            try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        }
+        #expect(error.errorCode == NSMigrationManagerDestinationStoreError)
+        #expect(error.localizedDescription.contains("none/New.sqlite"))
+        #expect(!error.localizedDescription.contains(".migrating-"))
+    }
+
+    @Test("134120: a lightweight migration whose watcher throws is cancelled, and the store is as it was")
+    func cancelledLightweightMigrations() throws {
+        struct Enough: Error {}
+        let url = try makeStore()
+        var migration = LightweightMigration(to: new, configuration: nil)
+        migration.progress = { if $0 > 0.3 { throw Enough() } }
+        let error = try #require(throws: CocoaError.self) { try migration.run(at: url, options: nil) }
+        #expect(error.errorCode == NSMigrationCancelledError)
+        #expect(error.userInfo[NSUnderlyingErrorKey] is Enough)
+        try inContext(url, old) { _ in }
+    }
+
     @Test func mappingsOfUnknownEntitiesAndValuesOfOtherTypesAreErrors() throws {
         let unknown = mapping()
         unknown.entityMappings[0].destinationEntityName = "Nope"

@@ -102,6 +102,27 @@ import Testing
         #expect(error.errorCode == NSStagedMigrationBackwardMigrationError)
     }
 
+    @Test("134505: of a store that does not say which version it is of no stage can begin")
+    func storesWithoutVersionAreRefused() throws {
+        let versions = [try model("title"), try model("title", "a")]
+        let url = try makeStore(versions[0])
+        let manager = NSStagedMigrationManager([NSLightweightMigrationStage(versions.map(\.versionChecksum))])
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        for key in metadata.keys where key.hasPrefix("NSStoreModelVersion") { metadata[key] = nil }
+        metadata[NSStoreUUIDKey] = nil
+        let list = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+        let database = try SQLStore.makeDatabase(.init(path: url.path))
+        try database.write { _ = try $0.run("UPDATE Z_METADATA SET Z_PLIST = \(bind: .blob(list))") }
+        database.close()
+        for version in versions {
+            let error = try #require(throws: CocoaError.self) { _ = try open(url, version, manager) }
+            #expect(error.errorCode == NSStagedMigrationFrameworkVersionMismatchError)
+        }
+        // Where there is no store yet there is nothing to say.
+        let new = url.deletingLastPathComponent().appendingPathComponent("New.sqlite")
+        #expect(try open(new, versions[1], manager) == [])
+    }
+
     @Test func handlersAndReferencesCanFail() throws {
         struct Enough: Error {}
         let versions = [try model("title"), try model("title", "a")]

@@ -13,6 +13,8 @@ struct MigratePlanCommand: ParsableCommand {
               coredata migrate plan Library.sqlite --model Library.xcdatamodeld
               coredata migrate plan Library.sqlite --model Library.xcdatamodeld \\
                 --to 'Library 3' --sql
+              coredata migrate plan Library.sqlite --model Library.xcdatamodeld \\
+                --progressive --mapping Library1to2.cdm
             """)
 
     @OptionGroup var input: MigrationInput
@@ -23,7 +25,14 @@ struct MigratePlanCommand: ParsableCommand {
     @Flag(help: "Print the plan as JSON.")
     var json = false
 
+    func validate() throws {
+        if sql, input.progressive {
+            throw ValidationError("--sql is not for --progressive: statements follow from what a step finds.")
+        }
+    }
+
     func run() throws {
+        if let migration = try input.progressiveMigration() { return try show(migration.plan(of: input.url)) }
         let plan = try input.migration().plan(of: input.url)
         if json {
             return print(
@@ -39,6 +48,28 @@ struct MigratePlanCommand: ParsableCommand {
             print("\(number + 1). \(step.words)")
             if sql { for statement in step.statements { print("      \(statement)") } }
         }
+    }
+
+    private func show(_ steps: [ProgressiveMigration.Step]?) throws {
+        if json {
+            return print(
+                try JSONOutput.text(
+                    (steps ?? []).map {
+                        Passage(from: $0.from, to: $0.to, mapping: $0.mapping, entities: $0.entities)
+                    }))
+        }
+        guard let steps else { return print("\(input.store) is of that model already") }
+        for (number, step) in steps.enumerated() {
+            print("\(number + 1). \(step.from) → \(step.to): \(step.mapping.map { "by \($0)" } ?? "inferred")")
+            for line in step.entities { print("   \(line)") }
+        }
+    }
+
+    private struct Passage: Encodable {
+        var from: String
+        var to: String
+        var mapping: String?
+        var entities: [String]
     }
 
     private struct Listing: Encodable {

@@ -15,6 +15,8 @@ struct MigrateRunCommand: ParsableCommand {
             EXAMPLES
               coredata migrate run Library.sqlite --model Library.xcdatamodeld
               coredata migrate run Library.sqlite --model Library.xcdatamodeld --dry-run
+              coredata migrate run Library.sqlite --model Library.xcdatamodeld \\
+                --progressive --mapping Library1to2.cdm
             """)
 
     @OptionGroup var input: MigrationInput
@@ -32,10 +34,13 @@ struct MigrateRunCommand: ParsableCommand {
     }
 
     func run() throws {
-        var migration = try input.migration()
-        guard try migration.plan(of: input.url) != nil else { return print("\(input.store) is of that model already") }
+        let migration = try input.migration()
+        let progressive = try input.progressiveMigration()
+        let isNeeded =
+            try progressive.map { try $0.plan(of: input.url) != nil } ?? (try migration.plan(of: input.url) != nil)
+        guard isNeeded else { return print("\(input.store) is of that model already") }
         let copy = MigrationInput.backup(of: input.store)
-        if dryRun { return try rehearse(migration) }
+        if dryRun { return try rehearse(migration, progressive) }
         if backup {
             guard !FileManager.default.fileExists(atPath: copy.path) else {
                 throw ToolFailure(
@@ -45,26 +50,44 @@ struct MigrateRunCommand: ParsableCommand {
             try StoreCopying.copy(input.url, to: copy)
         }
         var bar = ProgressBar("Migrating", unit: "%")
-        migration.progress = { bar.update(fraction: $0, count: Int($0 * 100)) }
         defer { bar.finish() }
-        do { try migration.run(at: input.url, options: nil) } catch {
-            if backup { StoreCopying.remove(copy) }
+        do {
+            try Self.migrate(input.url, migration, progressive) { bar.update(fraction: $0, count: Int($0 * 100)) }
+        } catch {
+            // A chain may have come half the way.
+            if backup, progressive == nil { StoreCopying.remove(copy) }
             throw error
         }
         bar.finish()
         print("Migrated \(input.store)\(backup ? "; as it was it is in \(copy.path)" : "")")
     }
 
-    private func rehearse(_ migration: LightweightMigration) throws {
+    private static func migrate(
+        _ url: URL, _ migration: LightweightMigration, _ progressive: ProgressiveMigration?,
+        _ progress: @escaping (Double) -> Void = { _ in }
+    ) throws {
+        if let progressive {
+            try progressive.run(at: url, options: nil, progress: progress)
+        } else {
+            var migration = migration
+            migration.progress = progress
+            try migration.run(at: url, options: nil)
+        }
+    }
+
+    private func rehearse(_ migration: LightweightMigration, _ progressive: ProgressiveMigration?) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(input.url.lastPathComponent)
         try StoreCopying.copy(input.url, to: copy)
-        try migration.run(at: copy, options: nil)
-        let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
-        for finding in verification.findings { print(finding) }
-        guard verification.isPassed else { throw ExitCode(1) }
+        try Self.migrate(copy, migration, progressive)
+        // Of a store of one file a whole is read before any of it is written.
+        if migration.type == NSSQLiteStoreType {
+            let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
+            for finding in verification.findings { print(finding) }
+            guard verification.isPassed else { throw ExitCode(1) }
+        }
         print("\(input.store) can be migrated: a copy was, and is sound")
     }
 }
@@ -101,13 +124,13 @@ enum StoreCopying {
     static func copy(_ source: URL, to destination: URL) throws {
         let model = NSManagedObjectModel()
         try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
-            at: destination, withPersistentStoreFrom: source, type: .sqlite)
+            at: destination, withPersistentStoreFrom: source, ofType: StoreTools.type(ofStoreAt: source))
     }
 
     /// Takes a copy away; nothing else reads it.
     static func remove(_ url: URL) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-        try? coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        try? coordinator.destroyPersistentStore(at: url, ofType: StoreTools.type(ofStoreAt: url))
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
     }
 }

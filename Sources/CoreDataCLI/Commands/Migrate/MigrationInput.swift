@@ -24,7 +24,22 @@ struct MigrationInput: ParsableArguments {
             "The configuration whose entities the store has; without it all of the model's.", valueName: "name"))
     var configuration: String?
 
+    @Flag(
+        help: """
+            Go over versions of the model that lie between where nothing leads to the newest at once, a migration each.
+            """)
+    var progressive = false
+
+    @Option(
+        name: .customLong("mapping"),
+        help: ArgumentHelp(
+            "With --progressive: a mapping model, a .cdm or .xcmappingmodel, that a step may follow; may be repeated.",
+            valueName: "mapping"),
+        completion: .file())
+    var mappings: [String] = []
+
     func validate() throws {
+        if !mappings.isEmpty, !progressive { throw ValidationError("--mapping is for --progressive: give both.") }
         if model == nil { throw ValidationError("Say which model the store is to be of: --model MODEL.") }
     }
 
@@ -36,7 +51,23 @@ struct MigrationInput: ParsableArguments {
         let document = try ModelOptions.versions(path).document(named: to, at: path)
         return LightweightMigration(
             to: try NSManagedObjectModel(document: document), configuration: configuration,
-            files: [URL(fileURLWithPath: path)])
+            type: StoreTools.type(ofStoreAt: url), files: [URL(fileURLWithPath: path)])
+    }
+
+    /// The migration over versions that lie between; `nil` where that is not asked for.
+    func progressiveMigration() throws -> ProgressiveMigration? {
+        guard progressive else { return nil }
+        let direct = try migration()
+        let found = try mappings.map { path in
+            guard FileManager.default.fileExists(atPath: path) else {
+                throw ToolFailure("There is no mapping model at \(path).")
+            }
+            let url = URL(fileURLWithPath: path)
+            return (name: url.lastPathComponent, model: try NSMappingModel.load(contentsOf: url))
+        }
+        return ProgressiveMigration(
+            to: direct.model, configuration: configuration, type: direct.type,
+            files: [URL(fileURLWithPath: model ?? "")], mappings: found)
     }
 
     /// Where `run` keeps the store as it was.

@@ -1,0 +1,275 @@
+import CoreDataPredicate
+import CoreDataPrimitives
+import CoreDataStore
+import Foundation
+
+/// One migration, object by object: the passes of ``NSMigrationManager``.
+///
+/// ```
+///  for each mapping: objects made ──▶ for each: related ──▶ for each: the policy's own checks ──▶ all objects validated
+///           └─ every few hundred objects: saved as they are, turned into faults, what became of what kept as keys
+/// ```
+/// Without portions, as where the new store is no database or was there before, everything is saved in the end at once. So it is
+/// from the moment on when a portion cannot be saved as it is: what comes later may put it right, and the last save tells.
+final class MigrationRun {
+    private unowned let manager: NSMigrationManager
+    private let mappings: [NSEntityMapping]
+    let source: NSManagedObjectContext
+    let destination: NSManagedObjectContext
+    private let stores: (source: AttachedStore, destination: AttachedStore)
+    private var policies: [String: NSEntityMigrationPolicy] = [:]
+    private var associations: [String: MigrationAssociations] = [:]
+    private var savesPortions: Bool
+    /// What portions have saved, to be validated in the end.
+    private var saved: [MigrationAssociations.Key] = []
+
+    /// How many objects are in memory at a time, about.
+    private static let portionSize = 512
+
+    /// - Throws: where a policy's class is not in the program.
+    init(
+        _ manager: NSMigrationManager, _ mappings: [NSEntityMapping], from source: NSPersistentStoreCoordinator,
+        to destination: NSPersistentStoreCoordinator, savesPortions: Bool
+    ) throws {
+        self.manager = manager
+        self.mappings = mappings
+        self.source = NSManagedObjectContext(.privateQueue)
+        self.destination = NSManagedObjectContext(.privateQueue)
+        self.source.persistentStoreCoordinator = source
+        self.destination.persistentStoreCoordinator = destination
+        self.savesPortions = savesPortions
+        guard let old = source.attachedStores.first, let new = destination.attachedStores.first else {
+            throw CoreDataErrors.make(NSMigrationError, "A migration needs two stores.")
+        }
+        stores = (old, new)
+        for mapping in mappings { policies[mapping.name] = try Self.policy(of: mapping) }
+    }
+
+    private static func policy(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy {
+        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return NSEntityMigrationPolicy() }
+        guard let type = MigrationPolicyClasses.find(named: name) else {
+            throw CoreDataErrors.policy(
+                "No class named '\(name)' for the mapping '\(mapping.name ?? "")' is in the program.")
+        }
+        return type.init()
+    }
+
+    // MARK: Associations
+
+    func associate(_ old: NSManagedObject, _ new: NSManagedObject, by mapping: String) {
+        associations[mapping, default: MigrationAssociations()].add(old, new)
+    }
+
+    /// What the object has become by that mapping, or by whichever.
+    func destinations(of object: NSManagedObject, by mapping: String?) -> [NSManagedObject] {
+        for name in mapping.map({ [$0] }) ?? Array(associations.keys) {
+            let found = associations[name]?.destinations(of: object) ?? []
+            if !found.isEmpty { return found.map { self.object($0, isSource: false) } }
+        }
+        return []
+    }
+
+    func sources(of object: NSManagedObject, by mapping: String) -> [NSManagedObject] {
+        (associations[mapping]?.sources(of: object) ?? []).map { self.object($0, isSource: true) }
+    }
+
+    func allDestinations(by mapping: String) -> [NSManagedObject] {
+        (associations[mapping]?.allDestinations ?? []).map { object($0, isSource: false) }
+    }
+
+    func allSources(by mapping: String) -> [NSManagedObject] {
+        (associations[mapping]?.allSources ?? []).map { object($0, isSource: true) }
+    }
+
+    private func object(_ found: MigrationAssociations.Found, isSource: Bool) -> NSManagedObject {
+        switch found {
+        case .object(let object): return object
+        case .key(let key):
+            let (context, store) = isSource ? (source, stores.source) : (destination, stores.destination)
+            guard let coordinator = context.persistentStoreCoordinator else {
+                preconditionFailure("The contexts of a migration have their coordinators while it runs.")
+            }
+            return context.object(
+                with: NSManagedObjectID(
+                    runtime: coordinator.runtime.entities[Int(key.entity)], primaryKey: key.primaryKey, store: store))
+        }
+    }
+
+    // MARK: Passes
+
+    func run() throws {
+        try source.performAndWait {
+            try destination.performAndWait {
+                try pass(0) { try createInstances($0, $1) }
+                try pass(1) { try createRelationships($0, $1) }
+                try pass(2) { mapping, policy in
+                    try policy.performCustomValidation(forMapping: mapping, manager: manager)
+                    try policy.end(mapping, manager: manager)
+                    finishPortion()
+                }
+                try finish()
+            }
+        }
+    }
+
+    private func pass(_ number: Int, _ body: (NSEntityMapping, NSEntityMigrationPolicy) throws -> Void) throws {
+        for (index, mapping) in mappings.enumerated() {
+            try manager.step((Double(number) + Double(index) / Double(mappings.count)) / 3)
+            manager.begin(mapping)
+            guard let policy = policies[mapping.name] else { continue }
+            try body(mapping, policy)
+        }
+    }
+
+    private func createInstances(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
+        try policy.begin(mapping, with: manager)
+        if mapping.mappingType != .addEntityMappingType, mapping.mappingType != .removeEntityMappingType,
+            let entity = manager.sourceEntity(for: mapping)
+        {
+            let keys = try keys(for: mapping, entity)
+            for start in stride(from: 0, to: keys.count, by: Self.portionSize) {
+                let portion = keys[start..<min(keys.count, start + Self.portionSize)]
+                try inMemory(portion.map { .key($0) }, isSource: true) { objects in
+                    for object in objects {
+                        try manager.step()
+                        try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+                        // Of one object many may be made.
+                        if associations[mapping.name]?.recentCount ?? 0 > 4 * Self.portionSize { finishPortion() }
+                    }
+                }
+                finishPortion()
+            }
+        }
+        try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+        finishPortion()
+    }
+
+    private func createRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
+        // What policies associate meanwhile is not gone through, as it was not before.
+        let made = (associations[mapping.name]?.count ?? 0)
+        var start = 0
+        while start < made {
+            let end = min(made, start + Self.portionSize)
+            let found = associations[mapping.name]?.destinations(in: start..<end) ?? []
+            try inMemory(found, isSource: false) { objects in
+                for object in objects {
+                    try manager.step()
+                    try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+                }
+            }
+            finishPortion()
+            start = end
+        }
+        try policy.endRelationshipCreation(forMapping: mapping, manager: manager)
+        finishPortion()
+    }
+}
+
+// MARK: - Portions
+extension MigrationRun {
+    /// The keys of the objects of the very entity, those that the source expression's predicate wants.
+    private func keys(
+        for mapping: NSEntityMapping, _ entity: NSEntityDescription
+    ) throws -> [MigrationAssociations.Key] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        if let expression = mapping.sourceExpression, case .fetch(let made, _, _) = expression.node,
+            case .message(_, "fetchRequestForSourceEntityNamed:predicateString:", let arguments) = made,
+            arguments.count == 2, case .constant(.value(.string(let format))) = arguments[1], format != "TRUEPREDICATE"
+        {
+            request.predicate = .make(
+                node: try CoreDataErrors.converting { try PredicateParser.parse(format: format) })
+        }
+        guard let model = source.persistentStoreCoordinator?.runtime else { return [] }
+        return try CoreDataErrors.converting {
+            let plan = try FetchTranslation(request, in: model).plan(for: stores.source)
+            return try stores.source.source.keys(plan).map { key in
+                MigrationAssociations.Key(
+                    root: model.model.entities[key.entity].root, entity: key.entity, primaryKey: key.primaryKey)
+            }
+        }
+    }
+
+    /// Calls the body with the objects, whose rows are in memory as long as it runs; those without a row are left out.
+    private func inMemory(
+        _ found: [MigrationAssociations.Found], isSource: Bool, _ body: ([NSManagedObject]) throws -> Void
+    ) throws {
+        let store = isSource ? stores.source : stores.destination
+        var keys: [Int: [Int64]] = [:]
+        for case .key(let key) in found { keys[Int(key.root), default: []].append(key.primaryKey) }
+        var rows: [RowSnapshot] = []
+        var gone: Set<MigrationAssociations.Key> = []
+        for (root, keys) in keys {
+            let words = try CoreDataErrors.converting {
+                try store.source.rowWords(keys, root: root, staleness: -1)
+            }
+            for (key, word) in zip(keys, words) {
+                if word == 0 {
+                    gone.insert(MigrationAssociations.Key(root: root, entity: 0, primaryKey: key))
+                } else {
+                    rows.append(RowSnapshot(taking: word))
+                }
+            }
+        }
+        let objects = found.compactMap { found -> NSManagedObject? in
+            if case .key(var key) = found, !gone.isEmpty {
+                key.entity = 0
+                if gone.contains(key) { return nil }
+            }
+            return object(found, isSource: isSource)
+        }
+        try withExtendedLifetime(rows) { try body(objects) }
+    }
+
+    /// Saves what there is so far as it is, and keeps only the keys of it.
+    private func finishPortion() {
+        guard savesPortions else { return }
+        destination.processPendingChanges()
+        let new = destination.insertedList.filter { $0.isInserted && !$0.isDeleted }
+        // Numbers that attributes are too narrow for can only be told of while they are in memory.
+        let changed = new + destination.updatedList.filter(\.isUpdated)
+        guard !changed.contains(where: { $0.flags.contains(.wideInteger) }) else { return savesPortions = false }
+        do { try destination.saveUnvalidated() } catch { return savesPortions = false }
+        saved += new.map { MigrationAssociations.Key($0) }
+        for name in associations.keys { associations[name]?.settle() }
+        for context in [source, destination] {
+            context.refreshAllObjects()
+            context.processPendingChanges()
+        }
+        stores.source.cache.removeAll()
+        stores.destination.cache.removeAll()
+    }
+
+    /// Validates everything, and saves what was not saved yet.
+    private func finish() throws {
+        finishPortion()
+        // Tells why a portion could not be saved.
+        if destination.hasChanges { try destination.save() }
+        var start = 0
+        while start < saved.count {
+            let end = min(saved.count, start + Self.portionSize)
+            let portion = saved[start..<end].filter { needsValidation(Int($0.entity)) }
+            try inMemory(portion.map { .key($0) }, isSource: false) { objects in
+                var errors: [any Error] = []
+                for object in objects {
+                    try manager.step()
+                    object.willSave()
+                    do { try object.validateMade() } catch { errors.append(error) }
+                }
+                if let error = CoreDataErrors.combined(errors) { throw error }
+                if destination.hasChanges { try destination.save() }
+                for object in objects { object.didSave() }
+            }
+            destination.refreshAllObjects()
+            destination.processPendingChanges()
+            stores.destination.cache.removeAll()
+            start = end
+        }
+    }
+
+    /// Whether anybody could have something to say of the entity's objects.
+    private func needsValidation(_ entity: Int) -> Bool {
+        guard let runtime = destination.persistentStoreCoordinator?.runtime.entities[entity] else { return true }
+        return runtime.objectClass != NSManagedObject.self || !runtime.validation.isEmpty
+    }
+}

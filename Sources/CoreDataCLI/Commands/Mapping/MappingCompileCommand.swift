@@ -1,0 +1,31 @@
+import ArgumentParser
+import CoreDataModel
+import Foundation
+
+/// `coredata mapping compile`
+struct MappingCompileCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compile",
+        abstract: "Compiles a mapping model to the .cdm that applications load.",
+        discussion: """
+            Apple's Core Data loads it too. One that is compiled already, and the same, is left alone.
+
+            EXAMPLES
+              coredata mapping compile Library1to2.xcmappingmodel --output Resources
+            """)
+
+    @Argument(help: "The mapping model: an .xcmappingmodel.", completion: .file())
+    var mapping: String
+
+    @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")
+    var output = "."
+
+    func run() throws {
+        let document = try MappingListing.read(mapping)
+        let name = URL(fileURLWithPath: mapping).deletingPathExtension().lastPathComponent
+        let path = ModelOutput.path(name + ".cdm", in: output)
+        let isNew = try ModelOutput.writing(path) { try document.write(to: URL(fileURLWithPath: path)) }
+        let count = Grouped.text(document.entities.count, "entity mapping")
+        print(isNew ? "Compiled \(path), \(count)" : "\(path) is up to date, \(count)")
+    }
+}

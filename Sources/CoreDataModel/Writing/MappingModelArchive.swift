@@ -1,0 +1,74 @@
+import CoreDataPrimitives
+import Foundation
+
+extension MappingModelDocument {
+    /// The mapping model as a `.cdm`: a keyed archive with Apple's classes and keys.
+    ///
+    /// Expressions that are not key paths, functions, constants or conditions are archived as their text, which only our
+    /// reader understands.
+    package func archive() -> Data {
+        var encoder = MappingModelEncoder()
+        return encoder.encode(self)
+    }
+
+    /// Writes the archive, in the place of what is there; what is the same is left alone.
+    ///
+    /// - Returns: whether anything was written.
+    @discardableResult
+    package func write(to url: URL) throws -> Bool {
+        let data = archive()
+        if (try? Data(contentsOf: url)) == data { return false }
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: url, options: .atomic)
+        return true
+    }
+}
+
+private struct MappingModelEncoder {
+    private var writer = KeyedArchiveWriter()
+
+    mutating func encode(_ document: MappingModelDocument) -> Data {
+        let root = writer.reserve()
+        let entities = document.entities.map { entity($0) }
+        let list = writer.array(entities)
+        var names: Set<String> = []
+        let named = zip(document.entities, entities).filter { names.insert($0.0.name).inserted }
+        let byName = writer.dictionary(named.map { (key: $0.0.name, value: $0.1) }, isMutable: true)
+        writer.define(root, ["NSMappingModel"], ["NSEntityMappings": list, "NSEntityMappingsByName": byName])
+        return writer.data(root: root)
+    }
+
+    private mutating func entity(_ entity: MappingModelDocument.Entity) -> PropertyListValue {
+        let reference = writer.reserve()
+        let values: [String: PropertyListValue] = [
+            "NSMappingName": writer.text(entity.name), "NSMappingType": .integer(Int64(entity.type)),
+            "NSSourceEntityName": writer.text(entity.sourceName), "NSSourceEntityVersionHash": data(entity.sourceHash),
+            "NSDestinationEntityName": writer.text(entity.destinationName),
+            "NSDestinationEntityVersionHash": data(entity.destinationHash),
+            "NSEntityMigrationPolicyClassName": writer.text(entity.policyClassName),
+            "NSAttributeMappings": properties(entity.attributes),
+            "NSRelationshipMappings": properties(entity.relationships),
+            "NSSourceExpression": PredicateArchiveWriter.expression(entity.sourceExpression, in: &writer),
+            "NSUserInfo": KeyedArchiveWriter.null,
+        ]
+        writer.define(reference, ["NSEntityMapping"], values)
+        return reference
+    }
+
+    private mutating func properties(_ properties: [MappingModelDocument.Property]) -> PropertyListValue {
+        let mappings = properties.map { property in
+            let values: [String: PropertyListValue] = [
+                "NSDestinationPropertyName": writer.text(property.name),
+                "NSValueExpression": PredicateArchiveWriter.expression(property.valueExpression, in: &writer),
+                "NSPropertyTransforms": KeyedArchiveWriter.null, "NSUserInfo": KeyedArchiveWriter.null,
+            ]
+            return writer.object(["NSPropertyMapping"], values)
+        }
+        return writer.array(mappings)
+    }
+
+    private mutating func data(_ data: Data?) -> PropertyListValue {
+        data.map { writer.scalar(.data($0)) } ?? KeyedArchiveWriter.null
+    }
+}

@@ -1,0 +1,129 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// A lightweight migration of a store that is one file.
+///
+/// ```
+///  file read ──▶ rows in a database in memory ──▶ the steps of a store in SQLite ──▶ rows ──▶ file written anew
+/// ```
+/// What becomes of objects is what becomes of them in SQLite, down to the keys and what is refused. The old file stays until
+/// the new one is whole; one that somebody else has written meanwhile is read again.
+package struct AtomicMigration {
+    private let format: any AtomicFormat.Type
+    private let migration: StoreMigration
+
+    package init(_ format: any AtomicFormat.Type, _ migration: StoreMigration) {
+        self.format = format
+        self.migration = migration
+    }
+
+    /// Migrates the store, unless it is of the newer model already.
+    ///
+    /// - Returns: what became of what; `nil` where there was nothing to do.
+    /// - Throws: ``MigrationFailure``, ``StoreFailure``, ``AtomicFileFailure``. The file is then as it was.
+    package func run(path: String, timeout: Double?, isReadOnly: Bool) throws -> ModelMapping? {
+        guard !isReadOnly else { throw MigrationFailure.readOnly(path) }
+        try format.check(migration.model, entities: migration.entities)
+        var file = AtomicFile(path: path)
+        if let timeout { file.timeout = timeout }
+        while true {
+            let (data, stamp) = try file.read()
+            let row = try format.metadata(in: data, path: path)
+            guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
+            let old = try format.contents(
+                in: data, model: source.model, entities: source.entities, path: path)
+            let (new, mapping) = try migrated(old, source)
+            do {
+                _ = try file.replace(stamp) { try format.write(new, entities: migration.entities, to: $0) }
+                return mapping
+            } catch let failure as AtomicFileFailure where failure.kind == .changed {}
+        }
+    }
+
+    /// What ``run(path:timeout:isReadOnly:)`` would do, but for what only the objects tell; `nil` where there is nothing to do.
+    package func plan(path: String) throws -> MigrationPlan? {
+        try format.check(migration.model, entities: migration.entities)
+        let row = try AtomicStore.metadata(format, path: path)
+        guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
+        return try inDatabase(MemoryContents(model: source.model), source) { database in
+            try database.read { try migration.plan(source, MetadataRow.read($0), $0) }
+        }
+    }
+
+    private func migrated(
+        _ old: MemoryContents, _ source: StoreMigration.Source
+    ) throws -> (MemoryContents, ModelMapping) {
+        try inDatabase(old, source) { database in
+            let plan = try database.write { connection in
+                let plan = try migration.plan(source, MetadataRow.read(connection), connection)
+                _ = try MigrationExecutor(
+                    connection: connection, external: ExternalData(storePath: nil), progress: migration.progress
+                ).run(plan)
+                // They would set values anew that are as they shall be.
+                try Self.removeTriggers(connection)
+                return plan
+            }
+            let (row, numbers) = try database.read { connection in
+                (try MetadataRow.read(connection), try EntityNumber.all(in: connection))
+            }
+            let engine = StoreEngine(
+                model: migration.model, layout: plan.schema.layout, database: database, identifier: old.identifier,
+                metadata: row.metadata, entities: migration.entities)
+            var contents = MemoryContents(model: migration.model, identifier: old.identifier)
+            contents.metadata = row.metadata
+            contents.graph = try RowCopy.graph(of: engine, model: migration.model, entities: migration.entities)
+            for number in numbers {
+                guard let root = migration.model.ordinalByName[number.name],
+                    migration.model.entities[root].root == root
+                else { continue }
+                contents.lastKeys[root] = number.maximum
+            }
+            if format.sharesKeys { contents.lastKeys = [-1: old.lastKeys.values.max() ?? 0] }
+            return (contents, plan.mapping)
+        }
+    }
+
+    // MARK: The database
+
+    /// A store of the older model, in memory.
+    private func inDatabase<R>(
+        _ contents: MemoryContents, _ source: StoreMigration.Source, _ body: (any SQLDatabase) throws -> R
+    ) throws -> R {
+        var options = StoreOptions(path: nil)
+        options.type = format.storeType
+        options.identifier = contents.identifier
+        options.metadata = contents.metadata
+        let creation = try StoreCreation(model: source.model, entities: source.entities, options: options)
+        let database = try migration.makeDatabase(options.database)
+        defer { database.close() }
+        try database.write { connection in
+            try creation.run(connection)
+            try Self.removeTriggers(connection)
+            for (root, key) in contents.lastKeys {
+                guard creation.schema.numbers.indices.contains(root), let number = creation.schema.numbers[root]
+                else { continue }
+                try connection.run(
+                    UpdateStatement(
+                        BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .integer(key))],
+                        where: .comparison(.equal, .column(nil, "Z_ENT"), .integer(number))))
+            }
+        }
+        let engine = StoreEngine(
+            model: source.model, layout: creation.schema.layout, database: database, identifier: contents.identifier,
+            metadata: creation.metadata, entities: source.entities)
+        let memory = try MemoryEngine(contents, entities: source.entities, isReadOnly: true)
+        try RowCopy(from: memory, to: engine, model: source.model).run()
+        return try body(database)
+    }
+
+    private static func removeTriggers(_ connection: any SQLConnection) throws {
+        for row in try connection.rows(CatalogQuery.texts) {
+            guard row[0] == .text("trigger"), case .text(let name) = row[1], case .text(let table) = row[2] else {
+                continue
+            }
+            try connection.execute(SchemaChange.dropTrigger(name, on: table).text(in: connection.dialect).sql)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import CoreDataModel
+import CoreDataSQL
+import Foundation
+
+/// What of a migration was put off, as a value that the store's metadata keep.
+package enum DeferredTask: Hashable, Sendable {
+    /// A table has columns of properties that are gone, or in another order than a fresh store's: it is to be made anew.
+    case rebuild(table: String)
+    /// A table of entities that are gone, or that was made anew, is still there.
+    case drop(table: String)
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "rebuild": self = .rebuild(table: parts[1])
+        case "drop": self = .drop(table: parts[1])
+        default: return nil
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .rebuild(let table): "rebuild \(table)"
+        case .drop(let table): "drop \(table)"
+        }
+    }
+}
+
+extension StoreMetadata {
+    /// What migrations have put off, in the order in which it is to be done.
+    package var deferredTasks: [DeferredTask] {
+        (dictionary[Key.deferredTasks] as? [String] ?? []).compactMap(DeferredTask.init)
+    }
+
+    /// The same metadata with other tasks; the flag that users see goes with the last of them.
+    package func deferring(_ tasks: [DeferredTask]) throws -> StoreMetadata {
+        var dictionary = dictionary
+        dictionary[Key.deferredTasks] = tasks.isEmpty ? nil : tasks.map(\.text)
+        dictionary[Key.isDeferring] = tasks.isEmpty ? nil : true
+        return try StoreMetadata(dictionary: dictionary)
+    }
+}
+
+// Putting off. A table that need not be copied stays where it is: what is new is added behind what there is, columns of what is gone
+// stay, and nobody reads them. What would be dropped stays too.
+extension MigrationPlanner {
+    /// Whether the rows can stay in a table that is not as a fresh store has it, for now.
+    func canWait(_ flow: MigrationFlow) -> Bool {
+        guard defers, let old = flow.oldTable, old == flow.table.name,
+            ([flow.number] + flow.values).allSatisfy({ !$0.readsTables })
+        else { return false }
+        let present = source.columns[old.uppercased()] ?? []
+        return zip(flow.table.columns, flow.values).allSatisfy { column, value in
+            // What is there under that name has to be what belongs there, of whatever is left of older versions too.
+            !present.contains(column.name.uppercased()) || value.keeps(Self.column(column.name))
+        }
+    }
+
+    /// The columns that such a table lacks.
+    func additions(to flow: MigrationFlow) -> [MigrationStep] {
+        let present = source.columns[flow.table.name.uppercased()] ?? []
+        let wanted = target.createTable(flow.table).columns
+        return wanted.filter { !present.contains($0.name.uppercased()) }.map { column in
+            MigrationStep(
+                .change(.addColumn(column, to: flow.table.name)), "add the column \(flow.table.name).\(column.name)",
+                subject: newModel.entities[flow.table.root].name)
+        }
+    }
+
+    /// Tables that nothing reads any more, without their indexes, whose names may be wanted.
+    func leavings(_ tables: [String]) -> [MigrationStep] {
+        let left = Set(tables.map { $0.uppercased() })
+        return source.parts.filter { $0.kind == .index && $0.text != nil && left.contains($0.table.uppercased()) }.map {
+            MigrationStep(.change(.dropIndex($0.name)), "drop the old index \($0.name)")
+        }
+    }
+
+    /// What earlier migrations have left: their tables' names may be wanted.
+    func earlierLeavings() -> [MigrationStep] {
+        source.metadata.metadata.deferredTasks.compactMap { task in
+            guard case .drop(let table) = task, isLeft(table) else { return nil }
+            return MigrationStep(.change(.dropTable(table)), "drop the old table \(table)")
+        }
+    }
+
+    /// Whether a table is there and of no entity.
+    func isLeft(_ table: String) -> Bool {
+        let used = source.schema.layout.entities.compactMap { $0?.table } + source.schema.joinTables.map(\.name)
+        return source.tables[table.uppercased()] != nil && !used.contains { $0.uppercased() == table.uppercased() }
+            && !table.uppercased().hasPrefix("Z_METADATA") && !table.uppercased().hasPrefix("Z_PRIMARYKEY")
+    }
+
+    // MARK: Finishing
+
+    /// The steps that make one table as a fresh store has it; none where it is.
+    func rebuild(_ name: String) throws -> [MigrationStep] {
+        guard source.schema.numbers == target.numbers else { return [] }
+        let flows = try target.tables.map { try flow(to: $0) }
+        guard let flow = flows.first(where: { $0.table.name.uppercased() == name.uppercased() }),
+            try !isKept(flow), flow.oldTable == flow.table.name
+        else { return [] }
+        let kept = flows.filter { $0.table.root != flow.table.root }
+        var planner = self
+        planner.names = renamings(keeping: kept, target.joinTables)
+        let copied = try planner.flow(to: flow.table)
+        var steps = triggerRemovals()
+        steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map {
+            MigrationStep(.change(.renameTable($0, to: $1)), "set the old table \($0) aside")
+        }
+        steps += try creations(keeping: kept, target.joinTables)
+        steps += try planner.copy(copied)
+        steps += planner.removals(keeping: kept, target.joinTables)
+        steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + target.joinTables.map(\.name)))
+        steps += try target.triggerStatements().map {
+            MigrationStep(.create($0), "keep a derived attribute up to date")
+        }
+        return steps
+    }
+}
+
+extension SQLExpression {
+    /// Whether a row's value is that of the column, or what replaces NULL there.
+    fileprivate func keeps(_ column: SQLExpression) -> Bool {
+        if self == column { return true }
+        guard case .function(.ifNull, let parts) = self else { return false }
+        return parts.first == column
+    }
+}
