@@ -32,8 +32,8 @@ WEB = Examples/GroceryDude
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done.
 run: dependencies
-	$(SWIFT) build --package-path $(WEB) --product GroceryDude
-	@exec "$$($(SWIFT) build --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(ARGS)
+	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --product GroceryDude
+	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(ARGS)
 
 ## Builds a grocery store from XML with the coredata tool, prints the shopping list by aisle and what the store holds.
 shopping-list: dependencies
@@ -68,8 +68,9 @@ test-apps: dependencies
 
 ## Runs the tests of the web app, those in a browser too where Chromium is installed.
 test-web: dependencies
-	$(SWIFT) build --package-path $(WEB) --build-tests
-	$(SWIFT) test --package-path $(WEB) --skip-build --disable-xctest
+	@Scripts/web-tools.sh
+	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
+	$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
 syntax-range: dependencies

@@ -44,8 +44,14 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
 
         /// Text, escaped for elements and for attributes in quotes.
         mutating func appendInterpolation(_ string: String) {
-            assert(text.utf8.last != UInt8(ascii: "="), "text in an attribute needs quotes: \(text.suffix(40))")
+            assert(isInQuotesOrNoValue, "text in an attribute needs quotes: \(text.suffix(40))")
             HTML.escape(string, into: &text)
+        }
+
+        /// Whether what comes next is no value of an attribute, or one in quotes.
+        private var isInQuotesOrNoValue: Bool {
+            guard text.utf8.last == UInt8(ascii: "="), let tag = text.lastIndex(of: "<") else { return true }
+            return text[tag...].utf8.lazy.filter { $0 == UInt8(ascii: "\"") }.count % 2 == 1
         }
 
         mutating func appendInterpolation(_ number: Int) { text += String(number) }

@@ -37,6 +37,9 @@ struct Page {
     var tab: Tab
     var counts = OpenCounts()
     var live: Live?
+    /// Whether the page is read again every second.
+    var refreshes = false
+    var hasNavigation = true
     /// The content of the main landmark, with one heading of the first level.
     var content: HTML
     /// Where the page's forms carry the token.
@@ -51,16 +54,13 @@ struct Page {
             <meta charset=utf-8>
             <meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
             <meta name=color-scheme content="light dark">
-            <title>\(open)\(title) – Grocery Dude</title>
+            \("<meta http-equiv=refresh content=1>", if: refreshes)<title>\(open)\(title) – Grocery Dude</title>
             <link rel=icon href=/favicon.svg type=image/svg+xml>
             <link rel=stylesheet href="\(Assets.style)">
             <script src="\(Assets.script)" defer></script>
             <body\(live)>
             <a class=skip href=#main>Skip to content</a>
-            <nav aria-label=Main>
-            <p class=brand>\(Icon.logo) Grocery Dude</p>
-            \(Tab.allCases.map(link))
-            </nav>
+            \(navigation, if: hasNavigation)
             <main id=main tabindex=-1>
             \(content)
             </main>
@@ -71,6 +71,15 @@ struct Page {
             <dialog id=keys aria-labelledby=keys-title>\(Self.keys)</dialog>
 
             """
+    }
+
+    private var navigation: HTML {
+        """
+        <nav aria-label=Main>
+        <p class=brand>\(Icon.logo) Grocery Dude</p>
+        \(Tab.allCases.map(link))
+        </nav>
+        """
     }
 
     private func link(_ tab: Tab) -> HTML {

@@ -42,14 +42,25 @@ import Foundation
 
     private func contextDidChange(_ note: Notification) {
         func objects(_ key: String) -> Set<NSManagedObject> { note.userInfo?[key] as? Set<NSManagedObject> ?? [] }
-        let changed = objects(NSUpdatedObjectsKey).union(objects(NSRefreshedObjectsKey))
+        // That an item came to a place or left it, the lists see by themselves; a name they do not go by.
+        let renamed = objects(NSUpdatedObjectsKey).filter { place in
+            PlaceKind.allCases.contains { kind in
+                place.entity.name == kind.entityName && place.changedValuesForCurrentEvent()[kind.key] != nil
+            }
+        }
+        let refreshed = objects(NSRefreshedObjectsKey).filter { place in
+            PlaceKind.allCases.contains { $0.entityName == place.entity.name }
+        }
         var items: Set<NSManagedObject> = []
-        for place in changed where !(place is Item) && place.entity.relationshipsByName["items"] != nil {
+        for place in renamed.union(refreshed) {
             items.formUnion((place.value(forKey: "items") as? NSSet)?.allObjects as? [NSManagedObject] ?? [])
         }
         if !items.isEmpty {
-            prepare.redraw(items)
-            shop.redraw(items)
+            // When the lists have followed the change.
+            Task {
+                prepare.redraw(items)
+                shop.redraw(items)
+            }
         }
         tellCounts()
     }

@@ -101,7 +101,7 @@ extension App {
                 <div class=card>
                 \(notice)<form method=post action=\(action) class=editor>\(Page.token(visit.token))
                 \(fields.html)
-                <p class=row><button class=main>\(button)</button> <a class=button href=/prepare>Cancel</a></p></form>
+                <p class=row><button class=main>\(button)</button> <a class="button cancel" href=/prepare>Cancel</a></p></form>
                 \(item.map { photoForm($0, visit, problem: photoProblem) })
                 </div>
                 \(item.map { deleteForm($0, visit) })

@@ -22,6 +22,39 @@ extension App {
                 <p>Common groceries with their units and places. What is there already stays as it is.</p>
                 <form method=post action=/settings/default-data>\(token)<input type=hidden name=back value=/settings>
                 <p class=row><button>Import default data</button></p></form></section>
+                \(statistics)
+                <section class=card><h2>SQL</h2><p>What the app asks its store.</p>
+                <p class=row><a class=button href=/settings/sql>Show the last statements</a></p></section>
+                """))
+    }
+
+    /// What the store has and how large it is.
+    private var statistics: HTML {
+        guard let report = try? NSPersistentStoreCoordinator.report(onPersistentStoreAt: groceries.url) else {
+            return ""
+        }
+        let rows = report.entities.filter { $0.name != "Location" }.map { entity -> HTML in
+            "<dt>\(entity.name.replacingOccurrences(of: "_", with: " "))<dd>\(entity.rowCount)"
+        }
+        let size = (report.fileSize ?? 0) + (report.logSize ?? 0)
+        return """
+            <section class=card><h2>The store</h2><dl>\(rows)
+            <dt>Size<dd>\(size / 1000) kB, and \((report.externalDataSize ?? 0) / 1000) kB of pictures beside it
+            <dt>History<dd>\(Count.of(report.transactionCount ?? 0, "transaction"))
+            <dt>Pages open<dd>\(feed.subscriberCount)
+            <dt>File<dd>\(report.path)</dl></section>
+            """
+    }
+
+    func sqlPage(_ visit: Visit) -> Reply {
+        let lines = SQLRecord.shared.newest.map { line -> HTML in "\(line)\n" }
+        return .page(
+            page(
+                "SQL", .settings,
+                """
+                <header class=top><a class=back href=/settings aria-label="Back to Settings">\(Icon.back)</a><h1>SQL</h1></header>
+                <section class=card><h2>The last statements, the newest first</h2>
+                <pre tabindex=0>\(lines)</pre></section>
                 """))
     }
 

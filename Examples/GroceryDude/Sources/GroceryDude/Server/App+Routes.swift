@@ -11,7 +11,7 @@ extension App {
         addItems(to: router)
         for kind in PlaceKind.allCases { addPlaces(kind, to: router) }
         addOthers(to: router)
-        addFiles(to: router)
+        desk.addFiles(to: router)
         return router
     }
 
@@ -51,6 +51,13 @@ extension App {
         desk.get(router, "/more") { self.morePage($0) }
         desk.get(router, "/settings") { try self.settingsPage($0) }
         desk.post(router, "/settings/default-data") { try await self.importDefaultData($0) }
+        desk.get(router, "/settings/sql") { self.sqlPage($0) }
+        desk.get(router, "/backups") { self.backupsPage($0) }
+        desk.post(router, "/backups") { try await self.makeBackup($0) }
+        desk.get(router, "/backups/restore") { self.askBackup($0, isRestoring: true) }
+        desk.post(router, "/backups/restore") { try await self.restoreBackup($0) }
+        desk.get(router, "/backups/delete") { self.askBackup($0, isRestoring: false) }
+        desk.post(router, "/backups/delete") { try self.deleteBackup($0) }
         desk.post(router, "/undo") { try self.undo($0) }
         desk.post(router, "/redo") { try self.redo($0) }
         // By hand, since a page that comes back says in a header what it has seen.
@@ -60,17 +67,5 @@ extension App {
             let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen)
             return desk.events(stream, request)
         }
-    }
-
-    private func addFiles(to router: Router<BasicRequestContext>) {
-        func file(_ name: String, _ type: String) {
-            desk.get(router, RouterPath("/\(name)")) { visit in
-                guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
-                return .file(data, type: type, isForever: visit.query["v"] != nil)
-            }
-        }
-        file("app.css", "text/css; charset=utf-8")
-        file("app.js", "text/javascript; charset=utf-8")
-        file("favicon.svg", "image/svg+xml")
     }
 }

@@ -8,6 +8,9 @@ import Hummingbird
     let lists: LiveLists
     let desk = Desk()
 
+    /// Puts a backup in the place of the store; whoever serves the app does it.
+    var onRestore: (@MainActor (URL) async throws -> Void)?
+
     var counts: OpenCounts { lists.counts }
 
     /// Opens the store and what pages show of it.

@@ -137,4 +137,17 @@ import Hummingbird
                 try await writer.finish(nil)
             })
     }
+
+    /// Style sheet, script and icon.
+    nonisolated func addFiles(to router: Router<BasicRequestContext>) {
+        for (name, type) in [
+            ("app.css", "text/css; charset=utf-8"), ("app.js", "text/javascript; charset=utf-8"),
+            ("favicon.svg", "image/svg+xml"),
+        ] {
+            get(router, RouterPath("/\(name)")) { visit in
+                guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
+                return .file(data, type: type, isForever: visit.query["v"] != nil)
+            }
+        }
+    }
 }

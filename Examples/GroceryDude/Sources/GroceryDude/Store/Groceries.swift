@@ -43,10 +43,12 @@ import Foundation
         followOthers()
     }
 
-    /// Ends following the store; what is saved is saved.
+    /// Closes the store; what is saved is saved.
     func close() {
         if let remoteObserver { NotificationCenter.default.removeObserver(remoteObserver) }
         remoteObserver = nil
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
     }
 
     /// A context for work in the background; its saves show in the view context.

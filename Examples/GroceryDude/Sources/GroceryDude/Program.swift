@@ -2,7 +2,7 @@ import Foundation
 import Logging
 
 /// Grocery Dude: what to buy, for everybody in the house at once.
-@main struct GroceryDude {
+@main struct Program {
     @MainActor static func main() async {
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
@@ -20,16 +20,19 @@ import Logging
                 try? FileManager.default.removeItem(at: options.store.deletingLastPathComponent())
             }
         }
+        SQLRecord.begin()
         var logger = Logger(label: "grocery-dude")
         logger.logLevel = options.isVerbose ? .debug : options.isCheck ? .critical : .error
-        let app = try App(store: options.store)
-        defer { app.close() }
-        if options.isDemo || options.isCheck {
-            try await app.groceries.makeDemo()
-        } else if options.defaultData, !app.groceries.isDefaultDataAnswered, app.lists.prepare.count == 0 {
-            _ = try await app.groceries.importDefaultData()
+        let server = WebServer(
+            store: options.store, host: options.host, port: options.isCheck ? 0 : options.port, logger: logger)
+        defer { server.end() }
+        try await server.open { groceries in
+            if options.isDemo || options.isCheck {
+                try await groceries.makeDemo()
+            } else if options.defaultData, !groceries.isDefaultDataAnswered, groceries.count("Item") == 0 {
+                _ = try await groceries.importDefaultData()
+            }
         }
-        let server = WebServer(app, host: options.host, port: options.isCheck ? 0 : options.port, logger: logger)
         if options.isCheck { return try await check(server) }
         try await server.run(stopsAtSignals: true) { port in
             print("Grocery Dude is at http://\(options.host == "0.0.0.0" ? "localhost" : options.host):\(port)/")

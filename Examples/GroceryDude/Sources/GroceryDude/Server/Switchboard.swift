@@ -1,0 +1,28 @@
+import Hummingbird
+import Synchronization
+
+/// Hands requests to what answers them at the moment: progress while a store is migrated, then the app, another one after a
+/// backup was restored.
+final class Switchboard: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    /// What answers, as a value of its own: a closure that goes in and out of a generic type is wrapped anew each time.
+    private struct Line: Sendable {
+        let answer: @Sendable (Request, BasicRequestContext) async throws -> Response
+    }
+
+    /// Guards what answers.
+    private let line = Mutex<Line?>(nil)
+
+    /// Has the router answer from now on.
+    func connect(_ router: Router<BasicRequestContext>) {
+        let responder = router.buildResponder()
+        let new = Line { try await responder.respond(to: $0, context: $1) }
+        line.withLock { $0 = new }
+    }
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard let line = line.withLock({ $0 }) else { return ErrorPage.response(503, "One moment, please.") }
+        return try await line.answer(request, context)
+    }
+}
