@@ -135,9 +135,17 @@ struct ObjectSorter {
 
     func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Operand {
         var operand = Operand.object(object)
-        for key in sort.keyPath {
+        var rest = sort.keyPath[...]
+        while let key = rest.first {
             guard case .object(let owner) = operand else { return .null }
-            operand = try owner.predicateOperand(forKey: key)
+            // An element of a composite attribute is a property of its object, under a path of several keys.
+            if let owner = owner as? NSManagedObject, let (slot, remainder) = owner.runtime.slot(at: rest) {
+                operand = owner.operand(slot)
+                rest = remainder
+            } else {
+                operand = try owner.predicateOperand(forKey: key)
+                rest = rest.dropFirst()
+            }
         }
         // Objects sort by their keys, as the column of a to-one does.
         guard case .object(let object) = operand else { return operand }

@@ -62,21 +62,26 @@ struct MemoryKeys {
     private func property(at keys: [String]) throws -> CompiledProperty? {
         var entity = model.entities[entity]
         var found: CompiledProperty?
-        for key in keys {
+        var rest = keys[...]
+        while let key = rest.first {
             if key.hasPrefix("@") || ["entity", "objectID"].contains(key) { return nil }
-            if ["self", "SELF"].contains(key) { continue }
-            guard let property = entity.property(named: key), !property.isTransient else {
+            if ["self", "SELF"].contains(key) {
+                rest = rest.dropFirst()
+                continue
+            }
+            guard let (property, remainder) = entity.property(at: rest), property.isStored else {
                 throw failure(
                     "keypath \(key) not found in entity \(entity.name)", .keyPath(operand: .evaluatedObject, keys))
             }
             switch property.kind {
-            case .attribute: return key == keys.last ? property : nil
+            case .attribute: return remainder.isEmpty ? property : nil
             case .relationship(let relationship): entity = model.entities[relationship.destination]
             case .fetched:
                 throw failure(
                     "keypath \(key) not found in entity \(entity.name)", .keyPath(operand: .evaluatedObject, keys))
             }
             found = property
+            rest = remainder
         }
         return found
     }

@@ -297,7 +297,7 @@ import Testing
         let text = ExpressionNode.constant(.value(.string("NSString")))
         let arguments: [ExpressionNode] =
             switch function {
-            case .uppercase, .lowercase, .canonical, .length: [text]
+            case .uppercase, .lowercase, .canonical, .length, .characters: [text]
             case .cast: [number, text]
             case .element: [.aggregate([number]), .constant(.value(.integer(0)))]
             default: Array(repeating: number, count: function.argumentCount.lowerBound)
