@@ -47,8 +47,8 @@ extension App {
         let problems = form.problems()
         let conflicts = form.conflicts(with: present)
         guard problems.isEmpty, conflicts.isEmpty else {
-            // Shown once: who sends the form again has seen what the others wrote.
-            form.original = present.values
+            // Shown once: who sends the form again has seen what the others wrote, and has what they made of other fields.
+            form.follow(present)
             return try editor(
                 form, of: item, visit, problems: problems, conflicts: conflicts, status: conflicts.isEmpty ? 422 : 409)
         }

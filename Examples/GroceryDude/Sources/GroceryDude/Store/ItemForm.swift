@@ -91,6 +91,14 @@ struct ItemForm: Sendable {
         return conflicts
     }
 
+    /// Takes what the item has now where nothing was typed, and compares with it from now on.
+    mutating func follow(_ present: ItemForm) {
+        for field in ItemField.allCases where original[field] == value(field) {
+            values[field] = present.value(field)
+        }
+        original = present.values
+    }
+
     /// What is wrong with what was typed, by field.
     func problems() -> [ItemField: String] {
         var problems: [ItemField: String] = [:]
