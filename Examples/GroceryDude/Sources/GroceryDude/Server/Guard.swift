@@ -9,6 +9,9 @@ struct Guard: RouterMiddleware {
     /// Names under which the server may be asked for; empty for any.
     let hosts: Set<String>
 
+    /// How much of an upload that is too large is read before it is refused.
+    private static let mostRead = 128 * 1024 * 1024
+
     static let policy =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; "
         + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
@@ -16,6 +19,8 @@ struct Guard: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        var request = request
+        if request.method != .get, request.method != .head { request.body = try await Self.body(of: request) }
         var response = try await answer(request, context, next)
         response.headers[.contentSecurityPolicy] = Self.policy
         response.headers[.xContentTypeOptions] = "nosniff"
@@ -24,6 +29,19 @@ struct Guard: RouterMiddleware {
         response.headers[.resourcePolicy] = "same-origin"
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         return response
+    }
+
+    /// What was sent, read before it is answered: a browser that is refused while it sends does not read why.
+    private static func body(of request: Request) async throws -> RequestBody {
+        var all = ByteBuffer()
+        var count = 0
+        for try await piece in request.body {
+            count += piece.readableBytes
+            // One byte beyond the limit is enough to tell that it is too large.
+            all.writeBytes(piece.readableBytesView.prefix(Desk.longestUpload + 1 - all.readableBytes))
+            if count > Self.mostRead { break }
+        }
+        return RequestBody(buffer: all)
     }
 
     private func answer(
