@@ -28,6 +28,7 @@ import Hummingbird
     private var events: [Event] = []
     private var subscribers: [Int: Subscriber] = [:]
     private var lastSubscriber = 0
+    private var isClosed = false
     private let encoder = JSONEncoder()
 
     init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
@@ -62,6 +63,10 @@ import Hummingbird
     func subscribe(to list: String, after position: String?) -> AsyncStream<ByteBuffer> {
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.waiting + Self.kept))
+        if isClosed {
+            continuation.finish()
+            return stream
+        }
         lastSubscriber += 1
         let id = lastSubscriber
         subscribers[id] = Subscriber(list: list, continuation: continuation)
@@ -92,8 +97,9 @@ import Hummingbird
         for (id, subscriber) in subscribers { offer(bytes, to: id, subscriber) }
     }
 
-    /// Ends every stream, so that the server can stop.
+    /// Ends every stream, and those that come later at once, so that the server can stop.
     func close() {
+        isClosed = true
         for subscriber in subscribers.values { subscriber.continuation.finish() }
         subscribers = [:]
     }

@@ -4,11 +4,12 @@ import Hummingbird
 /// What shows while a store of an older version is brought to the present one.
 @MainActor final class MigrationPages {
     private let migration: Migration
-    private let desk = Desk()
+    private let desk: Desk
     private let again: @MainActor () -> Void
 
-    init(_ migration: Migration, again: @escaping @MainActor () -> Void) {
+    init(_ migration: Migration, _ desk: Desk, again: @escaping @MainActor () -> Void) {
         self.migration = migration
+        self.desk = desk
         self.again = again
     }
 

@@ -6,7 +6,7 @@ import Hummingbird
     let groceries: Groceries
     let feed: LiveFeed
     let lists: LiveLists
-    let desk = Desk()
+    let desk: Desk
 
     /// Puts a backup in the place of the store; whoever serves the app does it.
     var onRestore: (@MainActor (URL) async throws -> Void)?
@@ -14,7 +14,10 @@ import Hummingbird
     var counts: OpenCounts { lists.counts }
 
     /// Opens the store and what pages show of it.
-    init(store url: URL) throws {
+    ///
+    /// - Parameter desk: the server's, since messages outlive an app whose store a backup takes the place of.
+    init(store url: URL, desk: Desk) throws {
+        self.desk = desk
         groceries = try Groceries(at: url)
         feed = LiveFeed()
         lists = try LiveLists(groceries, feed)

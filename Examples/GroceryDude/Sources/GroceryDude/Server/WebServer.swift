@@ -12,6 +12,7 @@ import ServiceLifecycle
     private let port: Int
     private let logger: Logger
     private let switchboard = Switchboard()
+    private let desk = Desk()
     /// Whether the server is about to end: what opens then is closed at once.
     private var isEnding = false
 
@@ -34,7 +35,8 @@ import ServiceLifecycle
     func open(_ fill: @escaping @MainActor (Groceries) async throws -> Void = { _ in }) async throws {
         guard try Migration.isNeeded(at: store) else { return try await show(fill) }
         let migration = Migration(store)
-        switchboard.connect(MigrationPages(migration) { [weak self] in self?.migrate(migration, fill) }.router(hosts))
+        switchboard.connect(
+            MigrationPages(migration, desk) { [weak self] in self?.migrate(migration, fill) }.router(hosts))
         migrate(migration, fill)
     }
 
@@ -51,7 +53,7 @@ import ServiceLifecycle
     }
 
     private func show(_ fill: @MainActor (Groceries) async throws -> Void) async throws {
-        let app = try App(store: store)
+        let app = try App(store: store, desk: desk)
         try await fill(app.groceries)
         if isEnding { return app.close() }
         app.onRestore = { [weak self] backup in try await self?.restore(backup) }
@@ -74,12 +76,14 @@ import ServiceLifecycle
     /// Serves until the process is asked to end, or the task is cancelled.
     func run(stopsAtSignals: Bool, onRunning: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let application = Application(
-            responder: switchboard, configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            services: [Heart(server: self)],
+            responder: switchboard, server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
+        // The last is asked to end first: streams before the server, which waits for its answers to end.
         let group = ServiceGroup(
             configuration: .init(
-                services: [application], gracefulShutdownSignals: stopsAtSignals ? [.sigint, .sigterm] : [],
+                services: [application, Heart(server: self)],
+                gracefulShutdownSignals: stopsAtSignals ? [.sigint, .sigterm] : [],
                 logger: logger))
         defer { end() }
         try await group.run()
@@ -104,16 +108,13 @@ import ServiceLifecycle
         let server: WebServer
 
         func run() async throws {
-            await withGracefulShutdownHandler {
-                try? await cancelWhenGracefulShutdown {
-                    while !Task.isCancelled {
-                        try await Task.sleep(for: .seconds(15))
-                        await server.beat()
-                    }
+            try? await cancelWhenGracefulShutdown {
+                while !Task.isCancelled {
+                    try await Task.sleep(for: .seconds(15))
+                    await server.beat()
                 }
-            } onGracefulShutdown: {
-                Task { @MainActor in server.endStreams() }
             }
+            await server.endStreams()
         }
     }
 }
