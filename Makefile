@@ -70,7 +70,7 @@ test-apps: dependencies
 test-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
-	$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
+	$(if $(shell command -v timeout),timeout -k 10 900) $(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
 syntax-range: dependencies

@@ -5,7 +5,7 @@ import Testing
 @testable import GroceryDude
 
 /// Backups, migrations and settings.
-@Suite struct BackupTests {
+@Suite(.timeLimit(.minutes(2))) struct BackupTests {
     @Test func aBackupIsMadeRestoredAndDeleted() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser

@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// The item editor.
-@Suite struct ItemTests {
+@Suite(.timeLimit(.minutes(2))) struct ItemTests {
     /// The fields of the editor's form as a page shows them.
     private func fields(of page: Answer) -> [String: String] {
         var fields: [String: String] = [:]

@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// Prepare and Shop, as somebody without JavaScript uses them.
-@Suite struct ListTests {
+@Suite(.timeLimit(.minutes(2))) struct ListTests {
     @Test func itemsShowByWhereTheyAreAtHome() async throws {
         try await TestServer.run(.small) { server in
             let page = try await server.browser.get("/prepare")

@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// What open pages are told.
-@Suite struct LiveTests {
+@Suite(.timeLimit(.minutes(2))) struct LiveTests {
     private struct Patch: Decodable {
         struct Row: Decodable {
             let id: String
@@ -129,51 +129,5 @@ import Testing
             _ = try await browser.post("/prepare", ["i": "1"])
             for reader in readers { #expect(try await reader.next("patch").data.contains("\"id\":\"i1\"")) }
         }
-    }
-}
-
-/// The app in a process of its own.
-final class OtherProcess {
-    private let process = Process()
-    private let output = Pipe()
-
-    init(store: URL, _ arguments: [String] = []) throws {
-        process.executableURL = try Self.program()
-        process.arguments = ["--store", store.path, "--port", "0"] + arguments
-        process.standardOutput = output
-        try process.run()
-    }
-
-    static func program() throws -> URL {
-        let folder = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-        let folders = [folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent()]
-        guard
-            let program = folders.map({ $0.appendingPathComponent("GroceryDude") })
-                .first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
-        else { throw Socket.Failure(message: "the app has not been built beside the tests") }
-        return program
-    }
-
-    /// The port that it says it has.
-    func port() async throws -> Int {
-        let handle = output.fileHandleForReading
-        return try await waiting {
-            var text = ""
-            while true {
-                let data = handle.availableData
-                if data.isEmpty { throw Socket.Failure(message: "the other process did not start: \(text)") }
-                text += String(decoding: data, as: UTF8.self)
-                if let match = text.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)\//), let port = Int(match.output.1) {
-                    return port
-                }
-            }
-        }
-    }
-
-    /// Ends it as Ctrl-C does; returns its status.
-    @discardableResult func end() -> Int32 {
-        if process.isRunning { process.interrupt() }
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

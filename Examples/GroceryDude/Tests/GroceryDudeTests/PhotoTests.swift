@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// Pictures.
-@Suite struct PhotoTests {
+@Suite(.timeLimit(.minutes(2))) struct PhotoTests {
     @Test(.enabled(if: Thumbnails.program != nil, "there is neither vipsthumbnail nor convert"))
     func aPictureIsShownAndGetsASmallOne() async throws {
         try await TestServer.run(.small) { server in

@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// Units and locations.
-@Suite struct PlaceTests {
+@Suite(.timeLimit(.minutes(2))) struct PlaceTests {
     @Test(arguments: PlaceKind.allCases)
     func addRenameDelete(_ kind: PlaceKind) async throws {
         try await TestServer.run { server in

@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// What somebody with bad intentions might send.
-@Suite struct SafetyTests {
+@Suite(.timeLimit(.minutes(2))) struct SafetyTests {
     static let nasty = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
 
     @Test func nothingThatIsStoredBecomesMarkup() async throws {

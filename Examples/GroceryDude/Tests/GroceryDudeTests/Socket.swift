@@ -1,22 +1,26 @@
 import Foundation
 
-/// A connection to a port of this machine, with a limit of ten seconds for each step.
+/// A connection to a port of this machine, with a limit for each step.
 final class Socket: Sendable {
     struct Failure: Error {
         let message: String
     }
 
     private let descriptor: Int32
+    private let seconds: Int
 
-    init(port: Int) throws {
+    init(port: Int, seconds: Int = 10) throws {
+        self.seconds = seconds
         #if canImport(Glibc)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
         descriptor = socket(AF_INET, stream, 0)
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var limit = timeval(tv_sec: seconds, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)
@@ -48,20 +52,29 @@ final class Socket: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else {
-            throw Failure(message: count == 0 ? "the connection ended" : "nothing came for ten seconds")
+            throw Failure(message: count == 0 ? "the connection ended" : "nothing came for \(seconds) seconds")
         }
         return Data(buffer[..<count])
     }
 
-    func readAll() throws -> Data {
+    /// Reads an answer: as much as it says it has, or up to the end.
+    func readAnswer() throws -> Data {
         var all = Data()
         while true {
+            if let length = Self.length(of: all), all.count >= length { return all }
             do { all += try readSome() } catch let failure as Failure
                 where !all.isEmpty && failure.message.hasSuffix("ended")
             {
                 return all
             }
         }
+    }
+
+    private static func length(of answer: Data) -> Int? {
+        guard let end = answer.range(of: Data("\r\n\r\n".utf8)) else { return nil }
+        let head = String(decoding: answer[..<end.lowerBound], as: UTF8.self)
+        let length = head.firstMatch(of: /\r\ncontent-length: *(\d+)/.ignoresCase()).flatMap { Int($0.output.1) }
+        return length.map { end.upperBound + $0 }
     }
 }
 

@@ -24,9 +24,14 @@ struct Answer: Sendable {
 final class TestBrowser: @unchecked Sendable {
     // Safe because one test uses it, one step after the other.
     let port: Int
+    /// How long it waits for an answer.
+    private let seconds: Int
     private(set) var cookies: [String: String] = [:]
 
-    init(port: Int) { self.port = port }
+    init(port: Int, seconds: Int = 10) {
+        self.port = port
+        self.seconds = seconds
+    }
 
     func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
         try await send("GET", path, headers, Data())
@@ -69,11 +74,11 @@ final class TestBrowser: @unchecked Sendable {
     }
 
     func send(_ method: String, _ path: String, _ headers: [String: String], _ body: Data) async throws -> Answer {
-        let socket = try Socket(port: port)
+        let socket = try Socket(port: port, seconds: seconds)
         let request = head(method, path, headers, body.count)
         let bytes = try await waiting { [body] in
             socket.write(Data(request.utf8) + body)
-            return try socket.readAll()
+            return try socket.readAnswer()
         }
         return try answer(bytes)
     }
@@ -124,25 +129,29 @@ final class EventReader: @unchecked Sendable {
     }
 
     private let socket: Socket
-    private var text = ""
+    private var bytes = Data()
+    /// Events that nobody has asked for yet: of one change, which comes first is not told.
+    private var others: [Event] = []
 
     init(_ socket: Socket) { self.socket = socket }
 
     /// The next event of that name; waits for it.
     func next(_ name: String) async throws -> Event {
-        try await waiting { [self] in
+        if let index = others.firstIndex(where: { $0.name == name }) { return others.remove(at: index) }
+        return try await waiting { [self] in
             while true {
                 let event = try nextBlock()
                 if event.name == name { return event }
+                others.append(event)
             }
         }
     }
 
     private func nextBlock() throws -> Event {
         while true {
-            if let end = text.range(of: "\n\n") {
-                let block = text[..<end.lowerBound]
-                text = String(text[end.upperBound...])
+            if let end = bytes.range(of: Data("\n\n".utf8)) {
+                let block = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+                bytes = Data(bytes[end.upperBound...])
                 // What stands before is the head of a chunk, or of the answer.
                 func field(_ name: String) -> String {
                     block.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name): ") }
@@ -150,7 +159,7 @@ final class EventReader: @unchecked Sendable {
                 }
                 return Event(id: field("id"), name: field("event"), data: field("data"))
             }
-            text += String(decoding: try socket.readSome(), as: UTF8.self)
+            bytes += try socket.readSome()
         }
     }
 }

@@ -52,15 +52,36 @@ struct TestServer: Sendable {
     static func serve(_ server: WebServer, _ test: @escaping @Sendable (_ port: Int) async throws -> Void) async throws
     {
         let (ports, port) = AsyncStream<Int>.makeStream()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try? await server.run(stopsAtSignals: false) { port.yield($0) } }
-            group.addTask {
-                for await port in ports { return try await test(port) }
-            }
-            defer { group.cancelAll() }
-            // The server does not end by itself.
-            try await group.next()
+        let running = Task {
+            defer { port.finish() }
+            try await server.run(stopsAtSignals: false) { port.yield($0) }
         }
+        var failure: (any Error)?
+        do {
+            guard let port = await ports.first(where: { _ in true }) else {
+                try await running.value
+                throw Socket.Failure(message: "the server did not start")
+            }
+            try await test(port)
+        } catch { failure = error }
+        running.cancel()
+        await end(of: running)
+        if let failure { throw failure }
+    }
+
+    /// Waits until the server has ended, for twenty seconds.
+    private static func end(of running: Task<Void, any Error>) async {
+        let (ends, end) = AsyncStream<Bool>.makeStream()
+        Task {
+            _ = await running.result
+            end.yield(true)
+        }
+        let limit = Task {
+            try await Task.sleep(for: .seconds(20))
+            end.yield(false)
+        }
+        defer { limit.cancel() }
+        if await ends.first(where: { _ in true }) == false { Issue.record("the server does not end") }
     }
 
     /// A browser that has been nowhere yet; throws so that tests whose other calls stand in `#expect` are seen to throw.

@@ -1,9 +1,5 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A real browser without a window, driven by WebDriver: plain HTTP and JSON.
 final class Chrome: @unchecked Sendable {
     // Safe because one test uses it, one step after the other.
@@ -32,42 +28,26 @@ final class Chrome: @unchecked Sendable {
         }.first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    static let driver = program(["chromedriver"])
-    static let isAvailable = driver != nil && program(["chromium", "chromium-browser", "google-chrome"]) != nil
+    static let driverProgram = program(["chromedriver"])
+    static let isAvailable = driverProgram != nil && program(["chromium", "chromium-browser", "google-chrome"]) != nil
     static let missing = "there is no Chromium with chromedriver: apt-get install chromium chromium-driver"
 
     /// Where pictures of pages go: `.build/screenshots` of the app's package.
     static let pictures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/screenshots")
 
-    private let process: Process
+    private let program: SideProgram
+    private let driver: TestBrowser
     private let session: String
     private let folder: URL
 
     /// Starts a browser; `port` is where the app is.
     init(_ screen: Screen = .phone) async throws {
-        guard let driver = Self.driver else { throw Failure(description: Self.missing) }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = driver
-        process.arguments = ["--port=0"]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        self.process = process
+        guard let url = Self.driverProgram else { throw Failure(description: Self.missing) }
+        let program = try SideProgram(url, ["--port=0"])
+        self.program = program
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("chrome-\(UUID().uuidString)")
-        let handle = output.fileHandleForReading
-        let port = try await waiting {
-            var text = ""
-            while true {
-                let data = handle.availableData
-                if data.isEmpty { throw Failure(description: "chromedriver did not start: \(text)") }
-                text += String(decoding: data, as: UTF8.self)
-                if let match = text.firstMatch(of: /on port (\d+)/), let port = Int(match.output.1), port > 0 {
-                    return port
-                }
-            }
-        }
+        let port = try await program.port(/successfully on port (\d+)\./)
         var options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -75,15 +55,11 @@ final class Chrome: @unchecked Sendable {
             ]
         ]
         if !screen.hasScript { options["prefs"] = ["profile.managed_default_content_settings.javascript": 2] }
-        let base = "http://127.0.0.1:\(port)/session"
-        let made = try await Self.send(
-            "POST", base,
-            ["capabilities": ["alwaysMatch": ["goog:loggingPrefs": ["browser": "ALL"], "goog:chromeOptions": options]]])
-        guard let id = (made as? [String: Any])?["sessionId"] as? String else {
-            process.terminate()
-            throw Failure(description: "no session: \(made)")
+        driver = TestBrowser(port: port, seconds: 30)
+        do { session = try await Self.session(driver, options) } catch {
+            program.end(SIGKILL)
+            throw error
         }
-        session = "\(base)/\(id)"
         try await command(
             "Emulation.setDeviceMetricsOverride",
             ["width": screen.width, "height": screen.height, "deviceScaleFactor": 1, "mobile": false])
@@ -97,11 +73,21 @@ final class Chrome: @unchecked Sendable {
             ])
     }
 
+    /// The name of a new session of the driver.
+    private static func session(_ driver: TestBrowser, _ options: [String: Any]) async throws -> String {
+        let made = try await send(
+            driver, "POST", "/session",
+            ["capabilities": ["alwaysMatch": ["goog:loggingPrefs": ["browser": "ALL"], "goog:chromeOptions": options]]])
+        guard let id = (made as? [String: Any])?["sessionId"] as? String else {
+            throw Failure(description: "no session: \(made)")
+        }
+        return id
+    }
+
     /// Ends the browser.
     func quit() async {
-        _ = try? await Self.send("DELETE", session, nil)
-        process.terminate()
-        process.waitUntilExit()
+        _ = try? await send("DELETE", "")
+        program.end(SIGTERM)
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -116,33 +102,34 @@ final class Chrome: @unchecked Sendable {
     }
 
     @discardableResult private static func send(
-        _ method: String, _ url: String, _ body: [String: Any]?
+        _ driver: TestBrowser, _ method: String, _ path: String, _ body: [String: Any]?
     ) async throws -> Any {
-        guard let url = URL(string: url) else { throw Failure(description: "no address: \(url)") }
-        var request = URLRequest(url: url, timeoutInterval: 60)
-        request.httpMethod = method
-        if let body {
-            request.httpBody = try JSONSerialization.data(withJSONObject: body)
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        }
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let value = ((try JSONSerialization.jsonObject(with: data)) as? [String: Any])?["value"] ?? NSNull()
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+        let json = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
+        let answer = try await driver.send(method, path, ["Content-Type": "application/json"], json)
+        let value = ((try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any])?["value"] ?? NSNull()
+        guard answer.status == 200 else {
             throw Failure(
-                description: "\(method) \(url.lastPathComponent): \((value as? [String: Any])?["message"] ?? value)")
+                description: "\(method) \(path): \((value as? [String: Any])?["message"] ?? "status \(answer.status)")")
         }
         return value
     }
 
-    @discardableResult func command(_ name: String, _ parameters: [String: Any]) async throws -> Any {
-        try await Self.send("POST", "\(session)/goog/cdp/execute", ["cmd": name, "params": parameters])
+    /// Has the driver do something in this browser.
+    @discardableResult private func send(
+        _ method: String, _ path: String, _ body: [String: Any]? = nil
+    ) async throws -> Any {
+        try await Self.send(driver, method, "/session/\(session)\(path)", body)
     }
 
-    func go(_ address: String) async throws { try await Self.send("POST", "\(session)/url", ["url": address]) }
+    @discardableResult func command(_ name: String, _ parameters: [String: Any]) async throws -> Any {
+        try await send("POST", "/goog/cdp/execute", ["cmd": name, "params": parameters])
+    }
+
+    func go(_ address: String) async throws { try await send("POST", "/url", ["url": address]) }
 
     /// What a script returns; what is given stands in `arguments`.
     @discardableResult func script(_ text: String, _ arguments: [Any] = []) async throws -> Any {
-        try await Self.send("POST", "\(session)/execute/sync", ["script": text, "args": arguments])
+        try await send("POST", "/execute/sync", ["script": text, "args": arguments])
     }
 
     func text(_ selector: String) async throws -> String {
@@ -171,15 +158,15 @@ final class Chrome: @unchecked Sendable {
 
     /// Clicks as a user does: in the middle of the element.
     func click(_ selector: String) async throws {
-        try await Self.send("POST", "\(session)/element/\(try await element(selector))/click", [:])
+        try await send("POST", "/element/\(try await element(selector))/click", [:])
     }
 
     func type(_ text: String, into selector: String) async throws {
-        try await Self.send("POST", "\(session)/element/\(try await element(selector))/value", ["text": text])
+        try await send("POST", "/element/\(try await element(selector))/value", ["text": text])
     }
 
     private func element(_ selector: String) async throws -> String {
-        let found = try await Self.send("POST", "\(session)/element", ["using": "css selector", "value": selector])
+        let found = try await send("POST", "/element", ["using": "css selector", "value": selector])
         guard let id = (found as? [String: Any])?.values.first as? String else {
             throw Failure(description: "there is no \(selector)")
         }
@@ -192,19 +179,19 @@ final class Chrome: @unchecked Sendable {
         if let modifier { actions.append(["type": "keyDown", "value": modifier]) }
         for key in keys { actions += [["type": "keyDown", "value": key], ["type": "keyUp", "value": key]] }
         if let modifier { actions.append(["type": "keyUp", "value": modifier]) }
-        try await Self.send(
-            "POST", "\(session)/actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
+        try await send(
+            "POST", "/actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
     }
 
     /// What the browser complained of.
     func complaints() async throws -> [String] {
-        let entries = try await Self.send("POST", "\(session)/se/log", ["type": "browser"]) as? [[String: Any]] ?? []
+        let entries = try await send("POST", "/se/log", ["type": "browser"]) as? [[String: Any]] ?? []
         return entries.filter { $0["level"] as? String == "SEVERE" }.compactMap { $0["message"] as? String }
     }
 
     /// Writes a picture of what is seen.
     func picture(_ name: String) async throws {
-        let text = try await Self.send("GET", "\(session)/screenshot", nil) as? String ?? ""
+        let text = try await send("GET", "/screenshot") as? String ?? ""
         try FileManager.default.createDirectory(at: Self.pictures, withIntermediateDirectories: true)
         try Data(base64Encoded: text)?.write(to: Self.pictures.appendingPathComponent("\(name).png"))
     }

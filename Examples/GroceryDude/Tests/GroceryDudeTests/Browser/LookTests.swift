@@ -4,7 +4,7 @@ import Testing
 @testable import GroceryDude
 
 /// Every page at two widths, in light and dark: fits, is accessible, and is kept as a picture.
-@Suite(.serialized, .enabled(if: Chrome.isAvailable, "\(Chrome.missing)"))
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: Chrome.isAvailable, "\(Chrome.missing)"))
 struct LookTests {
     private static let pages = [
         "/prepare", "/prepare?q=milk", "/prepare/clear", "/shop", "/items/new", "/items/1", "/units", "/units/1",
