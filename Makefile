@@ -28,7 +28,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
 WEB = Examples/GroceryDude
 
-.PHONY: run shopping-list test test-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done.
 run: dependencies
@@ -71,6 +71,13 @@ test-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
 	$(if $(shell command -v timeout),timeout -k 10 900) $(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
+
+## Takes the pictures that the web app's README shows, out of a browser.
+pictures-web: dependencies
+	@Scripts/web-tools.sh
+	$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --disable-xctest --filter picturesForTheReadme
+	for name in prepare shop detail; do vips copy $(WEB)/.build/screenshots/grocery-$$name.png \
+		"docs/images/grocery-$$name.png[palette,compression=9,strip]" || exit 1; done
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
 syntax-range: dependencies

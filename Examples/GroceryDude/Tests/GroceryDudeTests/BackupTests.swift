@@ -84,11 +84,7 @@ import Testing
 
     /// A store as that version of the app made it.
     private func makeStore(_ version: Int, at url: URL) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Migration.model(version))
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
+        try OldStore.make(version, at: url) { context in
             func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
                 for (key, value) in values { object.setValue(value, forKey: key) }
@@ -104,9 +100,7 @@ import Testing
             default: milk.setValue(make("Unit", ["name": "litre"]), forKey: "unit")
             }
             if version > 5 { milk.setValue(make("LocationAtHome", ["storedIn": "Fridge"]), forKey: "locationAtHome") }
-            try context.save()
         }
-        for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
     @Test func whatIsNoStoreIsSaid() async throws {

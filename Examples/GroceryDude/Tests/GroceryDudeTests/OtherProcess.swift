@@ -21,6 +21,9 @@ final class OtherProcess {
     /// The port that it says it has.
     func port() async throws -> Int { try await program.port(/http:\/\/127\.0\.0\.1:(\d+)\//) }
 
+    /// Ends it without warning.
+    func kill() { program.end(SIGKILL) }
+
     /// Ends it as Ctrl-C does; returns its status.
     @discardableResult func end() -> Int32 { program.end(SIGINT) }
 }

@@ -17,6 +17,17 @@ import Testing
                     for kind in PlaceKind.allCases {
                         item.setValue(try groceries.findOrMakePlace(kind, named: Self.nasty), forKey: kind.itemKey)
                     }
+                    item.photo = Item_Photo(context: groceries.view)
+                    // Every attribute of every entity that can have text, or bytes that say the same.
+                    for object in groceries.view.insertedObjects {
+                        for (name, attribute) in object.entity.attributesByName {
+                            switch attribute.attributeType {
+                            case .stringAttributeType: object.setValue(Self.nasty, forKey: name)
+                            case .binaryDataAttributeType: object.setValue(Data(Self.nasty.utf8), forKey: name)
+                            default: break
+                            }
+                        }
+                    }
                 }
             }
         ) { server in
@@ -26,10 +37,12 @@ import Testing
                 "/prepare", "/prepare?q=\(search)", "/prepare?q=x\(search)", "/shop", "/items/1",
                 "/items/new?name=\(search)",
                 "/units", "/units/1", "/home-locations", "/home-locations/1", "/shop-locations", "/shop-locations/2",
-                "/settings",
-                "/\(search)", "/prepare/clear",
+                "/settings", "/settings/sql", "/backups", "/backups/restore?name=\(search)", "/items/1/photo",
+                "/items/1/thumbnail", "/\(search)", "/prepare/clear",
             ]
             for path in paths { check(try await browser.get(path), path) }
+            // What is no picture is not sent as one, let alone as a page.
+            for path in ["/items/1/photo", "/items/1/thumbnail"] { #expect(try await browser.get(path).status == 404) }
             // Messages, problems, conflicts and refusals.
             check(try await browser.submit("/prepare", ["i": "1"]), "message")
             check(try await browser.submit("/undo"), "undone")

@@ -67,7 +67,8 @@ struct ItemEditor {
     private func conflict(_ field: ItemField) -> HTML {
         guard let theirs = conflicts[field] else { return "" }
         return """
-            <p class=conflict>Theirs: <q>\(shown(theirs, field))</q> Yours: <q>\(shown(form.value(field), field))</q> \
+            <p class=conflict><span>Theirs: <q>\(shown(theirs, field))</q></span> \
+            <span>Yours: <q>\(shown(form.value(field), field))</q></span> \
             <button name=take value="\(field.rawValue)" formnovalidate>Take theirs</button></p>
             """
     }

@@ -22,10 +22,7 @@ import Foundation
 
     private static func request(by kind: PlaceKind) -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
-        request.sortDescriptors = [
-            NSSortDescriptor(key: "\(kind.itemKey).\(kind.key)", ascending: true),
-            NSSortDescriptor(key: "name", ascending: true),
-        ]
+        request.sortDescriptors = kind.order(from: "\(kind.itemKey).") + .byName("name")
         request.relationshipKeyPathsForPrefetching = ["unit", "locationAtHome", "locationAtShop"]
         return request
     }

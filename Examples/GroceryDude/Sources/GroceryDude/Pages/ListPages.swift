@@ -25,7 +25,7 @@ extension App {
                 <header class=top><h1>Prepare</h1>
                 <a class=add href=/items/new aria-label="New item">\(Icon.plus)<span>New item</span></a></header>
                 <form id=search class=search role=search action=/prepare><input type=search id=q name=q value="\(search)" \
-                placeholder="Search \(Count.items(all))" aria-label=Search autocomplete=off enterkeyhint=search maxlength=100>\
+                placeholder="\(all == 0 ? "Search" : "Search \(Count.items(all))")" aria-label=Search autocomplete=off enterkeyhint=search maxlength=100>\
                 <button class=sr>Search</button></form>
                 <form id=list class=prepare method=post action=/prepare>\(Page.token(visit.token))\
                 <input type=hidden name=back value="\(path)">

@@ -5,7 +5,7 @@ import Foundation
 @MainActor enum PlaceRows {
     static func form(_ kind: PlaceKind) -> LiveList.Form {
         let request = NSFetchRequest<NSManagedObject>(entityName: kind.entityName)
-        request.sortDescriptors = [NSSortDescriptor(key: kind.key, ascending: true)]
+        request.sortDescriptors = kind.order()
         request.relationshipKeyPathsForPrefetching = ["items"]
         return LiveList.Form(
             request: request, sectionKeyPath: nil, row: { row($0, kind) },

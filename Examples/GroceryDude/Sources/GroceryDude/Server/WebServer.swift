@@ -33,6 +33,7 @@ import ServiceLifecycle
     ///
     /// - Parameter fill: what a store needs before it is shown.
     func open(_ fill: @escaping @MainActor (Groceries) async throws -> Void = { _ in }) async throws {
+        Migration.removeLeftovers(beside: store)
         guard try Migration.isNeeded(at: store) else { return try await show(fill) }
         let migration = Migration(store)
         switchboard.connect(

@@ -84,7 +84,7 @@ import Foundation
     /// The units or locations by name.
     func places(_ kind: PlaceKind) throws -> [NSManagedObject] {
         let request = NSFetchRequest<NSManagedObject>(entityName: kind.entityName)
-        request.sortDescriptors = [NSSortDescriptor(key: kind.key, ascending: true)]
+        request.sortDescriptors = kind.order()
         return try view.fetch(request)
     }
 
@@ -96,7 +96,7 @@ import Foundation
             listedOnly
             ? NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "listed == YES"), matches])
             : matches
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.sortDescriptors = .byName("name")
         request.fetchLimit = limit
         request.relationshipKeyPathsForPrefetching = ["unit", "locationAtHome", "locationAtShop"]
         return try view.fetch(request)

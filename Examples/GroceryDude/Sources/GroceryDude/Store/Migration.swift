@@ -91,7 +91,8 @@ final class Migration: Sendable {
 
     private func migrate() throws {
         let first = try Self.version(of: store)
-        let folder = store.deletingLastPathComponent().appendingPathComponent("migration-\(UUID().uuidString)")
+        let folder = store.deletingLastPathComponent()
+            .appendingPathComponent("migration-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var present = store
@@ -102,6 +103,17 @@ final class Migration: Sendable {
         }
         try Backups.copyStore(at: store, model: Self.model(first), named: "Before version \(Self.newest)")
         try Backups.replaceStore(at: store, by: present)
+    }
+
+    /// Removes what a process left that died while it migrated.
+    static func removeLeftovers(beside store: URL) {
+        let folder = store.deletingLastPathComponent()
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            let parts = name.split(separator: "-")
+            guard parts.count > 2, parts[0] == "migration", let process = Int32(parts[1]), kill(process, 0) != 0
+            else { continue }
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
     }
 
     private func step(from source: URL, _ version: Int, to result: URL, of steps: Int, first: Int) throws {

@@ -33,6 +33,11 @@ enum PlaceKind: String, CaseIterable, Sendable {
         }
     }
 
+    /// By name, as people sort: "Aisle 2" before "Aisle 10", whatever the case.
+    ///
+    /// - Parameter path: what leads from what is sorted to the place.
+    func order(from path: String = "") -> [NSSortDescriptor] { .byName(path + key) }
+
     var title: String {
         switch self {
         case .unit: "Units"
@@ -57,5 +62,15 @@ enum PlaceKind: String, CaseIterable, Sendable {
         case .home: "Fridge"
         case .shop: "Dairy"
         }
+    }
+}
+
+extension [NSSortDescriptor] {
+    /// As people sort; names that are the same to them stand in one order all the same.
+    static func byName(_ key: String) -> [NSSortDescriptor] {
+        [
+            NSSortDescriptor(key: key, ascending: true, selector: NSSelectorFromString("localizedStandardCompare:")),
+            NSSortDescriptor(key: key, ascending: true),
+        ]
     }
 }

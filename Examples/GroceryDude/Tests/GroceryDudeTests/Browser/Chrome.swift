@@ -43,11 +43,9 @@ final class Chrome: @unchecked Sendable {
 
     /// Starts a browser; `port` is where the app is.
     init(_ screen: Screen = .phone) async throws {
-        guard let url = Self.driverProgram else { throw Failure(description: Self.missing) }
-        let program = try SideProgram(url, ["--port=0"])
+        let (program, port) = try await Self.startDriver()
         self.program = program
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("chrome-\(UUID().uuidString)")
-        let port = try await program.port(/successfully on port (\d+)\./)
         var options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
@@ -71,6 +69,17 @@ final class Chrome: @unchecked Sendable {
                     ["name": "prefers-reduced-motion", "value": "reduce"],
                 ]
             ])
+    }
+
+    private static func startDriver() async throws -> (SideProgram, port: Int) {
+        guard let url = driverProgram else { throw Failure(description: missing) }
+        // It ends where the port that it was given is taken for the other kind of addresses.
+        for _ in 0..<4 {
+            let program = try SideProgram(url, ["--port=0"])
+            if let port = try? await program.port(/successfully on port (\d+)\./) { return (program, port) }
+            program.end(SIGKILL)
+        }
+        throw Failure(description: "chromedriver does not start")
     }
 
     /// The name of a new session of the driver.

@@ -23,22 +23,95 @@ struct LookTests {
     func everyPageFitsAndIsAccessible(_ screen: Chrome.Screen) async throws {
         try await TestServer.run { server in
             try await server.app.groceries.makeDemo()
+            try await givePictures(server)
             _ = try await server.browser.submit("/backups")
             try await Chrome.run(screen) { chrome in
                 for path in Self.pages {
                     try await chrome.go(server.address(path))
-                    let name = path == "/prepare?q=milk" ? "search" : path.dropFirst().replacing("/", with: "-")
-                    try await chrome.picture("\(name)-\(screen)")
-                    let overflow = try await chrome.number("document.documentElement.scrollWidth - innerWidth")
-                    #expect(overflow <= 0, "\(path) is \(overflow) px too wide at \(screen)")
-                    let small = try await chrome.script(Self.smallTargets) as? [String] ?? []
-                    #expect(small.isEmpty, "\(path) at \(screen): \(small)")
-                    if let axe = Self.axe { try await check(chrome, axe, "\(path) at \(screen)") }
-                    let complaints = try await chrome.complaints().filter { !$0.contains("/nothing - Failed to load") }
-                    #expect(complaints.isEmpty, "\(path)")
+                    let name = path.dropFirst().replacing("/", with: "-").replacing("prepare?q=milk", with: "search")
+                    try await look(chrome, String(name), screen)
                 }
             }
         }
+    }
+
+    @Test(arguments: [Chrome.Screen.phone, Chrome.Screen(width: 1280, height: 800, isDark: true)])
+    func soAreMessagesAndEmptyPages(_ screen: Chrome.Screen) async throws {
+        try await TestServer.run { server in
+            try await Chrome.run(screen) { chrome in
+                for path in ["/prepare", "/shop", "/units", "/backups"] {
+                    try await chrome.go(server.address(path))
+                    try await look(chrome, "empty-\(path.dropFirst())", screen)
+                }
+                try await server.app.groceries.makeDemo()
+                try await chrome.go(server.address("/units/1"))
+                try await chrome.script("document.querySelector('.end button').click()")
+                try await chrome.waitFor("is used by")
+                try await look(chrome, "denied", screen)
+                try await chrome.go(server.address("/items/new"))
+                try await chrome.script("document.querySelector('.editor').noValidate = true")
+                try await chrome.type("lots", into: "#quantity")
+                try await chrome.click("button.main")
+                try await chrome.waitFor("Type a number")
+                try await look(chrome, "problems", screen)
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.type(" ripe", into: "#name")
+                let old = try await chrome.script("return document.querySelector('[name=was-name]').value") as? String
+                _ = try await server.browser.submit(
+                    "/items/1", ["name": "Apples", "was-name": old ?? "", "quantity": "1", "was-quantity": "1"])
+                try await chrome.click("button.main")
+                try await chrome.waitFor("Theirs: Apples")
+                try await look(chrome, "conflict", screen)
+            }
+        }
+    }
+
+    /// What the app's README shows: `make pictures-web` takes these.
+    @Test func picturesForTheReadme() async throws {
+        try await TestServer.run { server in
+            try await server.app.groceries.makeDemo()
+            try await givePictures(server)
+            try await Chrome.run(.phone) { chrome in
+                try await chrome.go(server.address("/prepare"))
+                for row in [2, 3] { try await chrome.click("#list li:nth-child(\(row)) button") }
+                try await chrome.waitFor("is on the list. Undo")
+                try await chrome.wait("document.querySelectorAll('#list li:nth-child(3) [aria-pressed=true]').length")
+                try await chrome.picture("grocery-prepare")
+            }
+            try await Chrome.run(Chrome.Screen(isDark: true)) { chrome in
+                try await chrome.go(server.address("/shop"))
+                try await chrome.picture("grocery-shop")
+            }
+            try await Chrome.run(.desk) { chrome in
+                try await chrome.go(server.address("/shop"))
+                try await chrome.script("document.querySelector('#list li > a').click()")
+                try await chrome.wait("document.querySelector('#detail #name')")
+                try await chrome.picture("grocery-detail")
+            }
+        }
+    }
+
+    private func givePictures(_ server: TestServer) async throws {
+        guard Thumbnails.program != nil else { return }
+        for item in 1...3 {
+            let picture = TestPicture.png(width: 60 + 30 * item, height: 90)
+            #expect(
+                try await server.browser.upload("/items/\(item)/photo", field: "photo", file: picture).status == 303)
+        }
+    }
+
+    /// Takes a picture, and finds what does not fit, is too small to tap, or what axe-core and the browser complain of.
+    private func look(_ chrome: Chrome, _ page: String, _ screen: Chrome.Screen) async throws {
+        let name = "\(page)-\(screen)"
+        try await chrome.picture(name)
+        let overflow = try await chrome.number("document.documentElement.scrollWidth - innerWidth")
+        #expect(overflow <= 0, "\(name) is \(overflow) px too wide")
+        let small = try await chrome.script(Self.smallTargets) as? [String] ?? []
+        #expect(small.isEmpty, "\(name): \(small)")
+        if let axe = Self.axe { try await check(chrome, axe, name) }
+        // That an answer is no success is told as a complaint, too.
+        let complaints = try await chrome.complaints().filter { !$0.contains("Failed to load resource") }
+        #expect(complaints.isEmpty, "\(name)")
     }
 
     /// Buttons and links that are too small to tap; links within text are as large as the text.
