@@ -8,10 +8,13 @@ import Foundation
 struct BatchAssignments {
     private let entity: EntityRuntime
     private let store: AttachedStore
+    /// The whole numbers that each slot takes.
+    private let ranges: [ClosedRange<Int64>?]
 
     init(_ entity: EntityRuntime, _ store: AttachedStore) {
         self.entity = entity
         self.store = store
+        ranges = entity.slots.map { $0.type.traits.range }
     }
 
     /// What a batch update sets.
@@ -72,6 +75,11 @@ struct BatchAssignments {
         if any is NSNull { return info.relationship == nil ? .value(.null) : .destination(nil) }
         guard info.attribute != nil else { return .destination(try key(any, info)) }
         if let value = ManagedObjectValues.acceptedValue(any, info.kind) {
+            if case .integer(let number) = value, let range = ranges[slot], !range.contains(number) {
+                throw CoreDataErrors.invalidRequest(
+                    "\(number) is too large for '\(info.name)' of entity '\(entity.name)', which takes \(range.lowerBound) to \(range.upperBound)."
+                )
+            }
             return .value(value)
         }
         throw CoreDataErrors.invalidRequest(

@@ -83,8 +83,16 @@ extension NSManagedObjectContext {
     ) throws {
         // `any NSFetchRequestResult` is no class.
         guard let wanted = (type as Any) as? AnyClass else { return }
-        guard wanted != NSManagedObject.self else { return }
+        let isOfObjects = request.resultType == .managedObjectResultType
+        if isOfObjects, wanted == NSManagedObject.self { return }
         for actual in classes.classes where !(actual is T.Type) {
+            guard isOfObjects else {
+                throw CoreDataErrors.invalidRequest(
+                    """
+                    The request for entity '\(request.entityName ?? "")' found \(actual), as its resultType asks for, not \(wanted): \
+                    make it a request of what it finds, such as NSFetchRequest<NSDictionary>.
+                    """)
+            }
             throw CoreDataErrors.invalidRequest(
                 """
                 The request for entity '\(request.entityName ?? "")' found \(actual), not \(wanted). \

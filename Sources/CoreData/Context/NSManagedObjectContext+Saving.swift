@@ -140,9 +140,11 @@ extension NSManagedObjectContext {
             saved.deleted.forEachHeld { $0.didSave() }
         }
         detach(saved.deleted)
+        detach(saved.vanished)
         followers.forEach { $0.contextDidSave() }
         if tells { postDidSave(saved) }
         saved.deleted.forEachHeld { $0.leaveRelations() }
+        saved.vanished.forEachHeld { $0.leaveRelations() }
         tellOfDerivedValues()
     }
 

@@ -11,6 +11,9 @@ extension NSManagedObjectContext {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
+        /// Faults that found no row. They leave the context as deleted objects do, but this save deleted nothing: the row may be one
+        /// that is newer than what the context reads, and others are not told.
+        var vanished: [NSManagedObject] = []
         /// The numbers of the transactions that were recorded, by the stores' UUIDs.
         var transactions: [String: Int64] = [:]
 
@@ -59,7 +62,7 @@ extension NSManagedObjectContext {
             rounds?.takeBack(except: attempt.done)
             throw error
         }
-        outcome.deleted += lostDeletions()
+        outcome.vanished += lostDeletions()
         rounds?.finish()
         return outcome
     }
@@ -74,7 +77,7 @@ extension NSManagedObjectContext {
         inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         updated.forEachHeld { $0.flags.remove(.updated) }
         deleted.forEachHeld { $0.flags.remove(.deleted) }
-        outcome.deleted += lostDeletions()
+        outcome.vanished += lostDeletions()
         return outcome
     }
 
@@ -95,7 +98,7 @@ extension NSManagedObjectContext {
                 ? failures[0].error : CoreDataErrors.incompleteSave(failures.map { ($0.store.store, $0.error) })
         }
         rounds?.takeBack(except: attempt.done)
-        outcome.deleted += lostDeletions()
+        outcome.vanished += lostDeletions()
         finish(outcome)
         throw CoreDataErrors.incompleteSave(failures.map { ($0.store.store, $0.error) })
     }

@@ -57,6 +57,7 @@ extension AnyFetchedResultsController {
         if let counted = countedSections(translation, order), counted.reduce(0, { $0 + $1.count }) == objects.count {
             return counted
         }
+        if let first = objects.first { try order.checkSectionPath(of: first) }
         var sections: [(name: String, count: Int)] = []
         var known: Set<String> = []
         for (index, object) in objects.enumerated() {

@@ -83,13 +83,23 @@ struct FetchedOrder {
     func sectionName(of object: NSManagedObject) -> String {
         guard let sectionPath else { return "" }
         guard let sectionKeys else { return Self.name(of: object.value(forKeyPath: sectionPath)) }
-        var operand = Operand.object(object)
-        for key in sectionKeys {
-            guard case .object(let owner) = operand else { return "" }
-            operand = (try? owner.predicateOperand(forKey: key)) ?? .null
-        }
+        let operand = (try? object.operand(atPath: sectionKeys)) ?? .null
         if case .value(.string(let name)) = operand { return name }
         return Self.name(of: OperandBridging.any(from: operand))
+    }
+
+    /// Sees that an object of the request knows the keys of the section's path that the model does not have.
+    ///
+    /// - Throws: an error that names the path: to read the name would stop the program.
+    func checkSectionPath(of object: NSManagedObject) throws {
+        guard let sectionPath, sectionKeys == nil else { return }
+        let path = ExpressionNode.keyPath(
+            operand: .evaluatedObject, sectionPath.split(separator: ".").map(String.init))
+        do { _ = try ExpressionEvaluator(path).value(for: .object(object)) } catch {
+            throw CoreDataErrors.invalidRequest(
+                "The sectionNameKeyPath '\(sectionPath)' is none of entity '\(object.runtime.name)': "
+                    + ((error as? PredicateFailure)?.diagnostic.message ?? "\(error)"))
+        }
     }
 
     /// The value as the name of a section.

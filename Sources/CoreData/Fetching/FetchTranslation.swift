@@ -134,8 +134,21 @@ struct ObjectSorter {
     }
 
     func value(_ sort: FetchPlan.Sort, of object: NSManagedObject) throws -> Operand {
-        var operand = Operand.object(object)
-        var rest = sort.keyPath[...]
+        let operand = try object.operand(atPath: sort.keyPath)
+        // Objects sort by their keys, as the column of a to-one does.
+        guard case .object(let object) = operand else { return operand }
+        let key = (object as? NSManagedObject)?.primaryKey ?? (object as? NSManagedObjectID)?.primaryKey
+        return key.map { .value(.integer($0)) } ?? .null
+    }
+}
+
+extension NSManagedObject {
+    /// What the path leads to; null where something on it is nil.
+    ///
+    /// - Throws: ``PredicateFailure`` for a key that an object on it does not know.
+    final func operand(atPath keys: [String]) throws -> Operand {
+        var operand = Operand.object(self)
+        var rest = keys[...]
         while let key = rest.first {
             guard case .object(let owner) = operand else { return .null }
             // An element of a composite attribute is a property of its object, under a path of several keys.
@@ -147,10 +160,7 @@ struct ObjectSorter {
                 rest = rest.dropFirst()
             }
         }
-        // Objects sort by their keys, as the column of a to-one does.
-        guard case .object(let object) = operand else { return operand }
-        let key = (object as? NSManagedObject)?.primaryKey ?? (object as? NSManagedObjectID)?.primaryKey
-        return key.map { .value(.integer($0)) } ?? .null
+        return operand
     }
 }
 

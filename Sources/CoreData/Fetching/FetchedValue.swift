@@ -5,18 +5,47 @@ import Foundation
 /// One value of a row that a fetch found, to be read as a type.
 public struct FetchedColumn {
     let value: Value
-    /// What errors call it: "unit.name of Item".
-    let name: String
-    let store: AttachedStore?
-    let runtime: ModelRuntime?
+    let index: Int
+    let columns: RowColumns
+
     /// Whether a number that is nil reads as 0, as accessors have it.
-    let readsNilAsZero: Bool
+    var readsNilAsZero: Bool { columns.readsNilAsZero }
+
+    private var name: String { columns.describe(index) }
 
     func failure<T>(_ type: T.Type) -> CocoaError {
         if case .null = value {
             return CoreDataErrors.invalidRequest("\(name) is nil, and no \(type): read it as \(type)?.")
         }
         return CoreDataErrors.invalidRequest("\(name) is \(value.kindName), and no \(type).")
+    }
+}
+
+/// What the columns of a fetch are called, and whose they are: one for all rows.
+final class RowColumns {
+    let names: [String]
+    let runtime: ModelRuntime
+    let readsNilAsZero: Bool
+    /// The store of the row that is read.
+    var store: AttachedStore?
+    private let entityName: String
+    /// The type that rows are read as; `nil` for tuples.
+    private let typeName: String?
+
+    init(
+        _ names: [String], ofEntity entityName: String, as typeName: String?, in runtime: ModelRuntime,
+        readsNilAsZero: Bool
+    ) {
+        self.names = names
+        self.entityName = entityName
+        self.typeName = typeName
+        self.runtime = runtime
+        self.readsNilAsZero = readsNilAsZero
+    }
+
+    /// What errors call the column: "'unit.name' of Item".
+    func describe(_ index: Int) -> String {
+        (typeName.map { $0 + ": " } ?? "") + "'\(names[index])' of \(entityName)"
     }
 }
 
@@ -139,12 +168,12 @@ extension URL: FetchedValue {
 
 extension PersistentID: FetchedValue {
     public static func _read(_ column: FetchedColumn) throws -> PersistentID {
-        guard case .opaque(let box) = column.value, let key = box.object as? RowKey, let runtime = column.runtime,
-            let store = column.store
+        guard case .opaque(let box) = column.value, let key = box.object as? RowKey,
+            let store = column.columns.store
         else { throw column.failure(PersistentID.self) }
         return PersistentID(
             unchecked: NSManagedObjectID(
-                runtime: runtime.entities[key.entity], primaryKey: key.primaryKey, store: store))
+                runtime: column.columns.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store))
     }
 }
 

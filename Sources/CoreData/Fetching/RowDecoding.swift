@@ -6,25 +6,18 @@ import Foundation
 ///
 /// Columns are looked up by name for the first row; a type asks for them in the same order for every other.
 final class RowDecoding {
-    let rows: RowFetch
+    let columns: RowColumns
     let typeName: String
     private(set) var root: RowNode!
     var tuple = FetchTuple([])
-    var store: AttachedStore?
 
-    init<Row>(_ rows: RowFetch, _ type: Row.Type) {
-        self.rows = rows
+    init<Row>(_ columns: RowColumns, _ type: Row.Type) {
+        self.columns = columns
         typeName = String(describing: type)
-        root = RowNode(self, prefix: "", names: rows.names)
+        root = RowNode(self, prefix: "", names: columns.names)
     }
 
-    func column(_ index: Int) -> FetchedColumn {
-        var column = rows.column(index, tuple, store ?? rows.stores[0], readsNilAsZero: false)
-        column = FetchedColumn(
-            value: column.value, name: "\(typeName): \(column.name)", store: column.store, runtime: column.runtime,
-            readsNilAsZero: false)
-        return column
-    }
+    func column(_ index: Int) -> FetchedColumn { FetchedColumn(value: tuple[index], index: index, columns: columns) }
 }
 
 /// The columns below one key path: those of the row, or of what a to-one leads to.

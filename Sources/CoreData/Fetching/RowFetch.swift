@@ -7,10 +7,14 @@ import Foundation
 struct RowFetch {
     let fetch: DictionaryFetch
     let stores: [AttachedStore]
-    private let runtime: ModelRuntime
+    let columns: RowColumns
 
-    /// - Parameter columns: names and key paths; with `nil` those of the request.
-    init(_ request: AnyFetchRequest, columns: [String]?, in context: NSManagedObjectContext) throws {
+    /// - Parameters:
+    ///   - columns: names and key paths; with `nil` those of the request.
+    ///   - typeName: the type that rows are read as; with `nil` as tuples, in which a number that is nil is 0.
+    init(
+        _ request: AnyFetchRequest, columns: [String]?, as typeName: String? = nil, in context: NSManagedObjectContext
+    ) throws {
         let coordinator = try context.coordinatorForRequest()
         let copy = NSFetchRequest<NSDictionary>(request)
         copy.resultType = .dictionaryResultType
@@ -18,24 +22,19 @@ struct RowFetch {
         let translation = try FetchTranslation(copy, in: coordinator.runtime)
         fetch = try DictionaryFetch(translation, coordinator: coordinator, context: context)
         stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
-        runtime = coordinator.runtime
+        self.columns = RowColumns(
+            fetch.columns.map(\.name), ofEntity: translation.entity.name, as: typeName, in: coordinator.runtime,
+            readsNilAsZero: typeName == nil)
     }
-
-    var names: [String] { fetch.columns.map(\.name) }
-
-    private var entityName: String { fetch.translation.entity.name }
 
     /// Calls `body` for each row; what it gets is valid during the call only.
-    func forEach(_ body: (FetchTuple, AttachedStore) throws -> Void) throws {
-        try CoreDataErrors.converting { try fetch.forEachTuple(in: stores, body) }
-    }
-
-    /// A value of the row as types read it.
-    func column(_ index: Int, _ tuple: FetchTuple, _ store: AttachedStore, readsNilAsZero: Bool) -> FetchedColumn {
-        FetchedColumn(
-            value: tuple[index], name: "'\(fetch.columns[index].name)' of \(entityName)", store: store,
-            runtime: runtime,
-            readsNilAsZero: readsNilAsZero)
+    func forEach(_ body: (FetchTuple) throws -> Void) throws {
+        try CoreDataErrors.converting {
+            try fetch.forEachTuple(in: stores) { tuple, store in
+                if columns.store !== store { columns.store = store }
+                try body(tuple)
+            }
+        }
     }
 }
 
@@ -61,11 +60,12 @@ extension NSManagedObjectContext {
         repeat names.append(try SwiftPredicates.column(each rest))
         let rows = try RowFetch(request, columns: names, in: self)
         var results: [(First, repeat each Rest)] = []
-        try rows.forEach { tuple, store in
+        let columns = rows.columns
+        try rows.forEach { tuple in
             var index = -1
             func next<V: FetchedValue>(_ type: V.Type) throws -> V {
                 index += 1
-                return try V._read(rows.column(index, tuple, store, readsNilAsZero: true))
+                return try V._read(FetchedColumn(value: tuple[index], index: index, columns: columns))
             }
             results.append((try next(First.self), repeat try next((each Rest).self)))
         }
@@ -98,12 +98,11 @@ extension NSManagedObjectContext {
         let given = request.propertiesToFetch.map { !$0.isEmpty } ?? false
         let coordinator = try coordinatorForRequest()
         let columns = given ? nil : try RowProbe.columns(of: type, request, in: coordinator.runtime)
-        let rows = try RowFetch(request, columns: columns, in: self)
-        let decoder = RowDecoding(rows, Row.self)
+        let rows = try RowFetch(request, columns: columns, as: String(describing: type), in: self)
+        let decoder = RowDecoding(rows.columns, Row.self)
         var results: [Row] = []
-        try rows.forEach { tuple, store in
+        try rows.forEach { tuple in
             decoder.tuple = tuple
-            decoder.store = store
             results.append(try Row(from: decoder.root))
         }
         return results

@@ -38,6 +38,14 @@ public enum NSAttributeType: UInt, Sendable {
 }
 
 extension NSAttributeDescription {
+    /// Whether `setValue(_:forKey:)` takes the value, which stops the program at others.
+    package final func accepts(_ value: Any) -> Bool {
+        let kind = attributeType.compiled.kind
+        return kind == .composite || ManagedObjectValues.acceptedValue(value, kind) != nil
+    }
+}
+
+extension NSAttributeDescription {
     /// An attribute's type, in the short spelling: `.integer64`, `.string`.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
         /// The type in the long spelling.

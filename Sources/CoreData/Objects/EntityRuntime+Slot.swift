@@ -52,7 +52,7 @@ extension EntityRuntime {
             destinationRoot = destination?.root ?? -1
             entityColumn = layout.entityColumnOfSlot[property.slot]
             elements = attribute?.elements ?? []
-            leaves = Self.leaves(of: property, in: entity)
+            leaves = elements.isEmpty ? [] : Self.leaves(of: property, in: entity)
             var top = property
             while let composite = top.composite { top = entity.properties[composite] }
             modelSlot = top.slot

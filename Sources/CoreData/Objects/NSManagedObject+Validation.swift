@@ -24,7 +24,11 @@ struct EntityValidation {
         var rules: [Rule] = []
         var counted: [Int] = []
         var denying: [Int] = []
-        let properties = entity.propertiesByName
+        // Few entities have predicates: the others are spared a table of names.
+        let hasPredicates = entity.propertyDescriptions.contains {
+            $0 is NSCompositeAttributeDescription || !$0.validationPredicates.isEmpty
+        }
+        let properties = hasPredicates ? entity.propertiesByName : [:]
         for (index, slot) in slots.enumerated() {
             // A derived attribute's value is the store's.
             let isDerived = slot.attribute?.isDerived ?? false
@@ -40,7 +44,9 @@ struct EntityValidation {
             } else if slot.attribute != nil, !slot.property.isOptional, !isDerived {
                 mandatory.append(index)
             }
-            guard let description = Self.description(slot, properties), !description.validationPredicates.isEmpty else {
+            guard hasPredicates, let description = Self.description(slot, properties),
+                !description.validationPredicates.isEmpty
+            else {
                 continue
             }
             let warnings = description.validationWarnings.map { String(describing: $0) }

@@ -29,6 +29,9 @@ public enum NSFetchRequestExpression {
 
 /// Runs the fetches of predicates.
 enum FetchExpressions {
+    private static let depthLimit = 16
+    private static let depthKey = "org.opencoredata.fetch-depth"
+
     /// What `FETCH(request, context, countOnly)` gives.
     ///
     /// - Throws: ``PredicateFailure`` where the first is no request or the second no context; what the fetch throws.
@@ -43,6 +46,16 @@ enum FetchExpressions {
                 .evaluation,
                 Diagnostic(.error, "the second argument of FETCH is a managed object context, not \(context.kindName)"))
         }
+        // A request whose predicate fetches by that very request would go on for ever.
+        let thread = Thread.current
+        let depth = thread.threadDictionary[depthKey] as? Int ?? 0
+        guard depth < depthLimit else {
+            throw PredicateFailure(
+                .evaluation,
+                Diagnostic(.error, "a FETCH runs requests that FETCH again, \(depthLimit) deep: is it one of itself?"))
+        }
+        thread.threadDictionary[depthKey] = depth + 1
+        defer { thread.threadDictionary[depthKey] = depth }
         return try context.performAndWait {
             if countOnly { return .value(.integer(Int64(try context.count(for: request)))) }
             let found = try context.fetch(NSFetchRequest<any NSFetchRequestResult>(request))

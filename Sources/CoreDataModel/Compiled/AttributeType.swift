@@ -120,7 +120,14 @@ extension AttributeType {
     }
 
     /// What its values are to the engine.
-    package var kind: ValueKind { traits.kind }
+    package var kind: ValueKind { Self.kinds[Int(rawValue / 100)] }
+
+    /// The kinds by hundreds of the codes: compiling a model asks for each attribute's several times.
+    private static let kinds: [ValueKind] = {
+        var kinds = [ValueKind](repeating: .object, count: 1 + Int(allCases.map(\.rawValue).max() ?? 0) / 100)
+        for type in allCases { kinds[Int(type.rawValue / 100)] = type.traits.kind }
+        return kinds
+    }()
 
     /// The type as model files spell it; `nil` for a type that no file can have.
     package var fileName: String? { traits.fileName }

@@ -64,7 +64,7 @@ package final class CompiledEntity: Sendable {
 
     package init(
         ordinal: Int, name: String, className: String?, isAbstract: Bool, parent: Int?, root: Int,
-        subtree: [Int], properties: [CompiledProperty], uniquenessConstraints: [[Int]],
+        subtree: [Int], properties: [CompiledProperty], slotByName: [String: Int], uniquenessConstraints: [[Int]],
         fetchIndexes: [CompiledFetchIndex], versionHash: Data, rowLayout: RowLayout
     ) {
         self.ordinal = ordinal
@@ -75,12 +75,11 @@ package final class CompiledEntity: Sendable {
         self.root = root
         self.subtree = subtree
         self.properties = properties
+        self.slotByName = slotByName
         self.uniquenessConstraints = uniquenessConstraints
         self.fetchIndexes = fetchIndexes
         self.versionHash = versionHash
         self.rowLayout = rowLayout
-        slotByName = Dictionary(
-            properties.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
     }
 
     package func property(named name: String) -> CompiledProperty? {
@@ -114,7 +113,8 @@ package final class CompiledEntity: Sendable {
 ///     address         // composite, with no column
 ///     address.city    // an attribute like any other, an element of it
 package struct CompiledProperty: Sendable {
-    package enum Kind: Sendable {
+    /// Kept apart, since an attribute is much to copy.
+    package indirect enum Kind: Sendable {
         case attribute(CompiledAttribute)
         case relationship(CompiledRelationship)
         /// A fetched property: never stored, answered by a request.
@@ -158,7 +158,10 @@ package struct CompiledProperty: Sendable {
     package var isStored: Bool { !isTransient || attribute?.hasStoredElements == true }
 
     /// What the names of columns are made of: `ADDRESS_CITY` for an element.
-    package var columnStem: String { name.uppercased().replacing(".", with: "_") }
+    package var columnStem: String {
+        let stem = name.uppercased()
+        return composite == nil ? stem : stem.replacing(".", with: "_")
+    }
 
     package var attribute: CompiledAttribute? {
         if case .attribute(let attribute) = kind { return attribute }

@@ -26,8 +26,9 @@ extension Compilation {
             let hash = hasher.entity(
                 entity,
                 // The hash of a composite attribute has those of its elements in it.
-                properties: zip(slots[index], ownHashes).lazy.filter { $0.0.composite == nil }
-                    .map { ($0.element, $1) },
+                properties: zip(slots[index], ownHashes).compactMap { slot, digest in
+                    slot.composite == nil ? VersionHasher.Hashed(slot.element, digest) : nil
+                },
                 superentityHash: parent.map { hashes[$0] })
             hashes.append(hash)
             result.append(
@@ -36,7 +37,7 @@ extension Compilation {
                     className: entity.className == "NSManagedObject" ? nil : entity.className,
                     isAbstract: entity.isAbstract,
                     parent: parent, root: parent.map { result[$0].root } ?? ordinal, subtree: subtrees[ordinal],
-                    properties: properties[ordinal],
+                    properties: properties[ordinal], slotByName: slotByName[index],
                     uniquenessConstraints: entity.uniquenessConstraints.filter { isStored($0, in: index) }
                         .map { names in names.compactMap { slotByName[index][$0] } },
                     fetchIndexes: fetchIndexes(of: index), versionHash: hash,

@@ -22,7 +22,7 @@ extension Compilation {
                 }
                 names[own[position].name] = all.count
                 all.append(Slot(element: own[position], declarer: index))
-                addElements(of: all.count - 1, to: &all, &names, within: [])
+                if own[position].isComposite { addElements(of: all.count - 1, to: &all, &names, within: []) }
             }
             slots[index] = all
             slotByName[index] = names

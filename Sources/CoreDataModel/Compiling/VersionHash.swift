@@ -32,7 +32,9 @@ package enum VersionHash {
         superentityHash: Data?, composites: [String: CompositeElement] = [:]
     ) -> Data {
         var hasher = VersionHasher(composites: composites)
-        let hashed = properties.map { ($0.property, hasher.property($0.property, declaredIn: $0.declaredIn)) }
+        let hashed = properties.map {
+            VersionHasher.Hashed($0.property, hasher.property($0.property, declaredIn: $0.declaredIn))
+        }
         return hasher.entity(entity, properties: hashed, superentityHash: superentityHash)
     }
 

@@ -18,23 +18,30 @@ struct VersionHasher {
         hash(property, declaredIn: entityName, depth: 0)
     }
 
-    /// The hash of an entity; its properties in any order, inherited ones included.
-    mutating func entity(
-        _ entity: EntityElement, properties: some Sequence<(element: PropertyElement, digest: Digest)>,
-        superentityHash: Data?
-    ) -> Data {
-        var hasComposite = false
-        var stored: [(name: String, digest: Digest)] = []
-        for (element, digest) in properties {
-            hasComposite = hasComposite || element.isComposite
-            if !element.isTransient, !element.isFetched { stored.append((element.name, digest)) }
+    /// What the hash of an entity takes from one of its properties.
+    struct Hashed {
+        let name: String
+        let isComposite: Bool
+        let isCounted: Bool
+        let digest: Digest
+
+        init(_ property: PropertyElement, _ digest: Digest) {
+            name = property.name
+            isComposite = property.isComposite
+            isCounted = !property.isTransient && !property.isFetched
+            self.digest = digest
         }
-        if hasComposite, let known = entity.knownVersionHash { return known }
+    }
+
+    /// The hash of an entity; its properties in any order, inherited ones included.
+    mutating func entity(_ entity: EntityElement, properties: [Hashed], superentityHash: Data?) -> Data {
+        if let known = entity.knownVersionHash, properties.contains(where: \.isComposite) { return known }
+        var stored = properties.filter(\.isCounted)
         stored.sort { NameOrder.byCodeUnits($0.name, $1.name) }
         begin(entity.name)
         input.append(entity.isAbstract ? 1 : 0)
         if let superentityHash { input.append(contentsOf: superentityHash) }
-        for (_, digest) in stored { append(digest) }
+        for property in stored { append(property.digest) }
         if let modifier = entity.versionHashModifier { input.append(contentsOf: modifier.utf8) }
         let constraints = entity.uniquenessConstraints.map { $0.joined(separator: ".") }
         for constraint in constraints.sorted(by: NameOrder.byCodeUnits) { input.append(contentsOf: constraint.utf8) }

@@ -90,7 +90,8 @@ package struct EntityElement: Hashable, Codable, Sendable {
 
 /// What attributes, relationships and fetched properties share, and what each has of its own.
 package struct PropertyElement: Hashable, Codable, Sendable {
-    package enum Kind: Hashable, Codable, Sendable {
+    /// Kept apart, since an attribute is much to copy and elements are handed from pass to pass.
+    package indirect enum Kind: Hashable, Codable, Sendable {
         case attribute(AttributeElement)
         case relationship(RelationshipElement)
         case fetched(FetchRequestElement)

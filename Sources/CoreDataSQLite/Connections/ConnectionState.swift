@@ -23,7 +23,8 @@ final class ConnectionState {
     @exclusivity(unchecked) var mustCheckSchema = false
     @exclusivity(unchecked) var isCheckingSchema = false
     var schemaWatch: SchemaWatch?
-    weak var connection: SQLiteConnection?
+    /// Whose state it is; `nil` once that is gone. A weak reference would make every use of a connection slower.
+    unowned(unsafe) var connection: SQLiteConnection?
 
     init(database: OpaquePointer) { self.database = database }
 

@@ -50,6 +50,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         }
     }
 
+    deinit { state.connection = nil }
+
     func close() {
         endBurst()
         companions.removeAll()

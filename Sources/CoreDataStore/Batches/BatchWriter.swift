@@ -84,13 +84,14 @@ package final class BatchWriter {
 extension StoreEngine {
     /// Runs a batch request in one transaction: all of it is written, or nothing.
     ///
-    /// What contexts hold stays as it is until they read it anew.
+    /// What contexts hold stays as it is until they read it anew, which is from the file: the cache forgets all rows.
     ///
     /// - Throws: ``SaveFailure`` for unique values that are taken, and what `body` throws.
     package func batch<R>(origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
         let files = ExternalDataWriter(externalData)
         do {
-            let result = try write { try body(BatchWriter(self, $0, origin, files)) }
+            let result = try write(
+                { try body(BatchWriter(self, $0, origin, files)) }, committed: { _ in rowCache.commitOfUnknownRows() })
             files.finish()
             return result
         } catch {

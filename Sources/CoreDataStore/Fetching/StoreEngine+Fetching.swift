@@ -115,8 +115,11 @@ extension StoreEngine {
         }
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
+        var tuple: FetchTuple?
         try forEachResult(of: statement.text(in: dialect)) { result in
-            try body(FetchTuple(statement: result, columns: columns, layout: layout))
+            let row = tuple ?? FetchTuple(TupleReader(result, columns: columns, layout: layout))
+            tuple = row
+            try body(row)
         }
     }
 

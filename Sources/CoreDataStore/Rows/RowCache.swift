@@ -152,6 +152,14 @@ package final class RowCache: @unchecked Sendable {
         for key in changedByStore { remove(key) }
     }
 
+    /// Drops every row after a commit that does not tell which rows it changed. What contexts hold stays theirs until they give it up.
+    ///
+    /// To be called as ``commit(_:changedByStore:at:)`` is.
+    package func commitOfUnknownRows() {
+        commits.increment()
+        removeAll()
+    }
+
     /// Learns from a conflict what became of a row that a context had at `version`: the row as it was read after `moment`,
     /// `nil` where it is gone.
     ///

@@ -108,6 +108,17 @@ package struct SchemaColumn: Sendable {
                 declaringEntity = source
             }
         }
+
+        /// One number of the entity and the slot: the roles that a property has are few.
+        package func hash(into hasher: inout Hasher) {
+            let slot =
+                switch role {
+                case .attribute(let slot), .destinationKey(let slot), .destinationEntity(let slot), .order(let slot),
+                    .ownerKey(_, let slot), .ownerOrder(_, let slot):
+                    slot
+                }
+            hasher.combine(declaringEntity << 20 ^ slot)
+        }
     }
 
     package var name: String

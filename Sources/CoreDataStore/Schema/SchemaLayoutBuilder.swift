@@ -64,7 +64,8 @@ struct SchemaLayoutBuilder {
     /// Apple's order: by group of types; in a group by entity, in an entity by name; what to-many relationships leave
     /// at the end of the first group. Names are given entity by entity.
     private mutating func columns(ofRoot root: Int, _ traces: [ToManyPass.Visit]) -> [SchemaColumn] {
-        usedColumnNames = Set(SchemaTable.fixedColumns)
+        usedColumnNames.removeAll(keepingCapacity: true)
+        usedColumnNames.formUnion(SchemaTable.fixedColumns)
         var groups = [[SchemaColumn]](repeating: [], count: 8)
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
@@ -229,6 +230,7 @@ struct SchemaLayoutBuilder {
 
     func storeLayout() -> StoreLayout {
         var names: [SchemaColumn.Key: String] = [:]
+        names.reserveCapacity(tables.reduce(0) { $0 + $1.columns.count })
         for table in tables {
             for column in table.columns { names[column.key] = column.name }
         }

@@ -21,9 +21,12 @@ extension Importer {
             throw ToolkitError("\(entity) is abstract: objects of it can be found, but not made.")
         }
         var known = try existing(attribute, of: entity, values, in: context)
-        return values.map { value in
+        return try values.map { value in
             let part = ObjectKey.Part(value)
             if let object = known[part] { return object }
+            guard description.attributesByName[attribute]?.accepts(value) != false else {
+                throw ToolkitError("\(entity).\(attribute) cannot be \(value), which is a \(type(of: value)).")
+            }
             let object = NSManagedObject(entity: description, insertInto: context)
             object.setValue(value, forKey: attribute)
             known[part] = object

@@ -64,7 +64,15 @@ struct TestDataRun {
             for number in kind.numbers.clamped(to: numbers) {
                 let object = NSManagedObject(entity: kind.entity, insertInto: context)
                 let own = number - kind.numbers.lowerBound + existing[index]
-                for maker in makers[index] { object.setValue(try maker.value(own), forKey: maker.name) }
+                for maker in makers[index] {
+                    let value = try maker.value(own)
+                    if let value, kind.entity.attributesByName[maker.name]?.accepts(value) == false {
+                        throw ToolkitError(
+                            "\(kind.entity.name ?? "").\(maker.name) cannot be \(value), which is a \(type(of: value))."
+                        )
+                    }
+                    object.setValue(value, forKey: maker.name)
+                }
                 objects.append(object)
             }
         }

@@ -43,6 +43,45 @@ import Testing
         }
     }
 
+    @Test("N1: what a batch wrote shows once an object is refreshed")
+    func refreshing() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let book = Book(context: context)
+            book.title = "0"
+            try context.save()
+            for number in 1...3 {
+                let update = NSBatchUpdateRequest(entityName: "Book")
+                update.propertiesToUpdate = ["title": "\(number)"]
+                try context.execute(update)
+                #expect(book.title == "\(number - 1)")
+                switch number {
+                case 1: context.refresh(book, mergeChanges: false)
+                case 2: context.refresh(book, mergeChanges: true)
+                default: context.refreshAllObjects()
+                }
+                #expect(book.title == "\(number)")
+            }
+            book.title = "mine"
+            try context.save()
+        }
+    }
+
+    @Test("Numbers that are too large for their attribute are an error, as in a save")
+    func widths() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            #expect(throws: CocoaError.self) {
+                _ = try insert(context, [["title": "a"], ["title": "b", "pages": 5_000_000_000]])
+            }
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.propertiesToUpdate = ["pages": -5_000_000_000]
+            #expect(throws: CocoaError.self) { try context.execute(update) }
+            let left = try titles(stack)
+            #expect(left == [])
+        }
+    }
+
     @Test("N5: handlers fill in one object after the other; what is filled in with true is not inserted")
     func handlers() throws {
         let stack = try LibraryStack()

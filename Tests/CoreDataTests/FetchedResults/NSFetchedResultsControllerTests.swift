@@ -120,6 +120,8 @@ import Testing
                 try controller(context) { $0.resultType = .dictionaryResultType }.performFetch()
             }
             #expect(throws: CocoaError.self) { try controller(context, section: "chapters.title").performFetch() }
+            #expect(throws: CocoaError.self) { try controller(context, section: "nothing").performFetch() }
+            #expect(throws: CocoaError.self) { try controller(context, section: "title.nothing").performFetch() }
             // The sections stand next to each other, whatever they are sorted by.
             try controller(context, ["rating", "title"]).performFetch()
             let unsorted = controller(context, ["title"])

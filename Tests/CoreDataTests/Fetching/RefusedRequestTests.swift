@@ -56,6 +56,32 @@ import Testing
         }
     }
 
+    @Test(
+        "Results of another type than the request's are an error and no objects",
+        arguments: [NSFetchRequestResultType.dictionaryResultType, .managedObjectIDResultType, .countResultType])
+    func resultsOfAnotherType(_ type: NSFetchRequestResultType) throws {
+        try library().story { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+            request.resultType = type
+            #expect(isRefused(refusal(of: request, in: context), "not NSManagedObject"))
+            request.predicate = NSPredicate(value: false)
+            if type != .countResultType { #expect(refusal(of: request, in: context) == nil) }
+        }
+    }
+
+    @Test("A request whose predicate fetches by the request itself is refused")
+    func fetchesByItself() throws {
+        try library().story { context in
+            let request = NSFetchRequest<Author>(entityName: "Author")
+            request.predicate = NSPredicate(
+                format: "%K == %@", "name",
+                NSFetchRequestExpression.expression(
+                    forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context),
+                    countOnly: true))
+            #expect(refusal(of: request, in: context)?.localizedDescription.contains("FETCH again") == true)
+        }
+    }
+
     @Test("@count takes no notice of a key path to its right")
     func countsWithPaths() throws {
         try library().story { context in

@@ -92,6 +92,32 @@ import Testing
         }
     }
 
+    @Test("A fault that found no row is told by no save as deleted: its row may come")
+    func vanishedFaultsAreNotToldAsDeleted() throws {
+        let stack = try library()
+        let writer = stack.newContext()
+        let reader = stack.newContext()
+        let book = writer.performAndWait { Book(context: writer) }
+        let id = try writer.performAndWait {
+            book.title = "Late"
+            try writer.obtainPermanentIDs(for: [book])
+            return book.objectID
+        }
+        reader.performAndWait { #expect(reader.object(with: id).value(forKey: "title") == nil) }
+        try writer.performAndWait { try writer.save() }
+        writer.automaticallyMergesChangesFromParent = true
+        try reader.performAndWait {
+            Book(context: reader).title = "Other"
+            #expect(reader.deletedObjects.count == 1)
+            try reader.save()
+            #expect(!reader.hasChanges && reader.registeredObject(for: id) == nil)
+            #expect(reader.object(with: id).value(forKey: "title") as? String == "Late")
+        }
+        writer.performAndWait {
+            #expect(book.title == "Late" && !book.isDeleted && book.managedObjectContext === writer)
+        }
+    }
+
     @Test("B5: refreshing without merging makes a fault and loses changes")
     func refreshWithoutMerging() throws {
         let stack = try library()

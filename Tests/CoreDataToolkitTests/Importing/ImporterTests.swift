@@ -118,6 +118,16 @@ import Testing
         #expect(try await stack.count("Unit") == 21)
     }
 
+    @Test func aValueOfAnotherTypeIsAnError() async throws {
+        let grocery = try Grocery()
+        let stack = try await grocery.makeStack()
+        let importer = try Importer(stack, unique: Grocery.unique)
+        try await stack.performImport { context in
+            #expect(throws: ToolkitError.self) { try importer.object(of: "Unit", for: 5, in: context) }
+            #expect(context.insertedObjects.isEmpty)
+        }
+    }
+
     @Test func manyValuesAreLookedUpInPortions() async throws {
         let grocery = try Grocery()
         let stack = try await grocery.makeStack()

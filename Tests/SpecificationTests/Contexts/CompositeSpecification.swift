@@ -117,6 +117,23 @@ import Testing
         }
     }
 
+    @Test(arguments: SpecifiedStore.all, [0, 1])
+    func elementsNameSections(_ store: SpecifiedStore, batchSize: Int) throws {
+        try store.checkContexts(Self.document) { stack in
+            try stack.story(Self.fill)
+            try stack.story { context in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                request.sortDescriptors = [NSSortDescriptor(key: "address.city", ascending: true)]
+                request.fetchBatchSize = batchSize
+                let list = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "address.city",
+                    cacheName: nil)
+                try list.performFetch()
+                #expect(list.sections?.map(\.name) == ["", "Bern", "Oslo"])
+            }
+        }
+    }
+
     @Test(arguments: SpecifiedStore.all)
     func dictionariesHaveCompositesAndElements(_ store: SpecifiedStore) throws {
         try store.checkContexts(Self.document) { stack in
