@@ -72,6 +72,12 @@ test-web: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
 	$(if $(shell command -v timeout),timeout -k 10 900) $(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
 
+## Measures the web app, built for release: 200 open pages, 50 edits a second; prints what it measures.
+bench-web: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) -c release --product GroceryDude
+	BENCH_WEB="$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) -c release --show-bin-path)/GroceryDude" \
+		$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --disable-xctest --filter LoadBenchmark
+
 ## Takes the pictures that the web app's README shows, out of a browser.
 pictures-web: dependencies
 	@Scripts/web-tools.sh

@@ -4,8 +4,9 @@ import Foundation
 final class OtherProcess {
     private let program: SideProgram
 
-    init(store: URL, _ arguments: [String] = []) throws {
-        program = try SideProgram(try Self.program(), ["--store", store.path, "--port", "0"] + arguments)
+    /// - Parameter url: the app; that beside the tests where none is given.
+    init(store: URL, _ arguments: [String] = [], at url: URL? = nil) throws {
+        program = try SideProgram(try url ?? Self.program(), ["--store", store.path, "--port", "0"] + arguments)
     }
 
     static func program() throws -> URL {
@@ -20,6 +21,12 @@ final class OtherProcess {
 
     /// The port that it says it has.
     func port() async throws -> Int { try await program.port(/http:\/\/127\.0\.0\.1:(\d+)\//) }
+
+    /// How much memory it has, in kilobytes; Linux tells.
+    var memory: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(program.number)/status", encoding: .utf8)) ?? ""
+        return status.firstMatch(of: /VmRSS:\s*(\d+)/).flatMap { Int($0.output.1) } ?? 0
+    }
 
     /// Ends it without warning.
     func kill() { program.end(SIGKILL) }
@@ -45,6 +52,9 @@ final class SideProgram: Sendable {
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try process.run()
     }
+
+    /// The number of its process.
+    var number: Int32 { process.processIdentifier }
 
     /// The port that the program writes, for thirty seconds.
     func port(_ pattern: sending Regex<(Substring, Substring)>) async throws -> Int {

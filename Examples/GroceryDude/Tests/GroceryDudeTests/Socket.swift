@@ -6,7 +6,7 @@ final class Socket: Sendable {
         let message: String
     }
 
-    private let descriptor: Int32
+    let descriptor: Int32
     private let seconds: Int
 
     init(port: Int, seconds: Int = 10) throws {

@@ -28,9 +28,10 @@ final class TestBrowser: @unchecked Sendable {
     private let seconds: Int
     private(set) var cookies: [String: String] = [:]
 
-    init(port: Int, seconds: Int = 10) {
+    init(port: Int, seconds: Int = 10, cookies: [String: String] = [:]) {
         self.port = port
         self.seconds = seconds
+        self.cookies = cookies
     }
 
     func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
@@ -85,11 +86,15 @@ final class TestBrowser: @unchecked Sendable {
 
     /// What the server sends to the page of a list, event by event.
     func events(_ list: String, after position: String?, lastEvent: String? = nil) throws -> EventReader {
+        EventReader(try openEvents(list, after: position, lastEvent: lastEvent))
+    }
+
+    func openEvents(_ list: String, after position: String?, lastEvent: String? = nil) throws -> Socket {
         let socket = try Socket(port: port)
         let path = "/events?list=\(list)" + (position.map { "&after=\($0)" } ?? "")
         let headers = lastEvent.map { ["Last-Event-ID": $0] } ?? [:]
         socket.write(Data(head("GET", path, headers, 0).utf8))
-        return EventReader(socket)
+        return socket
     }
 
     private func head(_ method: String, _ path: String, _ headers: [String: String], _ length: Int) -> String {
