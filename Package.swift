@@ -152,7 +152,7 @@ let package = Package(
             name: "CoreDataPredicateTests", dependencies: ["CoreDataPredicate", "TestSupport"]),
         .testTarget(name: "CoreDataSQLTests", dependencies: ["CoreDataSQL", "TestSupport"]),
         .testTarget(
-            name: "CoreDataSQLiteTests", dependencies: ["CoreDataSQLite", "TestSupport"]),
+            name: "CoreDataSQLiteTests", dependencies: ["CoreDataSQLite", "CSQLite", "TestSupport"]),
         // Models, and what else is about stores.
         .target(
             name: "StoreTestSupport",
@@ -172,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "BatchProgram", "ContextStress", "HistoryWriter", "SaveKiller", "TestSupport",
-                "TurnProgram",
+                "CoreData", "BatchProgram", "ContextStress", "HistoryWriter", "MigrationKiller", "MigrationScenarios",
+                "SaveKiller", "TestSupport", "TurnProgram",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // Another process, which writes to a store that a test watches.
@@ -182,6 +182,16 @@ let package = Package(
         .executableTarget(name: "BatchProgram", dependencies: ["CoreData"], path: "Tests/BatchProgram"),
         // Eight contexts on four threads that edit a store which another process edits, too.
         .executableTarget(name: "ContextStress", dependencies: ["CoreData"], path: "Tests/ContextStress"),
+        // Counts what a program does to files, and kills it at one of them.
+        .target(name: "FileOperations", path: "Tests/FileOperations"),
+        // What a process may be killed in the middle of, and what may be left then.
+        .target(
+            name: "MigrationScenarios", dependencies: ["CoreData", "CoreDataModel", "TestSupport"],
+            path: "Tests/MigrationScenarios"),
+        // Another process, which migrates stores and kills itself meanwhile.
+        .executableTarget(
+            name: "MigrationKiller", dependencies: ["FileOperations", "MigrationScenarios"],
+            path: "Tests/MigrationKiller"),
         // Another process, which changes a main context on its main thread.
         .executableTarget(name: "TurnProgram", dependencies: ["CoreData"], path: "Tests/TurnProgram"),
         // Another process that saves, and is killed meanwhile, for tests.

@@ -13,6 +13,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     case batchDelete = "F7"
     case list = "F8"
     case listEdit = "F9"
+    case lightweight = "F10"
+    case mapping = "F11"
+    case xml = "F12"
+    case binary = "F13"
 
     package var title: String {
         switch self {
@@ -27,6 +31,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .batchDelete: "batch delete the listed half"
         case .list: "first page of a list of all in sections"
         case .listEdit: "one edit in a list of all in sections"
+        case .lightweight: "lightweight migration of all"
+        case .mapping: "migration of all by a mapping model"
+        case .xml: "open an XML store of all, change one, save"
+        case .binary: "the same with a binary store"
         }
     }
 
@@ -41,6 +49,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .batchUpdate, .batchDelete: "the statement alone"
         case .list: "its three statements in plain C"
         case .listEdit: "50 µs"
+        case .lightweight: "the same SQL"
+        case .mapping: "plain C, read and insert"
+        case .xml: "XMLParser, property list"
+        case .binary: "property list, both ways"
         }
     }
 
@@ -56,6 +68,9 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .batchUpdate, .batchDelete: 1.1
         case .list: 1.5
         case .listEdit: 1
+        case .lightweight: 1.2
+        case .mapping: 3
+        case .xml, .binary: 1
         }
     }
 }

@@ -126,3 +126,19 @@ int raw_delete(raw_session *session, const raw_row *rows, int64_t count) {
     }
     return raw_exec(session, "COMMIT");
 }
+
+int raw_copy_rows(raw_session *from, raw_session *to, const char *select, const char *insert) {
+    sqlite3_stmt *reading, *writing;
+    RAW_CHECK(sqlite3_prepare_v2(from->database, select, -1, &reading, NULL));
+    int code = sqlite3_prepare_v2(to->database, insert, -1, &writing, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(reading)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        for (int column = 0; column < sqlite3_column_count(reading) && code == SQLITE_OK; column++) {
+            code = sqlite3_bind_value(writing, column + 1, sqlite3_column_value(reading, column));
+        }
+        if (code == SQLITE_OK) code = raw_run(writing);
+    }
+    sqlite3_finalize(reading);
+    sqlite3_finalize(writing);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}

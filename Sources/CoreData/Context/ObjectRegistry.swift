@@ -116,6 +116,11 @@ final class ObjectRegistry: @unchecked Sendable {
 
     // MARK: Looking up
 
+    /// How many objects there are.
+    var count: Int {
+        state.withLock { state in state.tables.values.reduce(state.temporary.count) { $0 + $1.count } }
+    }
+
     /// The registered object, retained; `nil` also while it is being deallocated.
     func object(store: Int32, root: Int, primaryKey: Int64) -> NSManagedObject? {
         state.withLock { state in

@@ -98,22 +98,25 @@ extension NSPersistentStoreCoordinator {
     ) throws -> AttachedStore {
         let name = old.store.configurationName
         let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
-        let isNew = AttachedStore.isFileType(type) && FileSize.of(url.path) == nil
-        let new = try AttachedStore.open(
-            type: type, configuration: configuration, url: url, options: options, index: index, coordinator: self)
+        func open(_ url: URL) throws -> AttachedStore {
+            try AttachedStore.open(
+                type: type, configuration: configuration, url: url, options: options, index: index, coordinator: self)
+        }
+        // What is half made is not to be found at the URL.
+        let place = AttachedStore.isFileType(type) && !url.isNullDevice ? NewStorePlace(for: url) : nil
+        let new = try open(place?.url ?? url)
         do {
             try RowCopy(from: old.source, to: new.source, model: compiledModel).run()
             try copyMetadata(of: old, to: new)
-            return new
         } catch {
             let converted = CoreDataErrors.converted(error, store: old, context: nil)
             new.close()
-            if isNew, !url.isNullDevice {
-                try? AttachedStore.destroy(at: url, type: type, nil)
-                try? FileManager.default.removeItem(at: url)
-            }
             throw converted
         }
+        guard let place else { return new }
+        new.close()
+        try place.put(at: url, type: type)
+        return try open(url)
     }
 
     /// What the user has put into them, also what no save has written yet.

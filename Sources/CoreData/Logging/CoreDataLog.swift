@@ -12,6 +12,8 @@ enum CoreDataLog {
     /// 1 statements and times, 2 also transactions, 3 also bound values, 4 also each fetch's query plan.
     static let sqlDebugLevel = setting("SQLDebug")
     static let concurrencyDebugLevel = setting("ConcurrencyDebug")
+    /// 1 what becomes of the entities that a lightweight migration changes, also the steps.
+    static let migrationDebugLevel = setting("MigrationDebug")
 
     static func setting(
         _ name: String, arguments: [String] = CommandLine.arguments,

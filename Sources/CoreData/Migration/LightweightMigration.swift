@@ -51,15 +51,42 @@ package struct LightweightMigration {
     /// it was.
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
+        let outcome = try outcome(at: url, options: options)
+        for line in Self.warnings(outcome) { CoreDataLog.general.warning("migration of '\(url.path)': \(line)") }
+        if CoreDataLog.migrationDebugLevel > 0, let plan = outcome.plan {
+            for line in plan.mapping.lines + plan.steps.map(\.words) {
+                CoreDataLog.general.notice("migration of '\(url.path)': \(line)")
+            }
+        }
+        return outcome.plan != nil
+    }
+
+    func outcome(at url: URL, options: [AnyHashable: Any]?) throws -> StoreMigration.Outcome {
         try converting(url) {
             let settings = try StoreSettings(options)
             if let format = AtomicFileStore.format(ofType: type) {
                 return try AtomicMigration(format, migration()).run(
-                    path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly) != nil
+                    path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly)
             }
             var migration = try migration()
             migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
-            return try migration.run(settings.storeOptions(path: url.path).database).plan != nil
+            return try migration.run(settings.storeOptions(path: url.path).database)
+        }
+    }
+
+    /// What somebody may not have meant who changed a model: objects that went with their entity, though another one may be its heir.
+    static func warnings(_ outcome: StoreMigration.Outcome) -> [String] {
+        guard let mapping = outcome.plan?.mapping else { return [] }
+        let added = mapping.entities.compactMap { entity in
+            entity.source == nil ? entity.destination.map { mapping.destination.entities[$0].name } : nil
+        }
+        let heirs = added.sorted().map { "'\($0)'" }.joined(separator: ", ")
+        return outcome.loss.objects.map { lost in
+            let text =
+                "\(lost.count) objects of '\(lost.entity)' were deleted, since no entity of the newer model has that name or that renaming identifier."
+            guard !added.isEmpty else { return text }
+            return text
+                + " If they were to become objects of one that is new (\(heirs)), its renaming identifier has to be that of '\(lost.entity)', or a mapping model has to say so."
         }
     }
 

@@ -46,12 +46,15 @@ struct MappedMigration {
     }
 
     private func runOnce(at url: URL, options: [AnyHashable: Any]?) throws {
-        let made = NSMigrationManager.place(beside: url)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destination)
-        defer {
-            try? coordinator.destroyPersistentStore(at: made, ofType: type)
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: made.path + suffix) }
+        guard let place = NewStorePlace(for: url) else {
+            throw CoreDataErrors.make(
+                CocoaError.Code.fileWriteNoPermission.rawValue,
+                "The store '\(url.path)' has to be migrated, and nothing can be written beside it: \(String(cString: strerror(errno))).",
+                [NSFilePathErrorKey: url.path])
         }
+        defer { withExtendedLifetime(place) {} }
+        let made = place.url
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destination)
         let format = AtomicFileStore.format(ofType: type)
         let stamp = try format.map { _ in try AtomicFile(path: url.path).read().stamp }
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)

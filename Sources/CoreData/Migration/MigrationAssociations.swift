@@ -83,9 +83,6 @@ struct MigrationAssociations {
     private var recentBySource: [ObjectIdentifier: [Int]] = [:]
     private var recentByDestination: [ObjectIdentifier: [Int]] = [:]
 
-    /// How many pairs have objects.
-    var recentCount: Int { recent.count }
-
     mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
         recentBySource[ObjectIdentifier(source), default: []].append(recent.count)
         recentByDestination[ObjectIdentifier(destination), default: []].append(recent.count)

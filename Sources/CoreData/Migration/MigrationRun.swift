@@ -23,6 +23,9 @@ final class MigrationRun {
     /// What portions have saved, to be validated in the end.
     private var saved: [MigrationAssociations.Key] = []
 
+    /// How many objects somebody holds beyond the last portion, as a policy may.
+    private var heldCount = 0
+
     /// How many objects are in memory at a time, about.
     private static let portionSize = 512
 
@@ -133,8 +136,7 @@ final class MigrationRun {
                     for object in objects {
                         try manager.step()
                         try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
-                        // Of one object many may be made.
-                        if associations[mapping.name]?.recentCount ?? 0 > 4 * Self.portionSize { finishPortion() }
+                        if hasMany { finishPortion() }
                     }
                 }
                 finishPortion()
@@ -155,6 +157,7 @@ final class MigrationRun {
                 for object in objects {
                     try manager.step()
                     try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+                    if hasMany { finishPortion() }
                 }
             }
             finishPortion()
@@ -218,6 +221,13 @@ extension MigrationRun {
         try withExtendedLifetime(rows) { try body(objects) }
     }
 
+    /// Whether a portion has become more than it was meant to be: of one object many may be made, or many may be related to it.
+    private var hasMany: Bool {
+        savesPortions && registeredCount > heldCount + 8 * Self.portionSize
+    }
+
+    private var registeredCount: Int { source.registry.count + destination.registry.count }
+
     /// Saves what there is so far as it is, and keeps only the keys of it.
     private func finishPortion() {
         guard savesPortions else { return }
@@ -235,6 +245,7 @@ extension MigrationRun {
         }
         stores.source.cache.removeAll()
         stores.destination.cache.removeAll()
+        heldCount = registeredCount
     }
 
     /// Validates everything, and saves what was not saved yet.

@@ -143,7 +143,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         try check(mappings)
         // What is made anew is put in its place when it is whole.
         let isDatabase = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
-        let target = isNew && isDatabase ? Self.place(beside: dURL) : dURL
+        let place = isNew && isDatabase ? NewStorePlace(for: dURL) : nil
+        let target = place?.url ?? dURL
         do {
             if usesStoreSpecificMigrationManager, mappings.isAsInferred, isNew, isDatabase,
                 sStoreType == NSSQLiteStoreType
@@ -158,20 +159,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
                     to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
                     savesPortions: target != dURL)
             }
-            if target != dURL { try SQLStore.put(target, at: dURL) }
+            try place?.put(at: dURL, type: dStoreType)
             shared.withLock { $0.progress = 1 }
         } catch {
             run = nil
-            if isNew { try? remove(target, dStoreType) }
+            if isNew, place == nil { try? remove(dURL, dStoreType) }
             throw error
         }
-    }
-
-    /// Where a store is made that is to lie at that URL.
-    static func place(beside url: URL) -> URL {
-        // External data lie in a folder named after the file, without its extension.
-        url.deletingLastPathComponent().appendingPathComponent(
-            ".migrating-\(UUID().uuidString)-\(url.lastPathComponent)")
     }
 
     /// As ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``.
@@ -222,7 +216,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     }
 
     private static func text(_ error: any Error, of url: URL, named name: URL) -> String {
-        error.localizedDescription.replacing(url.lastPathComponent, with: name.lastPathComponent)
+        error.localizedDescription.replacing(url.path, with: name.path)
     }
 
     private func migrateInDatabase(

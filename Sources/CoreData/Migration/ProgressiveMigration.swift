@@ -69,9 +69,11 @@ package struct ProgressiveMigration {
         at url: URL, options: [AnyHashable: Any]?, progress: @escaping (Double) throws -> Void = { _ in }
     ) throws -> Bool {
         var count = 0
+        var most = 0
         while let chain = try chain(of: url) {
-            // Whoever else migrates it leads it forward too; more steps than versions there are none.
-            guard let first = chain.steps.first, count <= chain.versionCount else { throw missing(url, chain) }
+            // Whoever else migrates it leads it forward too; more steps than versions, of which ever fewer lie ahead, there are none.
+            most = max(most, chain.versionCount)
+            guard let first = chain.steps.first, count <= most else { throw missing(url, chain) }
             let (done, all) = (count, count + chain.steps.count)
             try run(first, at: url, options) { try progress((Double(done) + $0) / Double(all)) }
             count += 1

@@ -6,12 +6,13 @@ import Foundation
 extension SQLiteConnection {
     /// Opens a file for reading; one whose folder cannot be written, as a file that nobody changes.
     static func openReadOnly(_ path: String) throws -> OpaquePointer {
+        try rollBack(path)
         let database = try open(path, SQLITE_OPEN_READONLY)
         let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
         guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
         let failure = SQLFailure.last(of: database, code: code)
         sqlite3_close_v2(database)
-        if size(ofLogOf: path) ?? 0 == 0 { return try openUnchanging(path) }
+        if size(of: path + "-wal") ?? 0 == 0 { return try openUnchanging(path) }
         guard let database = try openWithOwnIndex(path) else {
             throw SQLFailure(
                 kind: failure.kind, code: failure.code,
@@ -29,10 +30,29 @@ extension SQLiteConnection {
     /// | a log and its index | usual: somebody may have it open, and both files are there already |
     /// | a log without index | nobody's: with an index in memory, which finds what the log has |
     static func openLeavingNothing(_ path: String) throws -> OpaquePointer {
+        try rollBack(path)
         guard usesLog(path) else { return try openReadOnly(path) }
-        guard size(ofLogOf: path) != nil else { return try openUnchanging(path) }
+        guard size(of: path + "-wal") != nil else { return try openUnchanging(path) }
         if FileManager.default.fileExists(atPath: path + "-shm") { return try openReadOnly(path) }
         return try openWithOwnIndex(path) ?? openReadOnly(path)
+    }
+
+    /// Undoes what a process left half done that died in a transaction which a journal beside the file can undo; whoever only
+    /// reads cannot, and a file that nobody changes would be read as it is.
+    ///
+    /// - Throws: where that needs write permission, which nobody has here.
+    private static func rollBack(_ path: String) throws {
+        guard size(of: path + "-journal") ?? 0 > 0 else { return }
+        let database = try open(path, SQLITE_OPEN_READWRITE)
+        defer { sqlite3_close_v2(database) }
+        sqlite3_busy_timeout(database, 1000)
+        let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
+        guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return }
+        let failure = SQLFailure.last(of: database, code: code)
+        throw SQLFailure(
+            kind: failure.kind, code: failure.code,
+            message: "'\(path)' has a transaction that was interrupted, in its '-journal' file, which cannot be undone "
+                + "without write permission for the file and its folder: \(failure.message)")
     }
 
     private static func openUnchanging(_ path: String) throws -> OpaquePointer {
@@ -61,7 +81,7 @@ extension SQLiteConnection {
     }
 
     /// `nil` where there is none.
-    private static func size(ofLogOf path: String) -> Int? {
-        (try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int) ?? nil
+    private static func size(of path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? nil
     }
 }

@@ -87,6 +87,11 @@ package struct StoreFiles {
                 .cannotOpen, "The store cannot be put at '\(target)': \(String(cString: strerror(errno))).")
         }
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        let folder = open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        defer { close(folder) }
+        // Some file systems have nothing to say to that.
+        fsync(folder)
     }
 
     // MARK: External data
@@ -103,7 +108,10 @@ package struct StoreFiles {
         do {
             try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
             for name in files.keys {
-                if !old.contains(name) { try copy("\(from)/\(name)", to: "\(to)/\(name)") }
+                // One of that name and size is the same; another size has what a process left that died in the midst of it.
+                if !old.contains(name) || FileSize.of("\(from)/\(name)") != FileSize.of("\(to)/\(name)") {
+                    try copy("\(from)/\(name)", to: "\(to)/\(name)")
+                }
                 copied.insert(name)
             }
         } catch {
@@ -113,17 +121,26 @@ package struct StoreFiles {
         return copied
     }
 
+    /// Under another name first, so that a file which has its name is whole.
     private func copy(_ source: String, to destination: String) throws {
+        let partial = URL(fileURLWithPath: destination).deletingLastPathComponent().path + "/\(UUID().uuidString)"
         do {
-            try FileManager.default.copyItem(atPath: source, toPath: destination)
+            try FileManager.default.copyItem(atPath: source, toPath: partial)
         } catch {
+            unlink(partial)
             // A save of the source removed it meanwhile, or it was missing before: no row that is copied has lost by that.
             guard FileManager.default.fileExists(atPath: source) else { return }
             throw error
         }
-        guard let file = FileHandle(forUpdatingAtPath: destination) else { return }
-        defer { try? file.close() }
-        try file.synchronize()
+        if let file = FileHandle(forUpdatingAtPath: partial) {
+            defer { try? file.close() }
+            try file.synchronize()
+        }
+        guard rename(partial, destination) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(partial)
+            throw ExternalDataFailure(.unwritable, file: destination, reason: reason)
+        }
     }
 
     private func remove(_ names: Set<String>, of store: String) {

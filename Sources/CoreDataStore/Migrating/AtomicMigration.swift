@@ -21,9 +21,8 @@ package struct AtomicMigration {
 
     /// Migrates the store, unless it is of the newer model already.
     ///
-    /// - Returns: what became of what; `nil` where there was nothing to do.
     /// - Throws: ``MigrationFailure``, ``StoreFailure``, ``AtomicFileFailure``. The file is then as it was.
-    package func run(path: String, timeout: Double?, isReadOnly: Bool) throws -> ModelMapping? {
+    package func run(path: String, timeout: Double?, isReadOnly: Bool) throws -> StoreMigration.Outcome {
         guard !isReadOnly else { throw MigrationFailure.readOnly(path) }
         try format.check(migration.model, entities: migration.entities)
         var file = AtomicFile(path: path)
@@ -31,13 +30,13 @@ package struct AtomicMigration {
         while true {
             let (data, stamp) = try file.read()
             let row = try format.metadata(in: data, path: path)
-            guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
+            guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return .init() }
             let old = try format.contents(
                 in: data, model: source.model, entities: source.entities, path: path)
-            let (new, mapping) = try migrated(old, source)
+            let (new, outcome) = try migrated(old, source)
             do {
                 _ = try file.replace(stamp) { try format.write(new, entities: migration.entities, to: $0) }
-                return mapping
+                return outcome
             } catch let failure as AtomicFileFailure where failure.kind == .changed {}
         }
     }
@@ -54,16 +53,16 @@ package struct AtomicMigration {
 
     private func migrated(
         _ old: MemoryContents, _ source: StoreMigration.Source
-    ) throws -> (MemoryContents, ModelMapping) {
+    ) throws -> (MemoryContents, StoreMigration.Outcome) {
         try inDatabase(old, source) { database in
-            let plan = try database.write { connection in
+            let (plan, loss) = try database.write { connection in
                 let plan = try migration.plan(source, MetadataRow.read(connection), connection)
-                _ = try MigrationExecutor(
+                let loss = try MigrationExecutor(
                     connection: connection, external: ExternalData(storePath: nil), progress: migration.progress
                 ).run(plan)
                 // They would set values anew that are as they shall be.
                 try Self.removeTriggers(connection)
-                return plan
+                return (plan, loss)
             }
             let (row, numbers) = try database.read { connection in
                 (try MetadataRow.read(connection), try EntityNumber.all(in: connection))
@@ -81,7 +80,7 @@ package struct AtomicMigration {
                 contents.lastKeys[root] = number.maximum
             }
             if format.sharesKeys { contents.lastKeys = [-1: old.lastKeys.values.max() ?? 0] }
-            return (contents, plan.mapping)
+            return (contents, .init(plan: plan, loss: loss))
         }
     }
 

@@ -11,10 +11,16 @@ struct MigrationExecutor {
     /// Told before each step how many are done, of how many; throws to end the migration.
     let progress: (Int, Int) throws -> Void
 
-    /// - Returns: the names of files that nothing names any more, to be removed after the commit.
-    func run(_ plan: MigrationPlan) throws -> [String] {
+    func run(_ plan: MigrationPlan) throws -> MigrationLoss {
         let schema = try connection.schemaVersion()
-        let lost = try plan.lostFiles.flatMap { query in
+        var loss = MigrationLoss()
+        for removal in plan.removals {
+            guard case .integer(let count)? = try connection.rows(removal.count).first?.first, count > 0 else {
+                continue
+            }
+            loss.objects.append((removal.entity, Int(count)))
+        }
+        loss.files = try plan.lostFiles.flatMap { query in
             try connection.rows(query).compactMap { row -> String? in
                 guard case .blob(let stored)? = row.first else { return nil }
                 return stored.withUnsafeBytes(ExternalData.fileName)
@@ -31,7 +37,7 @@ struct MigrationExecutor {
         try progress(plan.steps.count, plan.steps.count)
         // Who has the store open looks at its model again before he writes.
         if try connection.schemaVersion() == schema { try connection.changeSchemaVersion() }
-        return lost
+        return loss
     }
 
     private func run(_ step: MigrationStep) throws {

@@ -22,6 +22,18 @@ extension MigrationPlanner {
         }.sorted { ($0.subject ?? "") < ($1.subject ?? "") }
     }
 
+    /// Queries for how many objects each entity has that is gone.
+    func removedObjects() -> [(entity: String, count: SelectStatement)] {
+        source.entities.compactMap { ordinal in
+            guard mapping.destination(of: ordinal) == nil, let bound = source.schema.layout.entities[ordinal],
+                let number = source.schema.numbers[ordinal]
+            else { return nil }
+            var query = SelectStatement([.init(.countAll)], from: .init(bound.table))
+            query.condition = .comparison(.equal, .column(nil, "Z_ENT"), .integer(number))
+            return (oldModel.entities[ordinal].name, query)
+        }
+    }
+
     private func abstractCheck(
         _ entity: CompiledEntity, _ member: MigrationFlow.Member, _ table: String
     ) -> MigrationStep {

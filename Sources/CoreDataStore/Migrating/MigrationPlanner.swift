@@ -99,7 +99,8 @@ struct MigrationPlanner {
             }
         steps += historySteps() + (try metadataSteps(deferred)) + (try modelCacheSteps(document))
         return MigrationPlan(
-            mapping: mapping, steps: steps, lostFiles: lostFiles(), schema: target, deferred: deferred)
+            mapping: mapping, steps: steps, lostFiles: lostFiles(), removals: removedObjects(), schema: target,
+            deferred: deferred)
     }
 
     /// An entity that stays in the model and not in the store would lose its objects without anybody having said so.

@@ -55,10 +55,20 @@ package struct MigrationPlan: Sendable {
     /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the
     /// end.
     var lostFiles: [SelectStatement]
+    /// Queries for how many objects go with each entity that is gone.
+    var removals: [(entity: String, count: SelectStatement)] = []
     /// The layout that the store has in the end.
     package var schema: SchemaLayout
     /// What is left to be done later.
     package var deferred: [DeferredTask] = []
+}
+
+/// What a migration has taken out of a store.
+package struct MigrationLoss: Sendable {
+    /// Files that nothing names any more, to be removed after the commit.
+    var files: [String] = []
+    /// Entities that are gone, with how many objects; none of those that had none.
+    package var objects: [(entity: String, count: Int)] = []
 }
 
 /// Why a store cannot be migrated, or was not.

@@ -51,6 +51,7 @@ package struct StoreMigration {
     package struct Outcome: Sendable {
         /// `nil` where the store was of the newer model already.
         package var plan: MigrationPlan?
+        package var loss = MigrationLoss()
     }
 
     /// Migrates the store, unless it is of the newer model already.
@@ -65,7 +66,6 @@ package struct StoreMigration {
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
             var found = try database.read { try source(in: $0, options) }
             let external = ExternalData(storePath: options.path)
-            var lost: [String] = []
             while let source = found {
                 let outcome = try database.write { connection -> Outcome? in
                     let row = try MetadataRow.read(connection)
@@ -73,12 +73,14 @@ package struct StoreMigration {
                     // Somebody else migrated it to another model meanwhile.
                     guard row.metadata.versionHashes == source.hashes else { return nil }
                     let plan = try plan(source, row, connection)
-                    lost = try MigrationExecutor(connection: connection, external: external, progress: progress)
+                    let loss = try MigrationExecutor(connection: connection, external: external, progress: progress)
                         .run(plan)
-                    return Outcome(plan: plan)
+                    return Outcome(plan: plan, loss: loss)
                 }
                 if let outcome {
-                    for name in lost { external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) } }
+                    for name in outcome.loss.files {
+                        external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) }
+                    }
                     return outcome
                 }
                 found = try database.read { try self.source(in: $0, options) }

@@ -22,13 +22,12 @@ struct StoreMigrator {
         let mapping =
             try NSMappingModel(from: nil, forSourceModel: source, destinationModel: model)
             ?? NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model)
-        let made = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).migrating-\(UUID().uuidString)")
-        let replacing = NSPersistentStoreCoordinator(managedObjectModel: model)
-        defer {
-            try? replacing.destroyPersistentStore(at: made, type: .sqlite)
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: made.path + suffix) }
+        guard let place = NewStorePlace(for: url) else {
+            throw ToolkitError("The store at \(url.path) has to be migrated, and nothing can be written beside it.")
         }
+        defer { withExtendedLifetime(place) {} }
+        let made = place.url
+        let replacing = NSPersistentStoreCoordinator(managedObjectModel: model)
         let manager = NSMigrationManager(sourceModel: source, destinationModel: model)
         manager.progressListener = { done in
             progress?(ToolkitProgress(fractionCompleted: Double(done), count: 0))

@@ -211,6 +211,19 @@ import Testing
         #expect(try titles(at: new) == ["Emma", "Persuasion"])
     }
 
+    @Test("S2: what a process left that died while it copied external data is not taken for a copy")
+    func replaceAfterHalfACopy() throws {
+        let source = try library(["Emma"])
+        let destination = try library(["Middlemarch"])
+        let name = try #require(externalNames(source).first)
+        try Self.cover(1).prefix(50 << 10).write(
+            to: destination.folder.appendingPathComponent(".Library_SUPPORT/_EXTERNAL_DATA/\(name)"))
+        let url = try closed(destination)
+        try Self.coordinator().replacePersistentStore(at: url, withPersistentStoreFrom: source.url, type: .sqlite)
+        #expect(try titles(at: url) == ["Emma"])
+        #expect(try externalNames(destination) == externalNames(source))
+    }
+
     @Test("S2: a store of the coordinator at the destination is removed, and can be added again")
     func replaceAttached() throws {
         let source = try library(["Emma"])

@@ -161,6 +161,21 @@ import Testing
         #expect(try values(NSSQLiteStoreType, versions[2], "b") == ["ONE"])
     }
 
+    @Test("a chain may be as long as there are versions")
+    func longChains() throws {
+        let names = ["a", "b", "c", "d", "e", "f", "g"]
+        let versions = try models(names.map { version($0) })
+        try makeStore(NSSQLiteStoreType, versions[0], "a", "One")
+        let mappings = names.indices.dropLast().map { index in
+            (names[index], mapping(versions[index], versions[index + 1], names[index + 1], "$source.\(names[index])"))
+        }
+        let migration = ProgressiveMigration(
+            to: versions[6], configuration: nil, type: NSSQLiteStoreType, mappings: mappings)
+        #expect(try migration.plan(of: url(NSSQLiteStoreType))?.count == 6)
+        #expect(try migration.run(at: url(NSSQLiteStoreType), options: nil))
+        #expect(try values(NSSQLiteStoreType, versions[6], "g") == ["One"])
+    }
+
     @Test("what fails on the way leaves the store at the version before it, whole; nothing leads back")
     func failuresLeaveTheLastVersion() throws {
         struct Enough: Error {}

@@ -74,6 +74,9 @@ int raw_fetch_some(raw_session *session, int64_t limit, raw_digest *digest);    
 // Items without places whose names are unique, with `more` added to their quantities: a row that has the name changes.
 int raw_upsert(raw_session *session, const raw_item *items, int64_t count, double more);  // F4
 
+// Reads all rows of one statement and inserts each with another, in another store: F11.
+int raw_copy_rows(raw_session *from, raw_session *to, const char *select, const char *insert);
+
 // Opens a store and reads its metadata.
 int raw_open_store(const char *path, raw_session **session);
 

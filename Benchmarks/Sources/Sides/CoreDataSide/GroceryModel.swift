@@ -3,7 +3,8 @@ import CoreData
 /// Items with a unit, a place at home and a place in the shop, made in code.
 package enum GroceryModel {
     /// - Parameter uniqueNames: whether a constraint says that no two items have the same name.
-    package static func make(uniqueNames: Bool = false) -> NSManagedObjectModel {
+    /// - Parameter isNewer: whether items have a note and stars, as in a later version.
+    package static func make(uniqueNames: Bool = false, isNewer: Bool = false) -> NSManagedObjectModel {
         let item = entity("Item")
         let home = entity("LocationAtHome")
         let shop = entity("LocationAtShop")
@@ -19,6 +20,11 @@ package enum GroceryModel {
             attribute("quantity", .floatAttributeType, default: Float(1)),
             itemHome, itemShop, itemUnit,
         ]
+        if isNewer {
+            item.properties += [
+                attribute("note", .stringAttributeType), attribute("stars", .integer16AttributeType, default: 3),
+            ]
+        }
         if uniqueNames { item.uniquenessConstraints = [["name"]] }
         home.properties = [attribute("storedIn", .stringAttributeType), homeItems]
         shop.properties = [attribute("aisle", .stringAttributeType), shopItems]

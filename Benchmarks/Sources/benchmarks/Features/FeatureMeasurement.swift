@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Sides
 
-/// F1 … F9: what children, merging, undo, upserts, batch requests and lists take beside the same without them, in turn, each on a file of its own.
+/// F1 … F13: what children, merging, undo, upserts, batch requests, lists, migrations and stores of one file take beside the same without them, in turn, each on a file of its own.
 struct FeatureMeasurement {
     let kind: FeatureKind
     let rows: Int
@@ -35,6 +35,10 @@ struct FeatureMeasurement {
             return try Batches(kind: kind, rows: rows, stores: stores).round(isRaw: isBeside)
         case .list: return try Lists(rows: rows, stores: stores).firstPage(isRaw: isBeside)
         case .listEdit: return try Lists(rows: rows, stores: stores).edit(isGoal: isBeside)
+        case .lightweight: return try Migrations(rows: rows, stores: stores).lightweight(isRaw: isBeside)
+        case .mapping: return try Migrations(rows: rows, stores: stores).mapped(isRaw: isBeside)
+        case .xml, .binary:
+            return try FileStores(isXML: kind == .xml, rows: rows, stores: stores).round(isFoundation: isBeside)
         default: break
         }
         let contents: StoreContents = kind == .child ? .places : .full

@@ -1,0 +1,69 @@
+import CoreDataStore
+import Foundation
+
+/// A folder beside the place of a store that is about to be made, so that what is half made is never taken for it.
+///
+/// ```
+///  .migrating-UUID-Shop.sqlite/Shop.sqlite  made, whole ──▶ Shop.sqlite by a rename ──▶ folder removed
+/// ```
+/// The folder is locked as long as the value lives. One that nobody has locked was left by a process that died, and goes when the
+/// next is made for the same store.
+package final class NewStorePlace {
+    /// Where the store is made.
+    package let url: URL
+    private let folder: URL
+    private let number: Int32
+
+    /// - Returns: `nil` where there can be no such folder: to make the store itself then tells why.
+    package init?(for store: URL) {
+        let name = store.lastPathComponent
+        let parent = store.deletingLastPathComponent()
+        Self.removeLeavings(name, in: parent)
+        folder = parent.appendingPathComponent(".migrating-\(UUID().uuidString)-\(name)")
+        url = folder.appendingPathComponent(name)
+        guard mkdir(folder.path, 0o755) == 0 else { return nil }
+        number = Self.locked(folder.path)
+        // Somebody who looked for leavings just now may have taken it for one.
+        guard number >= 0, FileManager.default.fileExists(atPath: folder.path) else {
+            if number >= 0 { close(number) }
+            return nil
+        }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+        close(number)
+    }
+
+    /// Puts the store, which nobody has open, where it is to be.
+    func put(at destination: URL, type: String) throws {
+        guard AtomicFileStore.format(ofType: type) != nil else { return try SQLStore.put(url, at: destination) }
+        guard rename(url.path, destination.path) == 0 else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreSaveError,
+                "The store cannot be put at '\(destination.path)': \(String(cString: strerror(errno))).",
+                [NSFilePathErrorKey: destination.path])
+        }
+    }
+
+    /// The lock's file, or -1 where somebody else has it.
+    private static func locked(_ path: String) -> Int32 {
+        let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0, flock(number, LOCK_EX | LOCK_NB) != 0 else { return number }
+        close(number)
+        return -1
+    }
+
+    private static func removeLeavings(_ name: String, in parent: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for found in names where found.hasPrefix(".migrating-") && found.hasSuffix("-\(name)") {
+            // `.migrating-UUID-Other-Shop.sqlite` is not of `Shop.sqlite`.
+            guard found.utf8.count == name.utf8.count + ".migrating-".utf8.count + 37 else { continue }
+            let folder = parent.appendingPathComponent(found)
+            let number = locked(folder.path)
+            guard number >= 0 else { continue }
+            try? FileManager.default.removeItem(at: folder)
+            close(number)
+        }
+    }
+}

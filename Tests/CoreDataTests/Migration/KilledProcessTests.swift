@@ -1,0 +1,87 @@
+import Foundation
+import MigrationScenarios
+import TestSupport
+import Testing
+
+/// Kills a process in place of each change that it makes to a file while it migrates, replaces, moves or saves a store
+/// (T5, T9, S2, S3, U4): what is left is what there was or what there is to be, and doing it again leads to the end.
+@Suite(.serialized) struct KilledProcessTests {
+    /// `COREDATA_KILLS` asks for more of each; a negative number for all.
+    private static let count = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 8
+
+    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("MigrationKiller")
+
+    private func run(
+        _ scenario: MigrationScenario, _ folder: URL, _ number: Int, half: Bool = false
+    ) throws -> (
+        output: String, reason: Process.TerminationReason
+    ) {
+        let process = Process()
+        process.executableURL = Self.executable
+        process.arguments = [scenario.rawValue, folder.path, String(number)] + (half ? ["half"] : [])
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let mistakes = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        // What the store logs is no failure.
+        if process.terminationReason == .exit, process.terminationStatus != 0 {
+            Issue.record("\(scenario) \(number): \(mistakes)")
+        }
+        return (String(decoding: text, as: UTF8.self), process.terminationReason)
+    }
+
+    @Test(arguments: MigrationScenario.allCases)
+    func whatIsLeftIsOldOrNew(scenario: MigrationScenario) throws {
+        let base = try Fixtures.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: base) }
+        let original = base.appendingPathComponent("original")
+        try FileManager.default.createDirectory(at: original, withIntermediateDirectories: true)
+        try scenario.prepare(original)
+        #expect(try scenario.state(original) == scenario.states.old)
+
+        func round(_ number: Int, half: Bool, _ body: (URL) throws -> Void) throws {
+            let folder = base.appendingPathComponent("\(number)\(half ? "half" : "")")
+            try FileManager.default.copyItem(at: original, to: folder)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try body(folder)
+        }
+        var changes = 0
+        try round(0, half: false) { folder in
+            changes = Int(try run(scenario, folder, 0).output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+            #expect(try scenario.state(folder) == scenario.states.new)
+            #expect(try scenario.leftovers(folder) == [])
+        }
+        #expect(changes >= 3)
+        var numbers = SeededNumbers(seed: 23)
+        let points =
+            Self.count < 0 || Self.count >= changes
+            ? Array(1...max(1, changes)) : (0..<Self.count).map { _ in 1 + numbers.below(changes) }
+        var found: [String: Int] = [:]
+        for point in points {
+            let half = numbers.chance(3)
+            try round(point, half: half) { folder in
+                let outcome = try run(scenario, folder, point, half: half)
+                // A few changes come now and then, as where a log is begun anew.
+                guard outcome.reason == .uncaughtSignal else { return }
+                let name = "\(scenario.rawValue): killed at \(point) of \(changes)\(half ? ", half way" : "")"
+                do {
+                    let state = try scenario.state(folder)
+                    found[state, default: 0] += 1
+                    let (old, new, between) = scenario.states
+                    #expect(([old, new] + between).contains(state), "\(name)")
+                    try scenario.run(folder)
+                    #expect(try scenario.state(folder) == new, "\(name), then done again from \(state)")
+                    // They go with the next store that is made anew; what was left to do later need not make one.
+                    if state == old {
+                        #expect(try scenario.leftovers(folder) == [], "\(name), then done again from \(state)")
+                    }
+                } catch { Issue.record("\(name): \(error)") }
+            }
+        }
+        if Self.count != 8 { print("\(scenario.rawValue): \(points.count) kills of \(changes): \(found)") }
+    }
+}
