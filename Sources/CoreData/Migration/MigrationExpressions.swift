@@ -62,6 +62,8 @@ struct MigrationExpressions {
     }
 
     private func call(_ selector: String, of target: Any?, _ arguments: [Any?]) throws -> Any? {
+        // Mapping models that people typed leave out the last colon.
+        let selector = target is NSMigrationManager && !selector.hasSuffix(":") ? selector + ":" : selector
         switch (target, selector) {
         case (_, "valueForKey:"), (_, "valueForKeyPath:"):
             guard let path = arguments.first as? String else { return nil }
@@ -70,7 +72,9 @@ struct MigrationExpressions {
             guard arguments.count == 2, let name = arguments[0] as? String else { return nil }
             return manager.destinationInstances(forEntityMappingName: name, sourceInstances: Self.objects(arguments[1]))
         case (is NSMigrationManager, "destinationInstancesForSourceRelationshipNamed:sourceInstances:"):
-            return arguments.count == 2 ? manager.destinations(of: Self.objects(arguments[1])) : nil
+            guard arguments.count == 2 else { return nil }
+            let relationship = property?.name.flatMap { destination?.entity.relationshipsByName[$0] }
+            return manager.destinations(of: Self.objects(arguments[1]), ofKind: relationship?.destinationEntity)
         case (is NSMigrationManager, "sourceInstancesForEntityMappingNamed:destinationInstances:"):
             guard arguments.count == 2, let name = arguments[0] as? String else { return nil }
             return manager.sourceInstances(forEntityMappingName: name, destinationInstances: Self.objects(arguments[1]))
@@ -89,8 +93,8 @@ struct MigrationExpressions {
         case let object as NSManagedObject: [object]
         case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
         case let set as NSSet:
-            set.allObjects.compactMap { $0 as? NSManagedObject }.sorted { a, b in
-                a.objectID.uriRepresentation().absoluteString < b.objectID.uriRepresentation().absoluteString
+            set.allObjects.compactMap { $0 as? NSManagedObject }.sorted {
+                ($0.runtime.root, $0.primaryKey) < ($1.runtime.root, $1.primaryKey)
             }
         case let set as Set<NSManagedObject>: Array(set)
         case let array as [Any]: array.compactMap { $0 as? NSManagedObject }

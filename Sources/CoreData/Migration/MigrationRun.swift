@@ -64,10 +64,16 @@ final class MigrationRun {
     }
 
     /// What the object has become by that mapping, or by whichever.
-    func destinations(of object: NSManagedObject, by mapping: String?) -> [NSManagedObject] {
-        for name in mapping.map({ [$0] }) ?? Array(associations.keys) {
-            let found = associations[name]?.destinations(of: object) ?? []
-            if !found.isEmpty { return found.map { self.object($0, isSource: false) } }
+    /// What became of the object by the mapping of that name, or by the first that made an object of that entity of it: several may
+    /// have made others.
+    func destinations(
+        of object: NSManagedObject, by mapping: String?, ofKind entity: NSEntityDescription? = nil
+    ) -> [NSManagedObject] {
+        for name in mapping.map({ [$0] }) ?? associations.keys.sorted() {
+            let found = (associations[name]?.destinations(of: object) ?? [])
+                .map { self.object($0, isSource: false) }
+                .filter { found in entity.map { found.entity.isKindOf(entity: $0) } ?? true }
+            if !found.isEmpty { return found }
         }
         return []
     }

@@ -95,6 +95,13 @@ open class NSEntityMigrationPolicy: NSObject {
                 destination: dInstance
             ).value(of: expression)
             let members = MigrationExpressions.objects(value)
+            if let entity = relationship.destinationEntity,
+                let other = members.first(where: { !$0.entity.isKindOf(entity: entity) })
+            {
+                throw CoreDataErrors.policy(
+                    "The mapping '\(mapping.name ?? "")' gives the relationship '\(name)' of '\(dInstance.entity.name ?? "")' an object of '\(other.entity.name ?? "")', not of '\(entity.name ?? "")'."
+                )
+            }
             if !relationship.isToMany {
                 dInstance.setValue(members.first, forKey: name)
             } else if relationship.isOrdered {

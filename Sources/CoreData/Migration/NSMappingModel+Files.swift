@@ -37,10 +37,14 @@ extension NSMappingModel {
         self.init()
         guard let sourceModel, let destinationModel else { return nil }
         let hashes = (sourceModel.entityVersionHashesByName, destinationModel.entityVersionHashesByName)
+        func abstract(_ model: NSManagedObjectModel) -> Set<String> {
+            Set(model.entities.filter(\.isAbstract).compactMap(\.name))
+        }
+        let abstract = (abstract(sourceModel), abstract(destinationModel))
         for file in ModelFiles.mappingModels(in: bundles) {
-            guard let found = try? NSMappingModel.load(contentsOf: file), found.fits(hashes.0, hashes.1) else {
-                continue
-            }
+            guard let found = try? NSMappingModel.load(contentsOf: file),
+                found.fits(hashes.0, hashes.1, abstract: abstract)
+            else { continue }
             entityMappings = found.entityMappings
             return
         }

@@ -61,7 +61,12 @@ open class NSMappingModel: NSObject {
     open override var description: String { "<NSMappingModel: \((entityMappings ?? []).map(\.name))>" }
 
     /// Whether its mappings are those between the two models, by version hash.
-    final func fits(_ source: [String: Data], _ destination: [String: Data]) -> Bool {
+    ///
+    /// - Parameter abstract: the abstract entities of either side, of which there are no objects: Xcode makes no mappings for them.
+    final func fits(
+        _ source: [String: Data], _ destination: [String: Data],
+        abstract: (source: Set<String>, destination: Set<String>) = ([], [])
+    ) -> Bool {
         func isOne(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
             guard let name else { return true }
             return hashes[name].map { hash == nil || $0 == hash } ?? false
@@ -73,8 +78,9 @@ open class NSMappingModel: NSObject {
                 isOne($0.sourceEntityName, $0.sourceEntityVersionHash, source)
                     && isOne($0.destinationEntityName, $0.destinationEntityVersionHash, destination)
             }
-            && Set(mappings.compactMap(\.destinationEntityName)).isSuperset(of: destination.keys)
-            && Set(mappings.compactMap(\.sourceEntityName)).isSuperset(of: source.keys)
+            && Set(mappings.compactMap(\.destinationEntityName)).union(abstract.destination)
+                .isSuperset(of: destination.keys)
+            && Set(mappings.compactMap(\.sourceEntityName)).union(abstract.source).isSuperset(of: source.keys)
     }
 }
 

@@ -109,8 +109,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     }
 
     /// What the objects have become, by whatever mapping.
-    final func destinations(of sources: [NSManagedObject]) -> [NSManagedObject] {
-        sources.flatMap { run?.destinations(of: $0, by: nil) ?? [] }
+    final func destinations(of sources: [NSManagedObject], ofKind entity: NSEntityDescription?) -> [NSManagedObject] {
+        sources.flatMap { run?.destinations(of: $0, by: nil, ofKind: entity) ?? [] }
     }
 
     /// What the objects were before the mapping of that name.

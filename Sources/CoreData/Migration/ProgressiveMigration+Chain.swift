@@ -10,6 +10,7 @@ extension ProgressiveMigration {
             let document: ModelDocument
             let compiled: CompiledModel
             let hashes: [String: Data]
+            let abstract: Set<String>
 
             /// `nil` for a version that does not compile.
             init?(name: String, document: ModelDocument) {
@@ -19,6 +20,7 @@ extension ProgressiveMigration {
                 self.compiled = compiled
                 hashes = Dictionary(
                     compiled.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+                abstract = Set(compiled.entities.filter(\.isAbstract).map(\.name))
             }
 
             func makeModel() throws -> NSManagedObjectModel { try NSManagedObjectModel(document: document) }
@@ -78,7 +80,10 @@ extension ProgressiveMigration {
             var explicit: [Int: [Int: (name: String, model: NSMappingModel)]] = [:]
             for from in versions.indices {
                 for to in versions.indices where from < to {
-                    let found = mappings.first { $0.model.fits(versions[from].hashes, versions[to].hashes) }
+                    let (old, new) = (versions[from], versions[to])
+                    let found = mappings.first {
+                        $0.model.fits(old.hashes, new.hashes, abstract: (old.abstract, new.abstract))
+                    }
                     if let found { explicit[from, default: [:]][to] = found }
                 }
             }
