@@ -80,10 +80,7 @@ extension ProgressiveMigration {
             var explicit: [Int: [Int: (name: String, model: NSMappingModel)]] = [:]
             for from in versions.indices {
                 for to in versions.indices where from < to {
-                    let (old, new) = (versions[from], versions[to])
-                    let found = mappings.first {
-                        $0.model.fits(old.hashes, new.hashes, abstract: (old.abstract, new.abstract))
-                    }
+                    let found = mappings.first { leads($0.model, from: versions[from], to: versions[to]) }
                     if let found { explicit[from, default: [:]][to] = found }
                 }
             }
@@ -131,6 +128,10 @@ extension ProgressiveMigration {
                     : "None may be inferred; \(NSInferMappingModelAutomaticallyOption) allows it."
             }
             return chain
+        }
+
+        static func leads(_ mapping: NSMappingModel, from old: Version, to new: Version) -> Bool {
+            mapping.fits(old.hashes, new.hashes, abstract: (old.abstract, new.abstract))
         }
 
         private static func inference(

@@ -131,17 +131,33 @@ package struct ProgressiveMigration {
             try lightweight.run(at: url, options: nil)
             return nil
         }
-        var versions: [Chain.Version] = []
-        for file in files {
-            guard let found = try? NSManagedObjectModel.versions(at: file) else { continue }
-            versions = found.versions.compactMap { Chain.Version(name: $0.name, document: $0.document) }
-            break
-        }
+        let versions = versions
         guard let old = Chain.Version(name: "the store's model", document: source.makeDocument()),
             let new = Chain.Version(name: "the model", document: model.makeDocument())
         else { return Chain(source: "the store's model", target: "the model") }
         return Chain.shortest(
             among: Chain.between(old, new, versions), infers: infers, configuration: configuration, mappings)
+    }
+
+    /// Those of the model's file.
+    private var versions: [Chain.Version] {
+        for file in files {
+            guard let found = try? NSManagedObjectModel.versions(at: file) else { continue }
+            return found.versions.compactMap { Chain.Version(name: $0.name, document: $0.document) }
+        }
+        return []
+    }
+
+    /// The names of the mapping models that lead from no version, nor from the store's, to another: no step can follow them.
+    package func idleMappings(for url: URL) -> [String] {
+        let lightweight = LightweightMigration(to: model, configuration: configuration, type: type, files: files)
+        let others = [lightweight.sourceModel(ofStoreAt: url), model].compactMap { model in
+            model.flatMap { Chain.Version(name: "", document: $0.makeDocument()) }
+        }
+        let versions = versions + others
+        return mappings.filter { mapping in
+            !versions.contains { old in versions.contains { new in Chain.leads(mapping.model, from: old, to: new) } }
+        }.map(\.name)
     }
 }
 

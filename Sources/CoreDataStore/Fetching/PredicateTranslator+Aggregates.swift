@@ -144,8 +144,9 @@ extension PredicateTranslator {
         case .scalar, .row:
             guard aggregatesRows else { throw unsupported(expression) }
             let member = try memberScalar(term, expression)
-            let isRow = if case .row = term { true } else { false }
-            return .scalar(try aggregated(function, isRow && function == .count ? nil : member, false, expression))
+            // A to-one that is nil is not counted.
+            let countsRows = if case .row(let row) = term { function == .count && !row.isOptional } else { false }
+            return .scalar(try aggregated(function, countsRows ? nil : member, false, expression))
         case .constant(.null):
             // nil is an empty collection.
             switch function {

@@ -122,6 +122,15 @@ import Testing
                 "1. Library → Library 2: inferred", "2. Library 2 → Library 3: inferred",
             ],
             "\(plan.error)")
+        // A mapping model that no step could follow would be left out without a word.
+        let elsewhere = try Scratch()
+        defer { withExtendedLifetime(elsewhere) {} }
+        let other = try makeModel(elsewhere, [("Library", Self.old), ("Library 2", Self.new)])
+        let file = scratch.folder.appendingPathComponent("Other.cdm").path
+        _ = try CommandRun.coredata("mapping", "infer", other, "--from", "Library", "--output", file)
+        let idle = try CommandRun.coredata(
+            "migrate", "run", store, "--model", model, "--progressive", "--mapping", file)
+        #expect(idle.status == 2 && idle.error.contains("Other.cdm leads from no version"), "\(idle.error)")
         let run = try CommandRun.coredata("migrate", "run", store, "--model", model, "--progressive")
         #expect(run.status == 0, "\(run.error)")
         let again = try CommandRun.coredata("migrate", "plan", store, "--model", model, "--progressive")

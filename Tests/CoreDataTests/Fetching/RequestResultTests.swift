@@ -5,6 +5,31 @@ import Testing
 
 /// What requests with less common settings and predicates give.
 @Suite struct RequestResultTests {
+    @Test func aToOneThatIsNilIsNotCounted() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let author = Author(context: context)
+            author.name = "Jane"
+            for number in 0..<3 {
+                let book = Book(context: context)
+                book.title = "\(number)"
+                book.author = number < 2 ? author : nil
+            }
+            try context.save()
+            for (path, count) in [("author", 2), ("author.name", 2), ("title", 3), ("self", 3)] {
+                let column = NSExpressionDescription()
+                column.name = "n"
+                column.expression = NSExpression(
+                    forFunction: "count:", arguments: [NSExpression(forKeyPath: path)])
+                column.expressionResultType = .integer64AttributeType
+                let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+                request.resultType = .dictionaryResultType
+                request.propertiesToFetch = [column]
+                #expect(try context.fetch(request).map { $0["n"] as? Int } == [count], "\(path)")
+            }
+        }
+    }
+
     /// Jane with two books, Emily with one, and one of nobody.
     private func library() throws -> LibraryStack {
         let stack = try LibraryStack()

@@ -65,9 +65,15 @@ struct MigrationInput: ParsableArguments {
             let url = URL(fileURLWithPath: path)
             return (name: url.lastPathComponent, model: try NSMappingModel.load(contentsOf: url))
         }
-        return ProgressiveMigration(
+        let migration = ProgressiveMigration(
             to: direct.model, configuration: configuration, type: direct.type,
             files: [URL(fileURLWithPath: model ?? "")], mappings: found)
+        if let idle = migration.idleMappings(for: url).first {
+            throw ToolFailure(
+                "The mapping model \(idle) leads from no version of \(model ?? "") to another: its entities are of other versions. Nothing was migrated."
+            )
+        }
+        return migration
     }
 
     /// Where `run` keeps the store as it was.
