@@ -38,11 +38,12 @@ package struct Arguments {
         USAGE: benchmarks [--only W2,W6,W13] [--rows 1000,10000] [--rounds 7] [--json FILE]
                           [--processor] [--million] [--no-peaks] [--folder FOLDER]
 
-          --only      Only these: W1 … W11, W3i (W3 with an index), W4r (W4 of registered objects), W10d and W10t
-                      (three columns, decoded and as tuples), W12 (a
+          --only      Only these: W1 … W11, W3i (W3 with an index), W4r (W4 of registered objects), W9o (W9, and
+                      every side raises the owners' versions), W10d and W10t (three columns, decoded and as tuples),
+                      W1h, W6h, W7h, W9h (with a history; W9h raises the owners' versions too), W12 (a
                       reader beside a writer), W13 (bytes per object), W14 (start with a large model),
-                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F4 (children,
-                      merging, undo, upserts); W, G, C or F: all of the kind.
+                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F13 (children,
+                      merging, undo, upserts, batches, lists, migrations, files); W, G, C or F: all of the kind.
           --rows      Numbers of rows; 1000,10000,100000 unless told otherwise.
           --rounds    Rounds after one to warm up, the sides in turn (7).
           --json      Writes everything, each round's time too, to a file.

@@ -11,6 +11,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     case delete = "W7"
     case count = "W8"
     case saveEach = "W9"
+    case saveEachOwned = "W9o"
     case dictionaries = "W10"
     case open = "W11"
     case decodedRows = "W10d"
@@ -33,6 +34,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .delete: "delete all, one save"
         case .count: "count with a predicate"
         case .saveEach: "\(Self.saves) saves of one"
+        case .saveEachOwned: "\(Self.saves) saves, owners too"
         case .dictionaries: "two columns as dictionaries"
         case .open: "open, first 20"
         case .decodedRows: "three columns, decoded"
@@ -57,7 +59,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .update: 1.4
         case .delete: 1.3
         case .count: 1.05
-        case .saveEach: 1.25
+        case .saveEach, .saveEachOwned: 1.25
         case .dictionaries: 3.0
         case .open: 4.0
         case .decodedRows, .tuples: 2.0
@@ -66,15 +68,24 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     }
 
     /// Whether the store records its history.
-    package var isRecorded: Bool { plain != self }
+    package var isRecorded: Bool {
+        switch self {
+        case .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: true
+        default: false
+        }
+    }
 
-    /// The same work without a history.
+    /// Whether every side also raises the versions of the three objects that a new item refers to, as Core Data does:
+    /// what ``saveEach`` asks of ours alone.
+    package var raisesOwners: Bool { self == .saveEachOwned || self == .saveEachRecorded }
+
+    /// The same work without a history, and whatever the other sides do with owners.
     package var plain: Workload {
         switch self {
         case .insertRecorded: .insert
         case .updateRecorded: .update
         case .deleteRecorded: .delete
-        case .saveEachRecorded: .saveEach
+        case .saveEachRecorded, .saveEachOwned: .saveEach
         default: self
         }
     }

@@ -24,6 +24,9 @@ enum {
     RAW_TRANSACTION,
     RAW_CHANGE,
     RAW_UPSERT,
+    RAW_RAISE_HOME,
+    RAW_RAISE_SHOP,
+    RAW_RAISE_UNIT,
     RAW_STATEMENTS
 };
 
@@ -31,6 +34,7 @@ struct raw_session {
     sqlite3 *database;
     sqlite3_stmt *statements[RAW_STATEMENTS];
     int records_history;
+    int raises_owners;
     // Of the save that is under way.
     int64_t transaction;
     int64_t next_change;
@@ -51,7 +55,7 @@ int raw_statement(raw_session *session, int place, const char *sql, sqlite3_stmt
 
 // Where a history is recorded: takes the numbers and writes the transaction; then one call for each row.
 int raw_begin_history(raw_session *session, int64_t changes);
-int raw_note_change(raw_session *session, int type, int64_t key);
+int raw_note_change(raw_session *session, int type, int64_t entity, int64_t key);
 
 // Takes `count` keys of the entity out of Z_PRIMARYKEY; the first one is *first.
 int raw_take_keys(raw_session *session, int64_t entity, int64_t count, int64_t *first);

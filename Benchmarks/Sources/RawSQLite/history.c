@@ -19,23 +19,24 @@ int raw_begin_history(raw_session *session, int64_t changes) {
     return raw_run(statement);
 }
 
-int raw_note_change(raw_session *session, int type, int64_t key) {
+int raw_note_change(raw_session *session, int type, int64_t entity, int64_t key) {
     if (!session->records_history) return SQLITE_OK;
     sqlite3_stmt *statement;
     RAW_CHECK(raw_statement(
         session, RAW_CHANGE,
         "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
-        "VALUES (?, 16001, ?, 1, ?, ?, ?)",
+        "VALUES (?, 16001, ?, ?, ?, ?, ?)",
         &statement));
     sqlite3_bind_int64(statement, 1, session->next_change++);
     sqlite3_bind_int(statement, 2, type);
-    sqlite3_bind_int64(statement, 3, key);
-    sqlite3_bind_int64(statement, 4, session->transaction);
-    // The item's quantity: behind three to-ones and three attributes.
+    sqlite3_bind_int64(statement, 3, entity);
+    sqlite3_bind_int64(statement, 4, key);
+    sqlite3_bind_int64(statement, 5, session->transaction);
+    // An item's quantity: behind three to-ones and three attributes; of an owner its items alone.
     if (type == 1) {
-        sqlite3_bind_blob(statement, 5, "\x02\x00", 2, SQLITE_STATIC);
+        sqlite3_bind_blob(statement, 6, entity == 1 ? "\x02\x00" : "\x01", entity == 1 ? 2 : 1, SQLITE_STATIC);
     } else {
-        sqlite3_bind_null(statement, 5);
+        sqlite3_bind_null(statement, 6);
     }
     return raw_run(statement);
 }

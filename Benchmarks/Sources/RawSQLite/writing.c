@@ -37,15 +37,35 @@ static int insert_statement(raw_session *session, sqlite3_stmt **statement) {
         statement);
 }
 
+void raw_raise_owners(raw_session *session) { session->raises_owners = 1; }
+
+static int raise_owner(raw_session *session, int place, const char *sql, int64_t entity, int64_t key) {
+    sqlite3_stmt *statement;
+    RAW_CHECK(raw_statement(session, place, sql, &statement));
+    sqlite3_bind_int64(statement, 1, key);
+    RAW_CHECK(raw_run(statement));
+    if (sqlite3_changes(session->database) != 1) return SQLITE_BUSY_SNAPSHOT;
+    return raw_note_change(session, 1, entity, key);
+}
+
+static int raise_owners(raw_session *session, const raw_item *item) {
+    RAW_CHECK(raise_owner(
+        session, RAW_RAISE_HOME, "UPDATE ZLOCATIONATHOME SET Z_OPT = Z_OPT + 1 WHERE Z_PK = ?", 2, item->home));
+    RAW_CHECK(raise_owner(
+        session, RAW_RAISE_SHOP, "UPDATE ZLOCATIONATSHOP SET Z_OPT = Z_OPT + 1 WHERE Z_PK = ?", 3, item->shop));
+    return raise_owner(session, RAW_RAISE_UNIT, "UPDATE ZUNIT SET Z_OPT = Z_OPT + 1 WHERE Z_PK = ?", 4, item->unit);
+}
+
 int raw_insert(raw_session *session, const raw_item *items, int64_t count) {
     RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
     int64_t key;
     RAW_CHECK(raw_take_keys(session, 1, count, &key));
-    RAW_CHECK(raw_begin_history(session, count));
+    RAW_CHECK(raw_begin_history(session, session->raises_owners ? 4 * count : count));
     sqlite3_stmt *statement;
     RAW_CHECK(insert_statement(session, &statement));
     for (int64_t index = 0; index < count; index++) RAW_CHECK(insert_row(statement, &items[index], key + index));
-    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 0, key + index));
+    for (int64_t index = 0; index < count && session->raises_owners; index++) RAW_CHECK(raise_owners(session, &items[index]));
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 0, 1, key + index));
     return raw_exec(session, "COMMIT");
 }
 
@@ -107,7 +127,7 @@ int raw_update(raw_session *session, raw_row *rows, int64_t count) {
         if (sqlite3_changes(session->database) != 1) return SQLITE_BUSY_SNAPSHOT;
         row->version += 1;
     }
-    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 1, rows[index].key));
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 1, 1, rows[index].key));
     return raw_exec(session, "COMMIT");
 }
 
@@ -115,7 +135,7 @@ int raw_delete(raw_session *session, const raw_row *rows, int64_t count) {
     RAW_CHECK(raw_exec(session, "BEGIN IMMEDIATE"));
     sqlite3_stmt *statement;
     RAW_CHECK(raw_begin_history(session, count));
-    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 2, rows[index].key));
+    for (int64_t index = 0; index < count; index++) RAW_CHECK(raw_note_change(session, 2, 1, rows[index].key));
     RAW_CHECK(raw_statement(
         session, RAW_DELETE, "DELETE FROM ZITEM WHERE Z_PK = ? AND Z_OPT = ?", &statement));
     for (int64_t index = 0; index < count; index++) {

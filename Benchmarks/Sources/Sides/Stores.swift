@@ -58,6 +58,18 @@ package struct Stores {
         }
     }
 
+    /// Sums of the versions of what items refer to, and how many changes a history has, if there is one.
+    package static func ownersDigest(_ url: URL) throws -> String {
+        let session = try RawSession(url)
+        let versions = try session.text(
+            """
+            SELECT (SELECT TOTAL(Z_OPT) FROM ZLOCATIONATHOME), (SELECT TOTAL(Z_OPT) FROM ZLOCATIONATSHOP),
+                   (SELECT TOTAL(Z_OPT) FROM ZUNIT)
+            """)
+        let isRecorded = try session.text("SELECT COUNT(*) FROM sqlite_master WHERE name = 'ACHANGE'") == "1"
+        return isRecorded ? try versions + "; " + session.text("SELECT COUNT(*) FROM ACHANGE") : versions
+    }
+
     /// Sums over the items' table.
     package static func tableDigest(_ url: URL) throws -> String {
         try RawSession(url).text(

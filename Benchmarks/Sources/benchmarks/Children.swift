@@ -66,7 +66,11 @@ struct Children {
             copyStore: { workload, side in
                 try stores.copy(workload.contents, rows: rows, for: side.rawValue)
             },
-            removeStore: { try stores.remove($0) }, tableDigest: Stores.tableDigest)
+            removeStore: { try stores.remove($0) },
+            tableDigest: { store in
+                let items = try Stores.tableDigest(store)
+                return workload.raisesOwners ? try items + "; " + Stores.ownersDigest(store) : items
+            })
     }
 
     private func side(_ name: SideName) throws -> any Side {

@@ -23,10 +23,11 @@ extension StoreEngine {
     /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
     /// migrated it meanwhile, and its tables have the same names.
     func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
-        guard let hashes = openedMetadata.metadata.versionHashes else { return }
         let version = try connection.schemaVersion()
         if knownSchemaVersion.withLock({ $0 == version }) { return }
-        guard try MetadataRow.read(connection).metadata.versionHashes == hashes else {
+        // Read from the metadata's property list, so only where the schema is not the one that was looked at last.
+        let hashes = openedMetadata.metadata.versionHashes
+        guard try hashes == nil || MetadataRow.read(connection).metadata.versionHashes == hashes else {
             throw StoreFailure(
                 .incompatibleModel,
                 "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was \(isWriting ? "written" : "read"); open it with the version that it is of now."

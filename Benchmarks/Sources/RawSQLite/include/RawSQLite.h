@@ -50,6 +50,9 @@ int raw_exec(raw_session *session, const char *sql);
 // Has every save that follows write a transaction and its changes, as a store does that records its history.
 void raw_record_history(raw_session *session);
 
+// Has every insert that follows raise the versions of the item's home, shop and unit, and note them in the history.
+void raw_raise_owners(raw_session *session);
+
 // The columns of the first row as text, joined by '|'; free() it.
 int raw_row_text(raw_session *session, const char *sql, char **text);
 

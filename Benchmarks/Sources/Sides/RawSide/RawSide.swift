@@ -12,6 +12,7 @@ package struct RawSide: Side {
         if workload == .open { return openingTrial(store) }
         let session = try RawSession(store)
         if workload.isRecorded { raw_record_history(session.session) }
+        if workload.raisesOwners { raw_raise_owners(session.session) }
         let run = try work(workload.plain, session, rows: rows)
         return Trial(run: run, finish: { _ = session })
     }
@@ -39,7 +40,8 @@ package struct RawSide: Side {
         case .count: return { try session.digest(raw_count) }
         case .dictionaries: return { try session.digest(raw_fetch_pairs) }
         case .decodedRows, .tuples: return { try session.digest(raw_fetch_triples) }
-        case .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: return { Digest() }
+        case .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded, .saveEachOwned:
+            return { Digest() }
         }
     }
 

@@ -33,7 +33,7 @@ struct GRDBSide: Side {
 
     private func work(_ workload: Workload, _ queue: DatabaseQueue, rows: Int) throws -> (() throws -> Digest)? {
         switch workload {
-        case .insert, .update, .delete, .saveEach:
+        case .insert, .update, .delete, .saveEach, .saveEachOwned:
             return try writing(workload, queue, rows: rows)
         case .fetchAll:
             return { try queue.read { try Self.digest(ItemRecord.fetchAll($0)) } }
@@ -112,12 +112,13 @@ struct GRDBSide: Side {
                 }
                 return Digest()
             }
-        case .saveEach:
+        case .saveEach, .saveEachOwned:
             let samples = Samples.items(from: rows + 1, count: Workload.saves, rows: rows)
             return {
                 for sample in samples {
                     try queue.write { database in
                         try ItemRecord(sample, key: Self.takeKeys(1, database)).insert(database)
+                        if workload.raisesOwners { try Self.raiseOwners(of: sample, database) }
                     }
                 }
                 return Digest()
@@ -153,6 +154,16 @@ struct GRDBSide: Side {
         let write = try database.cachedStatement(sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = 1")
         try write.execute(arguments: [highest + Int64(count)])
         return highest + 1
+    }
+
+    /// Raises the versions of what the item refers to, with the statements that GRDB keeps.
+    private static func raiseOwners(of sample: ItemValues, _ database: Database) throws {
+        for (table, key) in [
+            ("ZLOCATIONATHOME", sample.home), ("ZLOCATIONATSHOP", sample.shop), ("ZUNIT", sample.unit),
+        ] {
+            let raise = try database.cachedStatement(sql: "UPDATE \(table) SET Z_OPT = Z_OPT + 1 WHERE Z_PK = ?")
+            try raise.execute(arguments: [key])
+        }
     }
 
     private func openingTrial(_ store: URL) -> Trial {
