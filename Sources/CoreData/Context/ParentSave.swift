@@ -136,16 +136,17 @@ struct ParentSave {
             let gone = zip(inserted + updated, objects).filter { $1 == nil && !$0.isInserted && !$0.hasOnlyLost }.map(
                 \.0)
             if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
-            for index in changes.indices where changes[index].isNew {
-                objects[index] = target.insert(changes[index], over: objects[index])
-            }
             // In place: a copy of a change would count a reference for each of its lists.
             changes.withUnsafeBufferPointer { changes in
-                for index in changes.indices {
-                    if let object = objects[index] { target.apply(changes[index], to: object) }
+                guard let first = changes.baseAddress else { return }
+                for index in changes.indices where first[index].isNew {
+                    objects[index] = target.insert(first[index].identity, over: objects[index])
                 }
                 for index in changes.indices {
-                    if let object = objects[index] { target.relate(changes[index], object) }
+                    if let object = objects[index] { target.apply(first + index, to: object) }
+                }
+                for index in changes.indices {
+                    if let object = objects[index] { target.relate(first + index, object) }
                 }
             }
             for identity in deletions { target.delete(identity) }
@@ -249,41 +250,41 @@ private struct ParentTarget {
     }
 
     /// The parent's object for one that is new in the child.
-    func insert(_ change: ParentSave.Change, over known: NSManagedObject?) -> NSManagedObject? {
+    func insert(_ identity: ParentSave.Identity, over known: NSManagedObject?) -> NSManagedObject? {
         if let known {
             if known.isDeleted { parent.insert(known) }
             return known
         }
-        guard let runtime = parent.coordinator?.runtime.entities[change.identity.ordinal] else { return nil }
-        let home = parent.registry.home(of: runtime, in: parent.store(at: change.identity.storeIndex))
-        if change.identity.primaryKey >= 0,
-            let fault = parent.registry.object(in: home, primaryKey: change.identity.primaryKey)
+        guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
+        let home = parent.registry.home(of: runtime, in: parent.store(at: identity.storeIndex))
+        if identity.primaryKey >= 0,
+            let fault = parent.registry.object(in: home, primaryKey: identity.primaryKey)
         {
             parent.detach([fault])
         }
-        let object = NSManagedObject.makeFault(home, change.identity.primaryKey, type: runtime.objectClass)
+        let object = NSManagedObject.makeFault(home, identity.primaryKey, type: runtime.objectClass)
         object.flags = []
         parent.takeNew(object)
         return object
     }
 
-    func apply(_ change: ParentSave.Change, to object: NSManagedObject) {
-        if let values = change.newValues, object.values == nil {
+    func apply(_ change: UnsafePointer<ParentSave.Change>, to object: NSManagedObject) {
+        if let values = change.pointee.newValues, object.values == nil {
             values.event.removeAll()
             values.forgetRare()
             object.values = values
             return
         }
         if object.isDeleted { parent.insert(object) }
-        if let values = change.newValues {
+        if let values = change.pointee.newValues {
             for slot in values.live { if let value = values[slot] { object.setAttribute(value, slot) } }
         }
-        for (slot, value) in change.values { object.setAttribute(value, slot) }
+        for (slot, value) in change.pointee.values { object.setAttribute(value, slot) }
     }
 
-    func relate(_ change: ParentSave.Change, _ object: NSManagedObject) {
-        for (slot, target) in change.toOnes { object.setToOne(target.flatMap { self.object($0) }, slot) }
-        for members in change.toManys {
+    func relate(_ change: UnsafePointer<ParentSave.Change>, _ object: NSManagedObject) {
+        for (slot, target) in change.pointee.toOnes { object.setToOne(target.flatMap { self.object($0) }, slot) }
+        for members in change.pointee.toManys {
             let removed = Set(members.removed.compactMap { self.object($0).map(ObjectReference.init) })
             guard let order = members.order else {
                 for member in removed { object.removeMember(member.object, members.slot) }

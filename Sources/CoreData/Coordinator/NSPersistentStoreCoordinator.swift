@@ -220,6 +220,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The store at that URL, if it is attached.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
+        let persistentStores = persistentStores
+        guard !persistentStores.isEmpty else { return nil }
         guard URL.isFileURL else { return persistentStores.first { $0.url == URL } }
         let path = URL.standardizedFileURL.path
         return persistentStores.first { $0.url?.isFileURL == true && $0.url?.standardizedFileURL.path == path }

@@ -138,6 +138,14 @@ struct MigrationAssociations {
     /// How many pairs there are.
     var count: Int { destinations.keys.count + recent.count }
 
+    /// A part of ``allSources``.
+    func sources(in range: Range<Int>) -> [Found] {
+        range.map { index in
+            index < sources.keys.count
+                ? .key(sources.keys[index]) : .object(recent[index - sources.keys.count].source)
+        }
+    }
+
     /// A part of ``allDestinations``.
     func destinations(in range: Range<Int>) -> [Found] {
         range.map { index in

@@ -13,7 +13,7 @@ import Foundation
 /// from the moment on when a portion cannot be saved as it is: what comes later may put it right, and the last save tells.
 final class MigrationRun {
     private unowned let manager: NSMigrationManager
-    private let mappings: [NSEntityMapping]
+    let mappings: [NSEntityMapping]
     let source: NSManagedObjectContext
     let destination: NSManagedObjectContext
     private let stores: (source: AttachedStore, destination: AttachedStore)
@@ -22,6 +22,16 @@ final class MigrationRun {
     private var savesPortions: Bool
     /// What portions have saved, to be validated in the end.
     private var saved: [MigrationAssociations.Key] = []
+
+    /// What the mappings come to, as far as that was asked; anew for each pass over a mapping, which its policy may have changed.
+    var plain: [ObjectIdentifier: PlainMappings] = [:]
+    var pairs: [PairKey: Bool] = [:]
+    /// Whether associations are what this class knows of them.
+    let isPlainManager: Bool
+    let isInferred: Bool
+    /// Whether nobody sees the objects of a portion between its being related and its being saved.
+    var neverLooks: Bool { savesPortions && isPlainManager && hasPlainPolicies }
+    private let hasPlainPolicies: Bool
 
     /// How many objects somebody holds beyond the last portion, as a policy may.
     private var heldCount = 0
@@ -41,11 +51,14 @@ final class MigrationRun {
         self.source.persistentStoreCoordinator = source
         self.destination.persistentStoreCoordinator = destination
         self.savesPortions = savesPortions
+        isPlainManager = type(of: manager) == NSMigrationManager.self
+        isInferred = manager.mappingModel?.isInferred == true
         guard let old = source.attachedStores.first, let new = destination.attachedStores.first else {
             throw CoreDataErrors.make(NSMigrationError, "A migration needs two stores.")
         }
         stores = (old, new)
         for mapping in mappings { policies[mapping.name] = try Self.policy(of: mapping) }
+        hasPlainPolicies = policies.values.allSatisfy { type(of: $0) == NSEntityMigrationPolicy.self }
     }
 
     private static func policy(of mapping: NSEntityMapping) throws -> NSEntityMigrationPolicy {
@@ -95,12 +108,7 @@ final class MigrationRun {
         case .object(let object): return object
         case .key(let key):
             let (context, store) = isSource ? (source, stores.source) : (destination, stores.destination)
-            guard let coordinator = context.persistentStoreCoordinator else {
-                preconditionFailure("The contexts of a migration have their coordinators while it runs.")
-            }
-            return context.object(
-                with: NSManagedObjectID(
-                    runtime: coordinator.runtime.entities[Int(key.entity)], primaryKey: key.primaryKey, store: store))
+            return context.object(for: RowKey(entity: Int(key.entity), primaryKey: key.primaryKey), in: store)
         }
     }
 
@@ -125,6 +133,7 @@ final class MigrationRun {
         for (index, mapping) in mappings.enumerated() {
             try manager.step((Double(number) + Double(index) / Double(mappings.count)) / 3)
             manager.begin(mapping)
+            plain = [:]
             guard let policy = policies[mapping.name] else { continue }
             try body(mapping, policy)
         }
@@ -159,11 +168,14 @@ final class MigrationRun {
         while start < made {
             let end = min(made, start + Self.portionSize)
             let found = associations[mapping.name]?.destinations(in: start..<end) ?? []
-            try inMemory(found, isSource: false) { objects in
-                for object in objects {
-                    try manager.step()
-                    try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
-                    if hasMany { finishPortion() }
+            let sources = associations[mapping.name]?.sources(in: start..<end) ?? []
+            try inMemory(sources, isSource: true) { sources in
+                try inMemory(found, isSource: false) { objects in
+                    for object in objects {
+                        try manager.step()
+                        try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+                        if hasMany { finishPortion() }
+                    }
                 }
             }
             finishPortion()

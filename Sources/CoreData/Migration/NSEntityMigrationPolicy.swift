@@ -34,7 +34,13 @@ open class NSEntityMigrationPolicy: NSObject {
             forEntityName: entity.name ?? "", into: manager.destinationContext)
         let attributes = entity.attributesByName
         if let mappings = mapping.attributeMappings {
-            for property in mappings {
+            let plain = manager.plainMappings(of: mapping, from: sInstance, to: made)
+            for (index, property) in mappings.enumerated() {
+                if case .copy(let from, let to)? = plain?.attributes[index] {
+                    sInstance.fireIfNeeded(slot: from)
+                    made.setAttribute(sInstance.attributeValue(from), to)
+                    continue
+                }
                 guard let name = property.name, let expression = property.valueExpression else { continue }
                 let slot = made.runtime.slot(forKey: name)
                 let isElement = slot.map { made.runtime.slots[$0].property.composite != nil } ?? false
@@ -83,7 +89,13 @@ open class NSEntityMigrationPolicy: NSObject {
         let source = manager.sourceInstances(
             forEntityMappingName: mapping.name ?? "", destinationInstances: [dInstance]
         ).first
-        for property in mapping.relationshipMappings ?? [] {
+        let plain = source.flatMap { manager.plainMappings(of: mapping, from: $0, to: dInstance) }
+        for (index, property) in (mapping.relationshipMappings ?? []).enumerated() {
+            if let source, let step = plain?.relationships[index],
+                try manager.relate(dInstance, step, of: source, mapping)
+            {
+                continue
+            }
             guard let name = property.name, let expression = property.valueExpression else { continue }
             guard let relationship = relationships[name] else {
                 throw CoreDataErrors.policy(

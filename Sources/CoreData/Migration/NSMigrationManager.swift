@@ -122,6 +122,20 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         return destinationInstances.flatMap { run.sources(of: $0, by: mappingName) }
     }
 
+    /// What the mapping comes to for objects of these entities, where it only names properties.
+    final func plainMappings(
+        of mapping: NSEntityMapping, from source: NSManagedObject, to destination: NSManagedObject
+    ) -> PlainMappings? {
+        run?.plainMappings(of: mapping, from: source, to: destination)
+    }
+
+    /// Relates the object as the step tells; `false` where an expression is to be evaluated.
+    final func relate(
+        _ object: NSManagedObject, _ step: PlainMappings.Step, of source: NSManagedObject, _ mapping: NSEntityMapping
+    ) throws -> Bool {
+        try run?.relate(object, step, of: source, mapping) ?? false
+    }
+
     // MARK: Migrating
 
     /// Makes a store of what the source store has, as the mapping model tells. A destination that exists is added to.

@@ -19,7 +19,12 @@ struct StoreSettings {
 
     /// - Throws: for an option whose value is of the wrong type, naming the option.
     init(_ options: [AnyHashable: Any]?) throws {
-        let options = options ?? [:]
+        // Found by text, once: to look for each option among keys of any type takes several times as long.
+        var named: [String: Any] = [:]
+        for (key, value) in options ?? [:] {
+            if let key = key as? String { named[key] = value }
+        }
+        let options = named
         func number(_ key: String) throws -> NSNumber? {
             guard let value = options[key] else { return nil }
             guard let number = value as? NSNumber else {

@@ -15,6 +15,7 @@ package final class CompiledModel: Sendable {
     package let versionIdentifiers: [String]
     /// Whether Apple's tools have accepted the model, so that what no store can have is left out rather than refused.
     package let isAccepted: Bool
+    package let companions = ModelCompanions()
 
     package init(
         entities: [CompiledEntity], configurations: [String: [Int]], versionIdentifiers: [String],

@@ -121,7 +121,10 @@ struct VersionHasher {
     static func sha256(_ input: [UInt8]) -> Digest {
         var digest = Digest()
         withUnsafeMutableBytes(of: &digest) { bytes in
-            _ = SHA256(input, input.count, bytes.bindMemory(to: UInt8.self).baseAddress)
+            var context = SHA256_CTX()
+            SHA256_Init(&context)
+            SHA256_Update(&context, input, input.count)
+            SHA256_Final(bytes.bindMemory(to: UInt8.self).baseAddress, &context)
         }
         return digest
     }

@@ -108,7 +108,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
             while let text = next, text.pointee != 0 {
                 var pointer: OpaquePointer?
                 var tail: UnsafePointer<CChar>?
-                let code = sqlite3_prepare_v2(handle, text, -1, &pointer, &tail)
+                let code = try state.prepare { sqlite3_prepare_v2(handle, text, -1, &pointer, &tail) }
                 guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
                 next = tail
                 // White space and comments make no statement.
@@ -275,7 +275,7 @@ extension SQLiteConnection {
         let timeout = options.busyTimeout.components
         let milliseconds = timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000
         sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
-        try SQLiteFunctions.register(on: self)
+        try SQLiteFunctions.registerReplacements(on: state)
         try set("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
         let schemaVersion = try integer("PRAGMA schema_version")
         if role != .reader, !options.isReadOnly {

@@ -27,7 +27,9 @@ package struct SQLiteOptions: Sendable {
     ///
     /// As many as there are processors, within 4 and 8: more readers only compete for processors, while each may
     /// fill a page cache of its own.
-    package var readerCount = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
+    package var readerCount = Self.usualReaderCount
+    /// Counted once: the system takes long to tell.
+    private static let usualReaderCount = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
     /// The most former states that are kept at once: each has a connection.
     package var stateCount = 16
     /// How many bytes the write-ahead log may have before former states are given up: as long as one is kept, the log only grows.

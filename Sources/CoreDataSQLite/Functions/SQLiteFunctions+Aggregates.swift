@@ -7,7 +7,7 @@ extension SQLiteFunctions {
         var values: [Double] = []
     }
 
-    static func registerAggregates(on connection: SQLiteConnection) throws {
+    static func registerAggregates(on connection: ConnectionState) throws {
         try register(SQLAggregate.median.rawValue, on: connection) {
             SQLiteFunctions.finish($0, SQLiteFunctions.median)
         }
@@ -18,12 +18,12 @@ extension SQLiteFunctions {
     }
 
     private static func register(
-        _ name: String, on connection: SQLiteConnection, _ final: @convention(c) (OpaquePointer?) -> Void
+        _ name: String, on connection: ConnectionState, _ final: @convention(c) (OpaquePointer?) -> Void
     ) throws {
         let code = sqlite3_create_function_v2(
-            connection.handle, name, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil, nil,
+            connection.database, name, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil, nil,
             { context, _, arguments in SQLiteFunctions.add(context, arguments?[0]) }, final, nil)
-        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.database, code: code) }
     }
 
     private static func add(_ context: OpaquePointer?, _ value: OpaquePointer?) {

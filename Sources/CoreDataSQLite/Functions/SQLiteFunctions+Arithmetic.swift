@@ -22,8 +22,6 @@ extension SQLiteFunctions {
         (SQLFunction.ceiling.rawValue, 1, { context, _, arguments in rounded(context, arguments, .up) }),
         (SQLFunction.truncate.rawValue, 1, { context, _, arguments in rounded(context, arguments, .towardZero) }),
         (SQLFunction.bitwiseXor.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 ^ $1 } }),
-        // SQLite's own fails for the least integer.
-        ("abs", 1, { context, _, arguments in absolute(context, arguments) }),
         (SQLFunction.divide.rawValue, 2, { context, _, arguments in divide(context, arguments) }),
         (
             SQLFunction.modulus.rawValue, 2,
@@ -85,6 +83,11 @@ extension SQLiteFunctions {
         default: sqlite3_result_null(context)
         }
     }
+
+    static let replacements: [(String, Int32, Function)] = [
+        // SQLite's own fails for the least integer.
+        ("abs", 1, { context, _, arguments in absolute(context, arguments) })
+    ]
 
     private static func absolute(_ context: OpaquePointer?, _ arguments: Arguments) {
         switch sqlite3_value_numeric_type(arguments?[0]) {

@@ -61,7 +61,8 @@ extension SQLiteFunctions {
         func giveAverage(_ context: OpaquePointer?) { give((quick?.decimal ?? exact) / Decimal(count), context) }
     }
 
-    static func registerSums(on connection: SQLiteConnection) throws {
+    /// In place of SQLite's own.
+    static func registerTotals(on connection: ConnectionState) throws {
         let step: Function = { context, _, arguments in
             SQLiteFunctions.total(context, adds: true)?.pointee.add(arguments?[0])
         }
@@ -81,6 +82,9 @@ extension SQLiteFunctions {
             }
             sqlite3_result_double(context, (total.isReal ? total.real : Double(total.whole)) / Double(total.count))
         }
+    }
+
+    static func registerSums(on connection: ConnectionState) throws {
         let decimalStep: Function = { context, _, arguments in
             SQLiteFunctions.addDecimal(context, arguments?[0])
         }
@@ -93,13 +97,13 @@ extension SQLiteFunctions {
     }
 
     private static func register(
-        _ name: String, _ step: Function, on connection: SQLiteConnection,
+        _ name: String, _ step: Function, on connection: ConnectionState,
         _ final: @convention(c) (OpaquePointer?) -> Void
     ) throws {
         let code = sqlite3_create_function_v2(
-            connection.handle, name, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil, nil, step, final,
+            connection.database, name, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil, nil, step, final,
             nil)
-        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.database, code: code) }
     }
 
     private static func total(_ context: OpaquePointer?, adds: Bool = false) -> UnsafeMutablePointer<Total>? {

@@ -7,7 +7,16 @@ import Foundation
 enum SQLiteFunctions {
     typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-    static func register(on connection: SQLiteConnection) throws {
+    /// What takes the place of a function that SQLite has: no statement would fail for want of it.
+    static func registerReplacements(on connection: ConnectionState) throws {
+        try registerTotals(on: connection)
+        for (name, count, function) in replacements {
+            try register(name, count, function, isDeterministic: true, on: connection)
+        }
+    }
+
+    /// The others.
+    static func register(on connection: ConnectionState) throws {
         for (name, count, function) in text + arithmetic + decimals {
             let isDeterministic = name != SQLFunction.random.rawValue
             try register(name, count, function, isDeterministic: isDeterministic, on: connection)
@@ -21,13 +30,13 @@ enum SQLiteFunctions {
 
     private static func register(
         _ name: String, _ argumentCount: Int32, _ function: Function, isDeterministic: Bool,
-        context: UnsafeMutableRawPointer? = nil, on connection: SQLiteConnection
+        context: UnsafeMutableRawPointer? = nil, on connection: ConnectionState
     ) throws {
         // Harmless functions may be called by triggers and indexes even where the schema is not trusted.
         let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
         let code = sqlite3_create_function_v2(
-            connection.handle, name, argumentCount, flags, context, function, nil, nil, nil)
-        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+            connection.database, name, argumentCount, flags, context, function, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.database, code: code) }
     }
 
     // MARK: Text
@@ -152,7 +161,7 @@ enum SQLiteFunctions {
 
     // MARK: Collations
 
-    private static func registerCollations(on connection: SQLiteConnection) throws {
+    private static func registerCollations(on connection: ConnectionState) throws {
         try registerCollation(SQLCollation.caseInsensitive.rawValue, on: connection) { _, countA, a, countB, b in
             SQLiteFunctions.compare(a, countA, b, countB, by: .caseInsensitive)
         }
@@ -169,14 +178,14 @@ enum SQLiteFunctions {
     }
 
     private static func registerCollation(
-        _ name: String, on connection: SQLiteConnection,
+        _ name: String, on connection: ConnectionState,
         _ compare:
             @convention(c) (
                 UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
             ) -> Int32
     ) throws {
-        let code = sqlite3_create_collation_v2(connection.handle, name, SQLITE_UTF8, nil, compare, nil)
-        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.handle, code: code) }
+        let code = sqlite3_create_collation_v2(connection.database, name, SQLITE_UTF8, nil, compare, nil)
+        guard code == SQLITE_OK else { throw SQLFailure.last(of: connection.database, code: code) }
     }
 
     private static func compare(
@@ -192,11 +201,11 @@ enum SQLiteFunctions {
 
     /// What ``registerReports(on:)`` and ``registerNextKey(on:)`` are told: the connection closes the functions with
     /// itself, so the state outlives them.
-    private static func state(of connection: SQLiteConnection) -> UnsafeMutableRawPointer {
-        Unmanaged.passUnretained(connection.state).toOpaque()
+    private static func state(of connection: ConnectionState) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(connection).toOpaque()
     }
 
-    private static func registerNextKey(on connection: SQLiteConnection) throws {
+    private static func registerNextKey(on connection: ConnectionState) throws {
         try register(
             SQLFunction.nextKey.rawValue, 1,
             { context, _, _ in
@@ -209,7 +218,7 @@ enum SQLiteFunctions {
             }, isDeterministic: false, context: state(of: connection), on: connection)
     }
 
-    private static func registerReports(on connection: SQLiteConnection) throws {
+    private static func registerReports(on connection: ConnectionState) throws {
         let state = state(of: connection)
         try register(
             SQLFunction.derivedAttributeUpdated.rawValue, 5,

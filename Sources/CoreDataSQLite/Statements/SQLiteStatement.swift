@@ -47,8 +47,9 @@ final class SQLiteStatement: SQLStatement {
 
     convenience init(_ sql: String, state: ConnectionState) throws {
         var pointer: OpaquePointer?
-        let code = sqlite3_prepare_v3(
-            state.database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        let code = try state.prepare {
+            sqlite3_prepare_v3(state.database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, nil)
+        }
         guard code == SQLITE_OK else {
             let failure = state.failure(code, sql: sql)
             // What it names may be gone because the schema is another one.
@@ -79,7 +80,7 @@ final class SQLiteStatement: SQLStatement {
         } else if epoch != state.epoch {
             throw SQLFailure.misuse("the transaction that the statement ran in has ended", sql: sql)
         }
-        let code = sqlite3_step(pointer)
+        let code = isFirst ? try firstStep() : sqlite3_step(pointer)
         if isFirst, state.watchesSchema { try checkSchema(after: code) }
         switch code {
         case SQLITE_ROW:
@@ -90,6 +91,14 @@ final class SQLiteStatement: SQLStatement {
         default:
             throw state.failure(code, sql: sql)
         }
+    }
+
+    /// Where the schema changed SQLite prepares the statement anew, which may then ask for functions of ours.
+    private func firstStep() throws -> Int32 {
+        let code = sqlite3_step(pointer)
+        guard code != SQLITE_ROW, code != SQLITE_DONE, try state.addFunctions(missedBy: code) else { return code }
+        sqlite3_reset(pointer)
+        return sqlite3_step(pointer)
     }
 
     /// Nothing is read from a schema that the statement was not written for.
@@ -109,7 +118,7 @@ final class SQLiteStatement: SQLStatement {
         defer { if isRunning { endRun() } }
         try beginRun()
         let before = sqlite3_total_changes(state.database)
-        var code = sqlite3_step(pointer)
+        var code = try firstStep()
         while code == SQLITE_ROW { code = sqlite3_step(pointer) }
         guard code == SQLITE_DONE else { throw state.failure(code, sql: sql) }
         // What a statement that is no INSERT, UPDATE or DELETE leaves there is the count of an earlier one.

@@ -107,7 +107,8 @@ private struct StoreOpening {
     }
 
     private func look(_ connection: any SQLConnection, _ database: any SQLDatabase) throws -> Found {
-        let tables = try TableNames.read(connection)
+        let texts = try StoreCatalog.textsOfTables(connection)
+        let tables = TableNames(texts.keys)
         if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
         guard tables.missingBookkeeping.isEmpty else {
             throw StoreFailure.notAStore(options.database.path, missing: tables.missingBookkeeping)
@@ -115,11 +116,23 @@ private struct StoreOpening {
         let row = try MetadataRow.read(connection)
         try check(row, database)
         return .store(
-            row, try bind(connection, row), hasHistory: tables.hasHistory,
+            row, try bind(connection, row, texts), hasHistory: tables.hasHistory,
             schemaVersion: try connection.schemaVersion())
     }
 
+    /// What was found to fit a model last, so that the same store is opened again without reading its metadata anew.
+    private struct KnownMetadata: Sendable {
+        let propertyList: Data
+        let type: String
+        let entities: [Int]
+    }
+
     private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
+        if let known = model.companions.value(of: KnownMetadata.self), known.type == options.type,
+            known.entities == entities, known.propertyList == row.metadata.propertyList
+        {
+            return
+        }
         let identification = row.metadata.identification
         if let type = identification.type, type != options.type {
             var failure = StoreFailure(
@@ -137,9 +150,11 @@ private struct StoreOpening {
             failure.metadata = row
             throw failure
         }
-        guard !options.ignoresModelVersioning,
-            var mismatch = identification.mismatch(with: model, entities: entities)
-        else { return }
+        if options.ignoresModelVersioning { return }
+        guard var mismatch = identification.mismatch(with: model, entities: entities) else {
+            return model.companions.keep(
+                KnownMetadata(propertyList: row.metadata.propertyList, type: options.type, entities: entities))
+        }
         mismatch.explain(with: model, storedIn: database)
         var failure = StoreFailure(
             .incompatibleModel,
@@ -150,9 +165,14 @@ private struct StoreOpening {
         throw failure
     }
 
-    private func bind(_ connection: any SQLConnection, _ metadata: MetadataRow) throws -> StoreLayout {
+    private func bind(
+        _ connection: any SQLConnection, _ metadata: MetadataRow, _ texts: [String: String]
+    ) throws
+        -> StoreLayout
+    {
         do {
-            return try SchemaLayout.existing(model: model, entities: entities, connection: connection).layout
+            return try SchemaLayout.existing(model: model, entities: entities, connection: connection, texts: texts)
+                .layout
         } catch var failure as StoreFailure {
             failure.metadata = metadata
             throw failure

@@ -30,15 +30,30 @@ package struct SchemaLayout: Sendable {
 
     /// The layout with given numbers, as an existing store's rows of `Z_PRIMARYKEY` have them.
     package init(model: CompiledModel, entities: [Int], numbers: [Int64?]) {
+        let closed = Self.closure(of: entities, in: model)
+        if let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed, kept.numbers == numbers {
+            self.init(
+                model: model, entities: closed, numbers: numbers, tables: kept.tables, joinTables: kept.joinTables,
+                layout: kept.layout)
+            return
+        }
         var builder = SchemaLayoutBuilder(
-            model: model, entities: Self.closure(of: entities, in: model), numbers: numbers)
+            model: model, entities: closed, numbers: numbers)
         builder.build()
-        self.model = model
-        self.entities = builder.entities
-        self.numbers = numbers
-        tables = builder.tables
-        joinTables = builder.joinTables
-        layout = builder.storeLayout()
+        self.init(
+            model: model, entities: closed, numbers: numbers, tables: builder.tables, joinTables: builder.joinTables,
+            layout: builder.storeLayout())
+        model.companions.keep(
+            KeptLayout(entities: closed, numbers: numbers, tables: tables, joinTables: joinTables, layout: layout))
+    }
+
+    /// The layout that was made last, kept with its model: most programs open stores of one layout, many of them often.
+    private struct KeptLayout: Sendable {
+        let entities: [Int]
+        let numbers: [Int64?]
+        let tables: [SchemaTable]
+        let joinTables: [SchemaJoinTable]
+        let layout: StoreLayout
     }
 
     init(

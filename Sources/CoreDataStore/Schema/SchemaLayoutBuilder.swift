@@ -229,10 +229,26 @@ struct SchemaLayoutBuilder {
     // MARK: - What fetching and saving need
 
     func storeLayout() -> StoreLayout {
-        var names: [SchemaColumn.Key: String] = [:]
-        names.reserveCapacity(tables.reduce(0) { $0 + $1.columns.count })
+        // Attributes, of which there are most, by the entity that declares them and their slot.
+        var attributes = [[String?]](repeating: [], count: model.entities.count)
+        var others: [SchemaColumn.Key: String] = [:]
         for table in tables {
-            for column in table.columns { names[column.key] = column.name }
+            for column in table.columns {
+                guard case .attribute(let slot) = column.key.role else {
+                    others[column.key] = column.name
+                    continue
+                }
+                let entity = column.key.declaringEntity
+                if attributes[entity].isEmpty {
+                    attributes[entity] = Array(repeating: nil, count: model.entities[entity].properties.count)
+                }
+                attributes[entity][slot] = column.name
+            }
+        }
+        func name(_ role: RowLayout.Role, in entity: CompiledEntity) -> String? {
+            guard case .attribute(let slot) = role else { return others[SchemaColumn.Key(role, in: entity)] }
+            let declared = attributes[entity.properties[slot].declaringEntity]
+            return declared.indices.contains(slot) ? declared[slot] : nil
         }
         var tableNames: [Int: String] = [:]
         for table in tables { tableNames[table.root] = table.name }
@@ -244,7 +260,7 @@ struct SchemaLayoutBuilder {
             ordinals[number] = ordinal
             result[ordinal] = StoreLayout.Entity(
                 table: table, number: number,
-                columnNames: entity.rowLayout.columns.map { names[SchemaColumn.Key($0.role, in: entity)] })
+                columnNames: entity.rowLayout.columns.map { name($0.role, in: entity) })
         }
         var joins: [StoreLayout.Relationship: StoreLayout.JoinTable] = [:]
         for table in joinTables {

@@ -126,14 +126,15 @@ struct StoreIndexes {
 struct TableNames {
     private let keys: Set<String>
 
+    init(_ names: some Sequence<String>) { keys = Set(names.map { $0.uppercased() }) }
+
     static func read(_ connection: any SQLConnection) throws -> TableNames {
         let rows = try connection.rows(CatalogQuery.tableNames)
         return TableNames(
-            keys: Set(
-                rows.compactMap { row in
-                    if case .text(let name) = row[0] { return name.uppercased() }
-                    return nil
-                }))
+            rows.compactMap { row in
+                if case .text(let name) = row[0] { return name }
+                return nil
+            })
     }
 
     var isEmpty: Bool { keys.isEmpty }
