@@ -27,7 +27,10 @@ extension Compilation {
                 entity,
                 // The hash of a composite attribute has those of its elements in it.
                 properties: zip(slots[index], ownHashes).compactMap { slot, digest in
-                    slot.composite == nil ? VersionHasher.Hashed(slot.element, digest) : nil
+                    slot.isHashed
+                        ? VersionHasher.Hashed(
+                            name: slot.element.name, isComposite: slot.hasElements, isCounted: true, digest: digest)
+                        : nil
                 },
                 superentityHash: parent.map { hashes[$0] })
             hashes.append(hash)
@@ -56,35 +59,30 @@ extension Compilation {
     }
 
     private func compiled(_ slot: Slot, slot number: Int) -> CompiledProperty {
-        CompiledProperty(
+        let (kind, isNowhere) = kind(of: slot.element, End(entity: slot.declarer, slot: number))
+        return CompiledProperty(
             name: slot.element.name, slot: number, declaringEntity: ordinals[slot.declarer],
-            isOptional: slot.element.isOptional, isTransient: isTransient(slot.element, number, slot.declarer),
-            kind: kind(of: slot.element, End(entity: slot.declarer, slot: number)), composite: slot.composite)
+            isOptional: slot.element.isOptional, isTransient: slot.element.isTransient || isNowhere, kind: kind,
+            composite: slot.composite)
     }
 
-    /// Whether stores have nothing of the property: by the model's will, or since it is a relationship that leads
-    /// nowhere or an attribute that no store can keep.
-    private func isTransient(_ property: PropertyElement, _ slot: Int, _ declarer: Int) -> Bool {
-        if property.isTransient { return true }
+    /// What the property becomes, and whether stores have nothing of it whatever the model says: a relationship that leads
+    /// nowhere, an attribute that no store can keep.
+    private func kind(of property: PropertyElement, _ end: End) -> (CompiledProperty.Kind, isNowhere: Bool) {
         switch property.kind {
-        case .fetched: return true
-        case .relationship: return ends[End(entity: declarer, slot: slot)] == nil
-        // What stores have of a composite are its elements.
-        case .attribute(let attribute): return attribute.type == .objectID || attribute.type == .composite
-        }
-    }
-
-    private func kind(of property: PropertyElement, _ end: End) -> CompiledProperty.Kind {
-        switch property.kind {
-        case .fetched: return .fetched
-        case .attribute(let attribute): return .attribute(compiled(attribute, end))
+        case .fetched: return (.fetched, true)
+        case .attribute(let attribute):
+            // What stores have of a composite are its elements.
+            return (.attribute(compiled(attribute, end)), attribute.type == .objectID || attribute.type == .composite)
         case .relationship(let relationship):
-            guard let ends = ends[end] else { return .fetched }
-            return .relationship(
-                CompiledRelationship(
-                    destination: ordinals[ends.destination], inverseSlot: ends.inverseSlot,
-                    minCount: max(0, relationship.minCount), maxCount: max(0, relationship.maxCount),
-                    deleteRule: relationship.deleteRule, isOrdered: relationship.isOrdered))
+            guard let ends = ends[end] else { return (.fetched, true) }
+            return (
+                .relationship(
+                    CompiledRelationship(
+                        destination: ordinals[ends.destination], inverseSlot: ends.inverseSlot,
+                        minCount: max(0, relationship.minCount), maxCount: max(0, relationship.maxCount),
+                        deleteRule: relationship.deleteRule, isOrdered: relationship.isOrdered)), false
+            )
         }
     }
 

@@ -52,11 +52,17 @@ package struct Compilation {
         package let declarer: Int
         /// The slot of the composite that it is an element of.
         let composite: Int?
+        /// Whether it is an attribute of several elements itself.
+        let hasElements: Bool
+        /// Whether version hashes of entities count it.
+        let isHashed: Bool
 
         init(element: PropertyElement, declarer: Int, composite: Int? = nil) {
             self.element = element
             self.declarer = declarer
             self.composite = composite
+            hasElements = element.isComposite
+            isHashed = composite == nil && !element.isTransient && !element.isFetched
         }
     }
 

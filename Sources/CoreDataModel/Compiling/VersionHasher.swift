@@ -25,6 +25,13 @@ struct VersionHasher {
         let isCounted: Bool
         let digest: Digest
 
+        init(name: String, isComposite: Bool, isCounted: Bool, digest: Digest) {
+            self.name = name
+            self.isComposite = isComposite
+            self.isCounted = isCounted
+            self.digest = digest
+        }
+
         init(_ property: PropertyElement, _ digest: Digest) {
             name = property.name
             isComposite = property.isComposite
