@@ -11,8 +11,8 @@ export PORT
 # Where `make shopping-list` leaves the store that it builds.
 SHOPPING_FOLDER ?= .build/shopping-list
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/GroceryDude/Sources Examples/GroceryDude/Tests Fuzzing/Sources) \
-	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/GroceryDude/Package.swift Fuzzing/Package.swift)
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/LivePages Examples/LivePagesTesting Examples/GroceryDude/Sources Examples/GroceryDude/Tests Examples/MyMovies/Sources Examples/MyMovies/Tests Fuzzing/Sources) \
+	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/Package.swift Fuzzing/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
@@ -26,14 +26,20 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-WEB = Examples/GroceryDude
+# The package of the web apps: what they depend on is built once for both.
+WEB = Examples
 
-.PHONY: run shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run movies shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done.
 run: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --product GroceryDude
 	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(ARGS)
+
+## Runs the web app MyMovies, as `make run` does Grocery Dude.
+movies: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --product MyMovies
+	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/MyMovies" $(ARGS)
 
 ## Builds a grocery store from XML with the coredata tool, prints the shopping list by aisle and what the store holds.
 shopping-list: dependencies
@@ -66,24 +72,24 @@ test-combine: dependencies
 test-apps: dependencies
 	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
 
-## Runs the tests of the web app, those in a browser too where Chromium is installed.
+## Runs the tests of the web apps, those in a browser too where Chromium is installed.
 test-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
 	$(if $(shell command -v timeout),timeout -k 10 900) $(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest
 
-## Measures the web app, built for release: 200 open pages, 50 edits a second; prints what it measures.
+## Measures Grocery Dude, built for release: 200 open pages, 50 edits a second; prints what it measures.
 bench-web: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) -c release --product GroceryDude
 	BENCH_WEB="$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) -c release --show-bin-path)/GroceryDude" \
 		$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --disable-xctest --filter LoadBenchmark
 
-## Takes the pictures that the web app's README shows, out of a browser.
+## Takes the pictures that the READMEs of the web apps show, out of a browser.
 pictures-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --disable-xctest --filter picturesForTheReadme
-	for name in prepare shop detail; do vips copy $(WEB)/.build/screenshots/grocery-$$name.png \
-		"docs/images/grocery-$$name.png[palette,compression=9,strip]" || exit 1; done
+	for name in grocery-prepare grocery-shop grocery-detail mymovies-list mymovies-edit mymovies-desk; do \
+		vips copy $(WEB)/.build/screenshots/$$name.png "docs/images/$$name.png[palette,compression=9,strip]" || exit 1; done
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
 syntax-range: dependencies

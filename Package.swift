@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
+        .library(name: "CoreDataRemoteBackup", targets: ["CoreDataRemoteBackup"]),
         // Both with the trait OpenCombine; without it they are empty.
         .library(name: "CoreDataCombine", targets: ["CoreDataCombine"]),
         .library(name: "Combine", targets: ["Combine"]),
@@ -33,6 +34,7 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CoreDataDigests", dependencies: ["CCrypto"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .target(name: "CObjectRuntime"),
@@ -44,7 +46,7 @@ let package = Package(
         // L1
         .target(
             name: "CoreDataModel",
-            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataZip", "CCrypto"]),
+            dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataZip", "CoreDataDigests"]),
         .target(name: "CoreDataPredicate", dependencies: ["CoreDataPrimitives"]),
         .target(name: "CoreDataSQL", dependencies: ["CoreDataPrimitives"]),
 
@@ -108,6 +110,9 @@ let package = Package(
         .target(
             name: "CoreDataToolkit",
             dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataXML", "CoreDataZip"]),
+        // Places for backups on a network; apart, so that nobody else loads Foundation's networking.
+        .target(
+            name: "CoreDataRemoteBackup", dependencies: ["CoreDataToolkit", "CoreDataDigests", "CoreDataXML"]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
@@ -210,6 +215,9 @@ let package = Package(
         // Another process that writes to a store, copies and restores, and is killed meanwhile.
         .executableTarget(
             name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreData"], path: "Tests/ToolkitWorker"),
+        .testTarget(
+            name: "CoreDataRemoteBackupTests",
+            dependencies: ["CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests"]),
         .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
         .testTarget(name: "ArchitectureTests"),
     ],

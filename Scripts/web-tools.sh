@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests of the web app use beside Swift, where it can: a browser with its driver, a program that makes small
+# Installs what the tests of the web apps use beside Swift, where it can: a browser with its driver, a program that makes small
 # pictures, and axe-core, which a package of PyPI brings. Tests that miss something are skipped with a message.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     fi
 fi
 
-axe=Examples/GroceryDude/.build/axe
+axe=Examples/.build/axe
 if [ -z "$(find "$axe" -name axe.min.js 2>/dev/null)" ]; then
     # Only the script is used, none of the package's code.
     python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps --target "$axe" \

@@ -68,7 +68,7 @@ import Testing
     /// Whoever reads a symbol in an editor sees nothing else.
     @Test func whatIsPublicHasAComment() throws {
         var declarations = 0
-        let sources = try Repository.sources(of: "CoreData") + Repository.sources(of: "CoreDataToolkit")
+        let sources = try ["CoreData", "CoreDataToolkit", "CoreDataRemoteBackup"].flatMap(Repository.sources)
         for (path, code) in sources {
             let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

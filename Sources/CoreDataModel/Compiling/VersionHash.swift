@@ -1,4 +1,4 @@
-import CCrypto
+import CoreDataDigests
 import CoreDataPrimitives
 import Foundation
 
@@ -47,13 +47,7 @@ package enum VersionHash {
 
     static func sha256(_ input: Data) -> Data { VersionHasher.sha256(Array(input)).data }
 
-    static func sha512(_ input: Data) -> Data {
-        var digest = [UInt8](repeating: 0, count: Int(SHA512_DIGEST_LENGTH))
-        input.withUnsafeBytes { bytes in
-            _ = SHA512(bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &digest)
-        }
-        return Data(digest)
-    }
+    static func sha512(_ input: Data) -> Data { Digests.sha512(input) }
 }
 
 extension CompiledModel {

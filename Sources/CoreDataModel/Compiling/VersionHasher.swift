@@ -1,4 +1,4 @@
-import CCrypto
+import CoreDataDigests
 import CoreDataPrimitives
 import Foundation
 
@@ -127,12 +127,7 @@ struct VersionHasher {
 
     static func sha256(_ input: [UInt8]) -> Digest {
         var digest = Digest()
-        withUnsafeMutableBytes(of: &digest) { bytes in
-            var context = SHA256_CTX()
-            SHA256_Init(&context)
-            SHA256_Update(&context, input, input.count)
-            SHA256_Final(bytes.bindMemory(to: UInt8.self).baseAddress, &context)
-        }
+        withUnsafeMutableBytes(of: &digest) { Digests.sha256(input, into: $0) }
         return digest
     }
 }

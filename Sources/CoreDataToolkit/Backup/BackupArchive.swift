@@ -159,7 +159,11 @@ struct BackupArchive {
             throw ToolkitError(
                 "The backup is of a store of type \(manifest.storeType), not \(stack.options.storeType.rawValue).")
         }
-        if let error = try verification().first(where: { $0.severity == .error }) {
+        let findings: [PersistentStoreVerification.Finding]
+        do { findings = try verification() } catch let error as CocoaError {
+            throw ToolkitError("The backup's store is no store, and nothing was changed.", underlying: error)
+        }
+        if let error = findings.first(where: { $0.severity == .error }) {
             throw ToolkitError("The backup's store is damaged, and nothing was changed: \(error.message)")
         }
         var options = stack.options

@@ -35,6 +35,7 @@ final class DraftSaver {
 
     private let context: NSManagedObjectContext
     private let uniques: UniqueAttributes
+    private let keepsExisting: Bool
     private var known = KnownObjects()
     /// Relationships whose objects have not all come, by owner.
     private var pending: [PendingLink] = []
@@ -42,9 +43,10 @@ final class DraftSaver {
     private static let linkCount = 500
 
     /// - Parameter context: one of the saver's own, whose objects nobody else holds.
-    init(_ context: NSManagedObjectContext, uniques: UniqueAttributes) {
+    init(_ context: NSManagedObjectContext, uniques: UniqueAttributes, keepsExisting: Bool) {
         self.context = context
         self.uniques = uniques
+        self.keepsExisting = keepsExisting
         let store = context.persistentStoreCoordinator?.persistentStores.first
         known.store = store?.identifier?.uppercased() ?? ""
     }
@@ -57,6 +59,7 @@ final class DraftSaver {
         try context.performAndWait {
             defer { context.reset() }
             var batch = try ImportBatch(entries.map(\.draft), known: known, uniques: uniques, context: context)
+            batch.keepsExisting = keepsExisting
             var owners: [(object: NSManagedObject, entry: Entry)] = []
             var rejections: [Rejection] = []
             for entry in entries {

@@ -24,6 +24,8 @@ struct ImportBatch {
 
     private let uniques: UniqueAttributes
     private let context: NSManagedObjectContext
+    /// Whether objects that are there stay as they are.
+    var keepsExisting = false
     /// Found or made, by what tells them apart.
     private(set) var objects: [ObjectKey: NSManagedObject] = [:]
     /// Found or made, by the file's IDs.
@@ -106,6 +108,7 @@ struct ImportBatch {
     /// Makes or changes the objects that the draft describes; returns those, with the draft's own last.
     mutating func apply(_ draft: ObjectDraft, ownedBy owned: NSManagedObject? = nil) throws -> [NSManagedObject] {
         let object = try object(for: draft, owned)
+        if keepsExisting, created[ObjectIdentifier(object)] == nil { return [object] }
         var touched: [NSManagedObject] = []
         // What an object was found by it has; asking would read the row of one that is only linked to.
         let isFound = draft.key != nil && draft.reference == nil && created[ObjectIdentifier(object)] == nil

@@ -21,11 +21,11 @@ package struct ImportRun {
     /// - Parameter context: one of the import's own, whose objects nobody else holds.
     package init(
         _ sources: [ImportSource], builders: DraftBuilders, into context: NSManagedObjectContext,
-        uniques: UniqueAttributes, batchSize: Int, skipsInvalid: Bool
+        uniques: UniqueAttributes, batchSize: Int, skipsInvalid: Bool, keepsExisting: Bool = false
     ) {
         self.sources = sources
         self.builders = builders
-        saver = DraftSaver(context, uniques: uniques)
+        saver = DraftSaver(context, uniques: uniques, keepsExisting: keepsExisting)
         self.batchSize = batchSize
         self.skipsInvalid = skipsInvalid
     }

@@ -18,6 +18,8 @@ public struct Importer: Sendable {
     public var batchSize = 500
     /// Whether invalid records are left out and listed in the summary; else the first one stops the import.
     public var skipsInvalid = false
+    /// Whether objects that are there stay as they are, and records only make those that are not.
+    public var keepsExisting = false
 
     let coordinator: NSPersistentStoreCoordinator
     let uniques: UniqueAttributes
@@ -115,7 +117,8 @@ public struct Importer: Sendable {
             let summary = try await BackgroundWork.run { cancellation in
                 var run = ImportRun(
                     [origin], builders: builders.value, into: makeContext(), uniques: uniques,
-                    batchSize: max(1, batchSize), skipsInvalid: skipsInvalid)
+                    batchSize: max(1, batchSize), skipsInvalid: skipsInvalid,
+                    keepsExisting: keepsExisting)
                 run.progress = { fraction, count in
                     progress?(ToolkitProgress(fractionCompleted: fraction, count: count))
                 }

@@ -26,6 +26,8 @@ extension CoreDataStack {
         public var migrates = true
         /// The stages of a migration; without it a mapping model of the bundles counts, else the mapping is inferred.
         public var stagedMigration: NSStagedMigrationManager?
+        /// The versions of the model, for a migration through one after the other; `nil` for one step. SQLite stores.
+        public var versions: MigrationVersions?
         /// Whether the store records its history, and what other processes write is merged. SQLite stores and stores in memory.
         public var tracksHistory = true
         /// Who changes things, as the history records it.

@@ -10,6 +10,14 @@ import Foundation
 struct StoreMigrator {
     let url: URL
     let model: NSManagedObjectModel
+    var versions: MigrationVersions?
+
+    /// From one version of the model to another.
+    private struct Step {
+        let source: NSManagedObjectModel
+        let destination: NSManagedObjectModel
+        let mapping: NSMappingModel
+    }
 
     /// Does nothing where there is no store, where it is of the model already, or where nobody has its model: to open it then
     /// tells what is wrong.
@@ -19,27 +27,63 @@ struct StoreMigrator {
             !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
             let source = sourceModel(metadata)
         else { return }
-        let mapping =
-            try NSMappingModel(from: nil, forSourceModel: source, destinationModel: model)
-            ?? NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model)
+        let steps = try steps(from: source, metadata)
         guard let place = NewStorePlace(for: url) else {
             throw ToolkitError("The store at \(url.path) has to be migrated, and nothing can be written beside it.")
         }
         defer { withExtendedLifetime(place) {} }
-        let made = place.url
         let replacing = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let manager = NSMigrationManager(sourceModel: source, destinationModel: model)
-        manager.progressListener = { done in
-            progress?(ToolkitProgress(fractionCompleted: Double(done), count: 0))
+        var made = url
+        for (index, step) in steps.enumerated() {
+            let next = index == steps.count - 1 ? place.url : try Self.stepURL(index, place.url)
+            let manager = NSMigrationManager(sourceModel: step.source, destinationModel: step.destination)
+            manager.progressListener = { done in
+                let fraction = (Double(index) + Double(done)) / Double(steps.count)
+                progress?(ToolkitProgress(fractionCompleted: fraction, count: index))
+            }
+            cancellation?.whenCancelled { manager.cancelMigrationWithError(CancellationError()) }
+            try manager.migrateStore(from: made, type: .sqlite, mapping: step.mapping, to: next, type: .sqlite)
+            try cancellation?.check()
+            if index > 0 { try FileManager.default.removeItem(at: made.deletingLastPathComponent()) }
+            made = next
         }
-        cancellation?.whenCancelled { manager.cancelMigrationWithError(CancellationError()) }
-        try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: made, type: .sqlite)
-        try cancellation?.check()
         try carryOver(metadata, to: made)
         // Somebody else may have migrated it meanwhile, and saved to it.
         guard isOf(source) else { return }
         try replacing.replacePersistentStore(at: url, withPersistentStoreFrom: made, type: .sqlite)
-        progress?(ToolkitProgress(fractionCompleted: 1, count: 0))
+        progress?(ToolkitProgress(fractionCompleted: 1, count: steps.count))
+    }
+
+    /// A folder of its own for what is made on the way.
+    private static func stepURL(_ index: Int, _ url: URL) throws -> URL {
+        let folder = url.deletingLastPathComponent().appendingPathComponent("step-\(index)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.appendingPathComponent(url.lastPathComponent)
+    }
+
+    /// One after the other where the versions are known, and the store is of one of them; else one step.
+    private func steps(from source: NSManagedObjectModel, _ metadata: [String: Any]) throws -> [Step] {
+        if let versions {
+            let models = try versions.models()
+            let first = models.firstIndex { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
+            let last = models.lastIndex { $0.entityVersionHashesByName == model.entityVersionHashesByName }
+            if let first, let last, first < last {
+                return try (first..<last).map { index in
+                    let (old, new) = (models[index], models[index + 1])
+                    return Step(
+                        source: old, destination: new,
+                        mapping: try versions.mapping(index, old, new) ?? Self.mapping(old, new))
+                }
+            }
+        }
+        return [Step(source: source, destination: model, mapping: try Self.mapping(source, model))]
+    }
+
+    private static func mapping(
+        _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        try NSMappingModel(from: nil, forSourceModel: source, destinationModel: destination)
+            ?? NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     }
 
     /// The model that the store was made with: its own copy, else a version that the program has.

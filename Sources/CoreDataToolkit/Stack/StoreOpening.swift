@@ -39,7 +39,7 @@ struct StoreOpening {
         }
         try cancellation?.check()
         if options.migrates, options.stagedMigration == nil, options.configuration == nil, type == .sqlite {
-            try StoreMigrator(url: url, model: model).run(cancellation, progress)
+            try StoreMigrator(url: url, model: model, versions: options.versions).run(cancellation, progress)
         }
         try cancellation?.check()
     }

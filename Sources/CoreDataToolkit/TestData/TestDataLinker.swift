@@ -4,32 +4,13 @@ import CoreData
 struct TestDataLinker {
     private let relationship: NSRelationshipDescription
     private let inverse: NSRelationshipDescription?
-    private let owners: Numbers
-    private let targets: Numbers
+    private let owners: TestDataNumbers
+    private let targets: TestDataNumbers
+    private let seed: UInt64
     /// How many members the user wants on this side, and on the other one.
     private let wish: ClosedRange<Int>?
     private let inverseWish: ClosedRange<Int>?
     private var numbers: SeededNumbers
-
-    /// The objects of an entity and those below it, counted as one row.
-    private struct Numbers {
-        let ranges: [Range<Int>]
-        let count: Int
-
-        init(_ entity: NSEntityDescription, _ kinds: [TestDataPlan.Kind]) {
-            ranges = kinds.filter { $0.entity.isKindOf(entity: entity) }.map(\.numbers)
-            count = ranges.reduce(0) { $0 + $1.count }
-        }
-
-        subscript(index: Int) -> Int32 {
-            var rest = index
-            for range in ranges {
-                if rest < range.count { return Int32(range.lowerBound + rest) }
-                rest -= range.count
-            }
-            preconditionFailure("no such object")
-        }
-    }
 
     /// `nil` where no objects have the relationship.
     init?(
@@ -38,9 +19,10 @@ struct TestDataLinker {
     ) {
         guard let destination = relationship.destinationEntity else { return nil }
         self.relationship = relationship
+        self.seed = seed
         inverse = relationship.inverseRelationship
-        owners = Numbers(relationship.entity, kinds)
-        targets = Numbers(destination, kinds)
+        owners = TestDataNumbers(relationship.entity, kinds)
+        targets = TestDataNumbers(destination, kinds)
         guard owners.count + targets.count > 0 else { return nil }
         wish = wishes[ObjectIdentifier(relationship)]
         inverseWish = inverse.flatMap { wishes[ObjectIdentifier($0)] }
@@ -49,6 +31,7 @@ struct TestDataLinker {
 
     /// - Throws: a ``ToolkitError`` where the counts of objects contradict what the relationship needs.
     mutating func link() throws -> TestDataPlan.Link {
+        if let drawing = try drawing() { return TestDataPlan.Link(relationship: relationship, pairs: .drawn(drawing)) }
         let pairs: [(owner: Int, target: Int)]
         if relationship.isToMany {
             pairs = try manyToMany()
@@ -60,7 +43,32 @@ struct TestDataLinker {
         let found = pairs.map { TestDataPlan.Pair(owner: owners[$0.owner], target: targets[$0.target]) }
         return TestDataPlan.Link(
             relationship: relationship,
-            pairs: found.sorted { ($0.later, $0.owner, $0.target) < ($1.later, $1.owner, $1.target) })
+            pairs: .listed(found.sorted { ($0.later, $0.owner, $0.target) < ($1.later, $1.owner, $1.target) }))
+    }
+
+    /// Where each object can find the others by itself: no bounds are shared, and one end is made before the other.
+    private func drawing() throws -> TestDataPlan.Drawing? {
+        func drawing(_ way: TestDataPlan.Drawing.Way, isLaterOwner: Bool = true) -> TestDataPlan.Drawing {
+            TestDataPlan.Drawing(
+                way: way, later: isLaterOwner ? owners : targets, earlier: isLaterOwner ? targets : owners,
+                isLaterOwner: isLaterOwner, name: Self.name(relationship), seed: seed)
+        }
+        let isBounded = (inverse?.least ?? 0) > 0 || (inverse?.most ?? .max) < .max || inverseWish != nil
+        if relationship.isToMany {
+            let least = max(relationship.least, wish?.lowerBound ?? 0)
+            let most = min(relationship.most, wish?.upperBound ?? max(3, least))
+            // Few of many: to draw one that is there already is rare.
+            guard !isBounded, targets.isBefore(owners), least <= most, most <= targets.count / 4 else { return nil }
+            return drawing(.some(least: least, most: most))
+        }
+        if let inverse, !inverse.isToMany {
+            try checkOneToOne(inverse)
+            let isNeeded = relationship.least > 0 || inverse.least > 0
+            if targets.isBefore(owners) { return drawing(.beside(isNeeded: isNeeded)) }
+            return owners.isBefore(targets) ? drawing(.beside(isNeeded: isNeeded), isLaterOwner: false) : nil
+        }
+        guard !isBounded, targets.isBefore(owners) else { return nil }
+        return drawing(.one(isNeeded: relationship.least > 0))
     }
 
     private var isWithin: Bool { relationship.entity === relationship.destinationEntity }
@@ -84,12 +92,17 @@ struct TestDataLinker {
         if isWithin {
             return stride(from: 0, to: owners.count - 1, by: 2).map { ($0, $0 + 1) }
         }
+        try checkOneToOne(inverse)
+        let isNeeded = relationship.least > 0 || inverse.least > 0
+        return (0..<min(owners.count, targets.count)).filter { _ in isNeeded || numbers.below(5) > 0 }.map { ($0, $0) }
+    }
+
+    private func checkOneToOne(_ inverse: NSRelationshipDescription) throws {
+        guard !isWithin else { return }
         for (side, own, other) in [(relationship, owners.count, targets.count), (inverse, targets.count, owners.count)]
         where side.least > 0 && own > other {
             throw contradiction(side, "must lead to an object of its own, and \(own) need one of \(other)")
         }
-        let isNeeded = relationship.least > 0 || inverse.least > 0
-        return (0..<min(owners.count, targets.count)).filter { _ in isNeeded || numbers.below(5) > 0 }.map { ($0, $0) }
     }
 
     /// Members choose whom they belong to, as `Item.unit`; the other side has its counts.

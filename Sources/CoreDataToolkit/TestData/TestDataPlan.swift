@@ -8,19 +8,6 @@ struct TestDataPlan {
         let numbers: Range<Int>
     }
 
-    /// A relationship, and the objects at its ends, by number.
-    struct Link {
-        let relationship: NSRelationshipDescription
-        /// Sorted by the end that is made later.
-        let pairs: [Pair]
-    }
-
-    struct Pair {
-        let owner: Int32
-        let target: Int32
-        var later: Int32 { max(owner, target) }
-    }
-
     let kinds: [Kind]
     let links: [Link]
     let count: Int

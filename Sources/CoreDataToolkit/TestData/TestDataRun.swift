@@ -10,9 +10,10 @@ struct TestDataRun {
     private let makers: [[ValueMaker]]
     /// How many objects of the kind there were before, so that unique values go on.
     private let existing: [Int]
-    /// By number; of those that are saved.
-    private var ids: [NSManagedObjectID] = []
-    /// By link, how many pairs have been set.
+    /// Of those that are saved.
+    private var keys = KeyRuns()
+    private let store: NSPersistentStore?
+    /// By link, how many pairs that are listed have been set.
     private var places: [Int]
     private var links = 0
 
@@ -35,7 +36,7 @@ struct TestDataRun {
             return try context.count(for: request)
         }
         places = plan.links.map { _ in 0 }
-        ids.reserveCapacity(plan.count)
+        store = context.persistentStoreCoordinator?.persistentStores.first
     }
 
     /// Values are unique in the whole tree of an entity.
@@ -77,24 +78,41 @@ struct TestDataRun {
             }
         }
         for (index, link) in plan.links.enumerated() {
-            while places[index] < link.pairs.count, Int(link.pairs[places[index]].later) < numbers.upperBound {
-                let pair = link.pairs[places[index]]
-                places[index] += 1
-                set(link.relationship, object(pair.owner, numbers, objects), object(pair.target, numbers, objects))
-                links += 1
+            switch link.pairs {
+            case .listed(let pairs):
+                while places[index] < pairs.count, Int(pairs[places[index]].later) < numbers.upperBound {
+                    try set(link.relationship, pairs[places[index]], numbers, objects)
+                    places[index] += 1
+                }
+            case .drawn(let drawing):
+                for place in drawing.later.places(in: numbers).joined() {
+                    for pair in drawing.pairs(of: place) { try set(link.relationship, pair, numbers, objects) }
+                }
             }
         }
         try context.save()
-        ids += objects.map(\.objectID)
+        for object in objects { keys.append(object.objectID.key) }
         context.reset()
     }
 
-    private func object(_ number: Int32, _ numbers: Range<Int>, _ objects: [NSManagedObject]) -> NSManagedObject {
+    private func object(
+        _ number: Int32, _ numbers: Range<Int>, _ objects: [NSManagedObject]
+    ) throws -> NSManagedObject {
         let number = Int(number)
-        return number >= numbers.lowerBound ? objects[number - numbers.lowerBound] : context.object(with: ids[number])
+        if number >= numbers.lowerBound { return objects[number - numbers.lowerBound] }
+        guard let kind = plan.kinds.first(where: { $0.numbers.contains(number) }), let store,
+            let id = context.persistentStoreCoordinator?.objectID(of: kind.entity, key: keys[number], in: store)
+        else { throw ToolkitError("The store was taken away while test data was made.") }
+        return context.object(with: id)
     }
 
-    private func set(_ relationship: NSRelationshipDescription, _ owner: NSManagedObject, _ target: NSManagedObject) {
+    private mutating func set(
+        _ relationship: NSRelationshipDescription, _ pair: TestDataPlan.Pair, _ numbers: Range<Int>,
+        _ objects: [NSManagedObject]
+    ) throws {
+        let owner = try object(pair.owner, numbers, objects)
+        let target = try object(pair.target, numbers, objects)
+        links += 1
         if !relationship.isToMany {
             owner.setValue(target, forKey: relationship.name)
         } else if relationship.isOrdered {

@@ -25,6 +25,25 @@ import Testing
         #expect(try await stack.count("Unit") == 20)
     }
 
+    @Test func whatIsThereCanStayAsItIs() async throws {
+        let grocery = try Grocery()
+        let stack = try await grocery.makeStack()
+        var importer = try Importer(stack, unique: Grocery.unique)
+        importer.keepsExisting = true
+        func add(_ text: String) async throws -> ImportSummary {
+            try await importer.importRecords(from: .data(Data(text.utf8), format: .json), as: "Item")
+        }
+        _ = try await add(#"[{"name": "Milk", "quantity": 2, "unit": {"name": "L"}}]"#)
+        let again = try await add(
+            #"[{"name": "Milk", "quantity": 9, "unit": {"name": "ml"}}, {"name": "Tea", "unit": {"name": "L"}}]"#)
+        #expect(again.entities["Item"]?.created == 1)
+        #expect(again.entities["Item"]?.updated == 0)
+        #expect(try await stack.count("Item", "name == 'Milk' && quantity == 2 && unit.name == 'L'") == 1)
+        #expect(try await stack.count("Item", "name == 'Tea' && unit.name == 'L'") == 1)
+        // Not even made where only what stays would lead there.
+        #expect(try await stack.count("Unit") == 1)
+    }
+
     private static let texts: [(RecordFormat, String)] = [
         (.xml, #"<items><item name="Milk" quantity="2" unit="L"/><item name="Tea" quantity="1" unit=""/></items>"#),
         (.json, #"[{"name": "Milk", "quantity": 2, "unit": {"name": "L"}}, {"name": "Tea", "quantity": 1}]"#),

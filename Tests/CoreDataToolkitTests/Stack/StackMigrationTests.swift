@@ -56,6 +56,61 @@ import Testing
         #expect(try await stack.count("Item") == 377)
     }
 
+    /// The example's model, and versions after it: each has what the one before had under another name.
+    private static func versions() throws -> [NSManagedObjectModel] {
+        try (0...3).map { number in
+            let model = try Grocery.model()
+            let item = try #require(model.entitiesByName["Item"])
+            let name = try #require(item.attributesByName["name"])
+            if number > 0 {
+                name.name = "name\(number)"
+                name.renamingIdentifier = number == 1 ? "name" : "name\(number - 1)"
+            }
+            return model
+        }
+    }
+
+    @Test func aStoreGoesThroughEveryVersion() async throws {
+        let grocery = try Grocery()
+        let old = try await grocery.makeFullStack()
+        let identifier = old.store?.identifier
+        try await old.removeStores()
+        var options = CoreDataStack.Options.server
+        let seen = Mutex<[Int]>([])
+        options.versions = MigrationVersions(Self.versions) { version, _, _ in
+            seen.withLock { $0.append(version) }
+            return nil
+        }
+        let told = Mutex<[Double]>([])
+        let stack = try await CoreDataStack.setUp(
+            model: Self.versions()[3], storeURL: grocery.storeURL, options: options
+        ) { progress in told.withLock { $0.append(progress.fractionCompleted) } }
+        #expect(seen.withLock { $0 } == [0, 1, 2])
+        #expect(try await stack.count("Item", "name3 != nil") == 377)
+        #expect(stack.store?.identifier == identifier)
+        let fractions = told.withLock { $0 }
+        #expect(fractions == fractions.sorted() && fractions.last == 1 && fractions.contains { $0 > 0.3 && $0 < 0.7 })
+        let left = try FileManager.default.contentsOfDirectory(
+            atPath: grocery.storeURL.deletingLastPathComponent().path)
+        #expect(!left.contains { $0.contains("migrating") })
+    }
+
+    @Test func aStepThatFailsLeavesTheStoreAsItWas() async throws {
+        let grocery = try Grocery()
+        try await grocery.makeFullStack().removeStores()
+        var options = CoreDataStack.Options.server
+        options.versions = MigrationVersions(Self.versions) { version, _, _ in
+            if version == 2 { throw ToolkitError("not this one") }
+            return nil
+        }
+        await #expect(throws: ToolkitError.self) {
+            _ = try await CoreDataStack.setUp(
+                model: Self.versions()[3], storeURL: grocery.storeURL, options: options)
+        }
+        let stack = try await grocery.makeStack()
+        #expect(try await stack.count("Item", "name != nil") == 377)
+    }
+
     @Test func withoutMigrationTheErrorTellsOfTheModel() async throws {
         let grocery = try Grocery()
         try await grocery.makeFullStack().removeStores()

@@ -1,3 +1,5 @@
+import LivePages
+import LivePagesTesting
 import Testing
 
 @testable import GroceryDude

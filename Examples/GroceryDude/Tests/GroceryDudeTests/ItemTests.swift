@@ -1,4 +1,6 @@
 import Foundation
+import LivePages
+import LivePagesTesting
 import Testing
 
 @testable import GroceryDude
@@ -91,8 +93,8 @@ import Testing
                 let groceries = server.app.groceries
                 let item = try #require(groceries.item(try groceries.number(of: "Milk")))
                 var theirs = ItemForm(item)
-                theirs.values[.name] = "Oat milk"
-                theirs.values[.unit] = unit[0]
+                theirs.fields.values[.name] = "Oat milk"
+                theirs.fields.values[.unit] = unit[0]
                 _ = try groceries.update(item, theirs)
             }
             form["name"] = "Soy milk"

@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import LivePages
+import LivePagesTesting
 import Synchronization
 import Testing
 
@@ -26,7 +28,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = folder.appendingPathComponent("Test.sqlite")
         try await prepare(store)
-        let app = try OtherProcess(store: store)
+        let app = try TestServer.otherProcess(store: store)
         let browser = TestBrowser(port: try await app.port())
         let answered = Answered()
         let working = Task { try await work(browser, answered) }
@@ -35,7 +37,7 @@ import Testing
         _ = await working.result
         try await TestServer.reopen(store) { try await check($0, answered.all) }
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(!left.contains { $0.hasPrefix("migration-") }, "\(left)")
+        #expect(!left.contains { $0.hasPrefix(".migrating-") || $0.contains(".restoring-") }, "\(left)")
         let findings = try NSPersistentStoreCoordinator.verifyPersistentStore(at: store).findings
         #expect(findings.filter { $0.severity == .error } == [], "killed after \(delay) s")
     }
@@ -131,10 +133,10 @@ import Testing
     }
 }
 
-extension TestServer {
+extension AppServer where App == GroceryDude.App {
     /// The app on a store that was there, in this process.
     struct Reopened: Sendable {
-        let server: WebServer
+        let server: WebServer<App>
         let browser: TestBrowser
 
         @MainActor func count(_ entity: String) throws -> Int {
@@ -157,7 +159,7 @@ extension TestServer {
 /// Stores as earlier versions of the app made them.
 enum OldStore {
     static func make(_ version: Int, at url: URL, _ fill: (NSManagedObjectContext) throws -> Void) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Migration.model(version))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Versions.model(version))
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator

@@ -1,4 +1,6 @@
 import Foundation
+import LivePages
+import LivePagesTesting
 import Synchronization
 import Testing
 
@@ -12,7 +14,8 @@ struct LoadBenchmark {
     @Test func fromATapToAllPages() async throws {
         let folder = try TestServer.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let app = try OtherProcess(store: folder.appendingPathComponent("Test.sqlite"), ["--demo"], at: Load.app)
+        let app = try TestServer.otherProcess(
+            store: folder.appendingPathComponent("Test.sqlite"), ["--demo"], at: Load.app)
         defer { app.end() }
         let browser = TestBrowser(port: try await app.port())
         try await measurePage(browser)

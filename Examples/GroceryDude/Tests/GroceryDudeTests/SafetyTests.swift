@@ -1,4 +1,6 @@
 import Foundation
+import LivePages
+import LivePagesTesting
 import Testing
 
 @testable import GroceryDude

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 /// The lists of all pages: what they show, and what is sent when they change.
 @MainActor final class LiveLists {
@@ -69,6 +70,6 @@ import Foundation
         let now = groceries.openCounts
         guard now != counts else { return }
         counts = now
-        feed.send("counts", now)
+        feed.send("parts", now.parts)
     }
 }

@@ -1,17 +1,19 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
+import LivePages
 
 // Copies of the store.
 extension App {
-    func backupsPage(_ visit: Visit) -> Reply {
+    func backupsPage(_ visit: Visit) async throws -> Reply {
         let token = Page.token(visit.token)
-        let backups = Backups.all(of: groceries.url)
+        let backups = try await groceries.backup.list()
         let rows = backups.map { backup -> HTML in
             """
-            <li class=backup><div><b>\(backup.name)</b><small>\(Self.size(backup.size))</small></div>\
+            <li class=backup><div><b>\(backup.title)</b><small>\(Self.size(backup.size))</small></div>\
             <a class=button href="/backups/restore?name=\(backup.name.percentEncoded)">Restore…</a>\
             <a class="button danger quiet" href="/backups/delete?name=\(backup.name.percentEncoded)" \
-            aria-label="Delete \(backup.name)">Delete…</a>
+            aria-label="Delete \(backup.title)">Delete…</a>
             """
         }
         let list: HTML =
@@ -33,19 +35,17 @@ extension App {
     }
 
     func makeBackup(_ visit: Visit) async throws -> Reply {
-        guard let store = groceries.store else { return .redirect("/backups") }
-        guard Backups.all(of: groceries.url).count < Backups.limit else {
+        guard try await groceries.backup.list().count < Groceries.mostBackups else {
             return .redirect(
-                "/backups", Flash(kind: .problem, text: "There are \(Backups.limit) backups. Delete one first."))
+                "/backups",
+                Flash(kind: .problem, text: "There are \(Groceries.mostBackups) backups. Delete one first."))
         }
-        let coordinator = groceries.container.persistentStoreCoordinator
-        let url = groceries.url
-        try await coordinator.perform { try Backups.make(of: store, in: coordinator, at: url) }
+        try await groceries.backup.create(name: Groceries.freshBackupName())
         return .redirect("/backups", Flash(text: "The backup is made."))
     }
 
-    func askBackup(_ visit: Visit, isRestoring: Bool) -> Reply {
-        guard let backup = Backups.find(visit.query["name"] ?? "", of: groceries.url) else { return Self.noBackup }
+    func askBackup(_ visit: Visit, isRestoring: Bool) async throws -> Reply {
+        guard let backup = try await groceries.findBackup(visit.query["name"] ?? "") else { return Self.noBackup }
         let action: HTML = isRestoring ? "/backups/restore" : "/backups/delete"
         let button: HTML = isRestoring ? "Restore" : "Delete for good"
         let title: HTML = isRestoring ? "Restore this backup?" : "Delete this backup for good?"
@@ -57,7 +57,7 @@ extension App {
             page(
                 "Backups", .backups,
                 """
-                <div class=card><h1>\(title)</h1><p><b>\(backup.name)</b></p>\(words)
+                <div class=card><h1>\(title)</h1><p><b>\(backup.title)</b></p>\(words)
                 <form method=post action=\(action)>\(Page.token(visit.token))<input type=hidden name=name value="\(backup.name)">
                 <p class=row><button class=danger>\(button)</button> <a class=button href=/backups>Cancel</a></p></form></div>
                 """))
@@ -66,18 +66,32 @@ extension App {
     private static let noBackup = Reply.redirect(
         "/backups", Flash(kind: .problem, text: "There is no such backup (any more)."))
 
-    func deleteBackup(_ visit: Visit) throws -> Reply {
-        guard let backup = Backups.find(visit.form["name"] ?? "", of: groceries.url) else { return Self.noBackup }
-        try Backups.delete(backup)
+    func deleteBackup(_ visit: Visit) async throws -> Reply {
+        guard let backup = try await groceries.findBackup(visit.form["name"] ?? "") else { return Self.noBackup }
+        try await groceries.backup.delete(backup.name)
         return .redirect("/backups", Flash(text: "The backup is deleted."))
     }
 
     func restoreBackup(_ visit: Visit) async throws -> Reply {
-        guard let backup = Backups.find(visit.form["name"] ?? "", of: groceries.url), let onRestore else {
+        guard let backup = try await groceries.findBackup(visit.form["name"] ?? ""), let onRestore else {
             return Self.noBackup
         }
-        _ = try await makeBackup(visit)
-        try await onRestore(backup.url)
-        return .redirect("/prepare", Flash(text: "The backup “\(backup.name)” is restored."))
+        // One more than there may be is better than none of how it is now.
+        let before = try await groceries.backup.create(name: Groceries.freshBackupName("before-restore"))
+        do { try await onRestore(backup.name) } catch let error as ToolkitError {
+            // Nothing was changed.
+            try? await Groceries.backupFolder(of: groceries.url).delete(before.name)
+            return .redirect("/backups", Flash(kind: .problem, text: error.message))
+        }
+        return .redirect("/prepare", Flash(text: "The backup “\(backup.title)” is restored."))
+    }
+}
+
+extension BackupInfo {
+    /// "2026-11-23 08.30.05 before restore": the name as people read it.
+    var title: String {
+        let parts = name.replacing(".zip", with: "").split(separator: "-")
+        guard parts.count >= 5 else { return name }
+        return parts[..<3].joined(separator: "-") + " " + parts[3..<(parts.count - 1)].joined(separator: " ")
     }
 }

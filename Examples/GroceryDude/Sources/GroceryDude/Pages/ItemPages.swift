@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 // The item editor.
 extension App {
@@ -9,7 +10,7 @@ extension App {
 
     func itemPage(_ visit: Visit) throws -> Reply {
         guard let item = groceries.item(visit.number) else {
-            return .page(ErrorPage.page(404, "This item does not exist (any more).", counts), status: 404)
+            return missing("This item does not exist (any more).")
         }
         return try editor(ItemForm(item), of: item, visit)
     }
@@ -25,7 +26,7 @@ extension App {
     /// Adds what was searched for and not found, and puts it on the list.
     func addQuickly(_ visit: Visit) throws -> Reply {
         var form = ItemForm.blank(named: visit.form["add"] ?? "")
-        form.original = [:]
+        form.fields.original = [:]
         if let problem = form.problems()[.name] {
             return .redirect(visit.back(or: "/prepare"), Flash(kind: .problem, text: problem))
         }
@@ -41,14 +42,13 @@ extension App {
         }
         let present = ItemForm(item)
         if let taken = visit.form["take"].flatMap(ItemField.init) {
-            form.values[taken] = present.value(taken)
-            form.original[taken] = present.value(taken)
+            form.fields.take(taken, from: present.fields)
         }
         let problems = form.problems()
-        let conflicts = form.conflicts(with: present)
+        let conflicts = form.fields.conflicts(with: present.fields)
         guard problems.isEmpty, conflicts.isEmpty else {
             // Shown once: who sends the form again has seen what the others wrote, and has what they made of other fields.
-            form.follow(present)
+            form.fields.follow(present.fields)
             return try editor(
                 form, of: item, visit, problems: problems, conflicts: conflicts, status: conflicts.isEmpty ? 422 : 409)
         }
@@ -86,16 +86,13 @@ extension App {
                 what you typed.</p></div>
                 """
         } else if !conflicts.isEmpty {
-            notice = """
-                <div class="notice problem" role=alert><p>Somebody else changed this item meanwhile. Your values are chosen \
-                below: save to keep them, or take theirs.</p></div>
-                """
+            notice = FieldMarkup<ItemField>.notice
         }
         let action: HTML = item.map { "/items/\($0.number)" } ?? "/items"
         let button: HTML = isGone ? "Make it anew" : item == nil ? "Add item" : "Save"
         return .page(
             page(
-                title, .prepare, live: item.map { _ in "item" },
+                title, .prepare, live: item.map { _ in "item" }, isDetail: item != nil,
                 """
                 <header class=top><a class=back href=/prepare aria-label="Back to Prepare">\(Icon.back)</a><h1>\(title)</h1></header>
                 <div class=card>

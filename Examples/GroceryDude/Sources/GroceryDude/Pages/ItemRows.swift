@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 /// How items look in lists.
 @MainActor enum ItemRows {
@@ -50,7 +51,8 @@ import Foundation
     /// The small picture, where there is one.
     static func thumbnail(_ item: Item) -> HTML? {
         guard let data = item.thumbnail else { return nil }
-        return "<img src=\"\(Pictures.thumbnailPath(item.number, data))\" alt=\"\" width=44 height=44 loading=lazy>"
+        return
+            "<img src=\"\(Pictures.path("/items/\(item.number)/thumbnail", data))\" alt=\"\" width=44 height=44 loading=lazy>"
     }
 
     /// A section around rows.

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 // The pages Prepare and Shop.
 extension App {
@@ -27,10 +28,10 @@ extension App {
                 <form id=search class=search role=search action=/prepare><input type=search id=q name=q value="\(search)" \
                 placeholder="\(all == 0 ? "Search" : "Search \(Count.items(all))")" aria-label=Search autocomplete=off enterkeyhint=search maxlength=100>\
                 <button class=sr>Search</button></form>
-                <form id=list class=prepare method=post action=/prepare>\(Page.token(visit.token))\
+                <form id=list class="prepare detailed" method=post action=/prepare>\(Page.token(visit.token))\
                 <input type=hidden name=back value="\(path)">
                 \(content)</form>
-                <p class=end><a class=button href=/prepare/clear\(" hidden", if: counts == OpenCounts())>Clear list…</a></p>
+                <p class=end>\(counts.clearLink)</p>
                 """))
     }
 
@@ -74,7 +75,6 @@ extension App {
     }
 
     func shopPage(_ visit: Visit) throws -> Reply {
-        let total = counts.open + counts.collected
         let content: HTML =
             lists.shop.count == 0
             ? """
@@ -86,13 +86,12 @@ extension App {
                 "Shop", .shop, live: "shop",
                 """
                 <header class=top><h1>Shop</h1>
-                <p id=done\(" hidden", if: total == 0)><progress id=progress max=\(max(total, 1)) value=\(counts.collected) \
-                aria-labelledby=done-text></progress> <span id=done-text>\(counts.collected) of \(total)</span></p></header>
-                <form id=list class=shop method=post action=/shop>\(Page.token(visit.token))\
+                \(counts.done)</header>
+                <form id=list class="shop detailed" method=post action=/shop>\(Page.token(visit.token))\
                 <input type=hidden name=back value=/shop>
                 \(content)</form>
                 <form class=end method=post action=/shop/clear>\(Page.token(visit.token))\
-                <button id=clear\(" hidden", if: counts.collected == 0)>Clear what is collected</button></form>
+                \(counts.clearButton)</form>
                 """))
     }
 
@@ -137,14 +136,5 @@ extension App {
     func clearCollected(_ visit: Visit) throws -> Reply {
         let done = try groceries.clearCollected()
         return .redirect("/shop", Flash(text: "\(Count.items(done.count)) taken off the list.", step: done.step))
-    }
-}
-
-extension String {
-    /// For a query.
-    var percentEncoded: String {
-        addingPercentEncoding(
-            withAllowedCharacters: CharacterSet(
-                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")) ?? ""
     }
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Hummingbird
+import LivePages
 
 // Pictures of items.
 extension App {
@@ -9,8 +10,9 @@ extension App {
         let token = Page.token(visit.token)
         var picture: HTML = ""
         if let data = item.photo?.data {
+            let path = Pictures.path("/items/\(item.number)/photo", data)
             picture = """
-                <a href="\(Pictures.photoPath(item.number, data))"><img src="\(Pictures.photoPath(item.number, data))" \
+                <a href="\(path)"><img src="\(path)" \
                 alt="Picture of \(item.title)"></a>
                 """
         }
@@ -19,10 +21,10 @@ extension App {
             <form class=photo method=post action=/items/\(item.number)/photo enctype=multipart/form-data>\(token)
             <h2>Picture</h2>
             \(picture)<div class=field><label for=photo>\(has ? "Another picture" : "Add a picture")</label>
-            <input id=photo type=file name=photo accept="image/jpeg,image/png,image/gif,image/webp"\
+            <input id=photo type=file name=photo accept="\(Pictures.accepted)"\
             \(" aria-invalid=true aria-describedby=photo-problem", if: problem != nil)>
             \(problem.map { "<p class=problem id=photo-problem role=alert>\($0)</p>" as HTML })</div>
-            <p class=row><button>Upload</button>\
+            <p class=row><button class=upload>Upload</button>\
             \("<button name=remove value=1 class=\"danger quiet\">Remove picture</button>", if: has)</p></form>
             """
     }
@@ -34,23 +36,13 @@ extension App {
             let step = try groceries.removePhoto(of: item)
             return .redirect(path, Flash(text: "The picture is removed.", step: step))
         }
-        guard let file = visit.form.files["photo"], !file.bytes.isEmpty else {
-            return try photoProblem("Choose a picture first.", item, visit)
-        }
-        guard file.bytes.count <= Pictures.largest else {
-            return try photoProblem("That is too large: pictures have at most 10 MB.", item, visit)
-        }
-        let noPicture = "That is no picture: JPEG, PNG, GIF and WebP can be uploaded."
-        guard let kind = Pictures.Kind(file.bytes) else { return try photoProblem(noPicture, item, visit) }
-        var thumbnail: Data?
-        do { thumbnail = try await Thumbnails.shared.make(of: file.bytes, kind) } catch Thumbnails.Problem.noPicture {
+        let read: (picture: Data, thumbnail: Data?)
+        do { read = try await Pictures.read(visit.form.files["photo"]) } catch let problem as Pictures.Problem {
             guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
-            return try photoProblem("That picture is broken, or of a kind that cannot be read.", item, visit)
-        } catch {
-            // Without a program for it there is the large picture alone.
+            return try photoProblem(problem.message, item, visit)
         }
         guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
-        let step = try groceries.setPhoto(file.bytes, thumbnail: thumbnail, of: item)
+        let step = try groceries.setPhoto(read.picture, thumbnail: read.thumbnail, of: item)
         return .redirect(path, Flash(text: "\(item.title) has a new picture.", step: step))
     }
 
@@ -59,16 +51,16 @@ extension App {
     }
 
     func photo(_ visit: Visit) throws -> Reply {
-        guard let data = groceries.item(visit.number)?.photo?.data, let kind = Pictures.Kind(data) else {
+        guard let reply = Pictures.reply(groceries.item(visit.number)?.photo?.data, visit) else {
             throw HTTPError(.notFound)
         }
-        return .file(data, type: kind.mediaType, isForever: visit.query["v"] != nil)
+        return reply
     }
 
     func thumbnail(_ visit: Visit) throws -> Reply {
-        guard let data = groceries.item(visit.number)?.thumbnail, let kind = Pictures.Kind(data) else {
+        guard let reply = Pictures.reply(groceries.item(visit.number)?.thumbnail, visit) else {
             throw HTTPError(.notFound)
         }
-        return .file(data, type: kind.mediaType, isForever: visit.query["v"] != nil)
+        return reply
     }
 }

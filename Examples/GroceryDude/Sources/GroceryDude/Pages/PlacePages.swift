@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 // Units, home locations and shop locations.
 extension App {
@@ -43,7 +44,7 @@ extension App {
         _ kind: PlaceKind, _ visit: Visit, typed: String? = nil, problem: String? = nil, denial: DeniedDeletion? = nil
     ) throws -> Reply {
         guard let place = groceries.place(kind, visit.number) else {
-            return .page(ErrorPage.page(404, "This \(kind.noun) does not exist (any more).", counts), status: 404)
+            return missing("This \(kind.noun) does not exist (any more).")
         }
         let name = groceries.name(of: place, kind)
         let items = ((place.value(forKey: "items") as? NSSet)?.allObjects as? [Item] ?? []).sorted {
@@ -106,8 +107,4 @@ extension App {
             return try placePage(kind, visit, denial: denial)
         }
     }
-}
-
-extension String {
-    var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 /// How units and locations look in their lists.
 @MainActor enum PlaceRows {
@@ -23,9 +24,6 @@ import Foundation
     }
 }
 
-/// Numbers of things, in words.
-enum Count {
+extension Count {
     static func items(_ count: Int) -> String { of(count, "item") }
-
-    static func of(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
 }

@@ -1,11 +1,12 @@
 import CoreData
 import Foundation
+import LivePages
 
 // Settings.
 extension App {
     func settingsPage(_ visit: Visit) throws -> Reply {
         let token = Page.token(visit.token)
-        let undo = groceries.undoManager
+        let undo = groceries.live.undoManager
         let undoName = undo.undoActionName
         let redoName = undo.redoActionName
         return .page(

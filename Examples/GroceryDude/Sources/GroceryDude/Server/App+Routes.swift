@@ -1,18 +1,16 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
+import LivePages
 
 // Which page answers what.
 extension App {
-    func router(hosts: Set<String>) -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: Guard(hosts: hosts))
+    func addPages(to router: Router<BasicRequestContext>) {
         addLists(to: router)
         addItems(to: router)
         for kind in PlaceKind.allCases { addPlaces(kind, to: router) }
         addOthers(to: router)
-        desk.addFiles(to: router)
-        return router
+        desk.addUndo(of: groceries.live, to: router)
+        desk.addEvents(of: feed, to: router)
     }
 
     private func addLists(to router: Router<BasicRequestContext>) {
@@ -52,20 +50,11 @@ extension App {
         desk.get(router, "/settings") { try self.settingsPage($0) }
         desk.post(router, "/settings/default-data") { try await self.importDefaultData($0) }
         desk.get(router, "/settings/sql") { self.sqlPage($0) }
-        desk.get(router, "/backups") { self.backupsPage($0) }
+        desk.get(router, "/backups") { try await self.backupsPage($0) }
         desk.post(router, "/backups") { try await self.makeBackup($0) }
-        desk.get(router, "/backups/restore") { self.askBackup($0, isRestoring: true) }
+        desk.get(router, "/backups/restore") { try await self.askBackup($0, isRestoring: true) }
         desk.post(router, "/backups/restore") { try await self.restoreBackup($0) }
-        desk.get(router, "/backups/delete") { self.askBackup($0, isRestoring: false) }
-        desk.post(router, "/backups/delete") { try self.deleteBackup($0) }
-        desk.post(router, "/undo") { try self.undo($0) }
-        desk.post(router, "/redo") { try self.redo($0) }
-        // By hand, since a page that comes back says in a header what it has seen.
-        router.get("/events") { [feed, desk] request, context in
-            let query = Form(query: request.uri.query ?? "")
-            let seen = request.headers[.lastEvent] ?? query["after"]
-            let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen)
-            return desk.events(stream, request)
-        }
+        desk.get(router, "/backups/delete") { try await self.askBackup($0, isRestoring: false) }
+        desk.post(router, "/backups/delete") { try await self.deleteBackup($0) }
     }
 }

@@ -1,37 +1,58 @@
+import CoreDataToolkit
 import Foundation
 import Hummingbird
+import LivePages
 
 /// The app behind its pages.
-@MainActor final class App {
+@MainActor final class App: WebApp {
     let groceries: Groceries
     let feed: LiveFeed
     let lists: LiveLists
     let desk: Desk
 
-    /// Puts a backup in the place of the store; whoever serves the app does it.
-    var onRestore: (@MainActor (URL) async throws -> Void)?
+    var onRestore: (@MainActor (_ backup: String) async throws -> Void)?
 
     var counts: OpenCounts { lists.counts }
 
     /// Opens the store and what pages show of it.
     ///
     /// - Parameter desk: the server's, since messages outlive an app whose store a backup takes the place of.
-    init(store url: URL, desk: Desk) throws {
+    init(store url: URL, desk: Desk, progress: ProgressHandler? = nil) async throws {
         self.desk = desk
-        groceries = try Groceries(at: url)
+        groceries = try await Groceries(at: url, progress: progress)
         feed = LiveFeed()
         lists = try LiveLists(groceries, feed)
     }
 
+    /// How a server opens the app.
+    static func opener(_ store: URL) -> Opener<App> {
+        Opener {
+            try Versions.needMigration(at: store)
+        } open: { desk, progress in
+            try await Versions.keepingBackup(of: store) {
+                try await App(store: store, desk: desk) { progress($0.fractionCompleted) }
+            }
+        }
+    }
+
+    func restore(_ backup: String) async throws { try await groceries.backup.restore(backup) }
+
     func close() {
         feed.close()
         lists.close()
-        groceries.close()
+        groceries.live.close()
     }
 
-    func page(_ title: String, _ tab: Page.Tab, live: String? = nil, _ content: HTML) -> Page {
+    func page(
+        _ title: String, _ tab: Tab, live: String? = nil, isDetail: Bool = false, _ content: HTML
+    ) -> Page {
         Page(
-            title: title, tab: tab, counts: counts,
-            live: Page.Live(list: live ?? "none", position: feed.position), content: content)
+            site: desk.site, title: title, tab: tab.rawValue, badges: counts.badges, open: counts.open,
+            live: Page.Live(list: live ?? "none", position: feed.position), isDetail: isDetail, content: content)
+    }
+
+    /// What is not there, or no longer.
+    func missing(_ text: String) -> Reply {
+        .page(ErrorPage.page(desk.site, 404, text, badges: counts.badges), status: 404)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 // What the Prepare and Shop pages do.
 extension Groceries {
@@ -63,7 +64,34 @@ extension Groceries {
 }
 
 /// How much of the shopping list is left to do.
-struct OpenCounts: Equatable, Encodable, Sendable {
+struct OpenCounts: Equatable, Sendable {
     var open = 0
     var collected = 0
+}
+
+extension OpenCounts {
+    var badges: [String: Badge] { ["shop": Badge(count: open, label: "\(open) to buy")] }
+
+    /// What pages show of it, wherever they do.
+    var parts: LiveParts {
+        LiveParts(
+            title: open, badges: badges, parts: ["done": done, "clear": clearButton, "clear-list": clearLink])
+    }
+
+    /// How much is done, on the page Shop.
+    var done: HTML {
+        let total = open + collected
+        return """
+            <p id=done\(" hidden", if: total == 0)><progress max=\(max(total, 1)) value=\(collected) \
+            aria-labelledby=done-text></progress> <span id=done-text>\(collected) of \(total)</span></p>
+            """
+    }
+
+    var clearButton: HTML {
+        "<button id=clear\(" hidden", if: collected == 0)>Clear what is collected</button>"
+    }
+
+    var clearLink: HTML {
+        "<a id=clear-list class=button href=/prepare/clear\(" hidden", if: open + collected == 0)>Clear list…</a>"
+    }
 }

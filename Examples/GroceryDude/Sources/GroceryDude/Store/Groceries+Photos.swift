@@ -1,5 +1,7 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
+import LivePages
 
 // Pictures of items: large ones have an object of their own.
 extension Groceries {
@@ -23,35 +25,13 @@ extension Groceries {
         }.step
     }
 
-    /// Makes the small pictures that are missing, a few at a time, in the background.
-    func makeMissingThumbnails() async {
-        guard Thumbnails.program != nil else { return }
-        let context = backgroundContext("thumbnails")
-        var passed: Set<NSManagedObjectID> = []
-        while !Task.isCancelled {
-            let found = await context.perform { [passed] () -> [(NSManagedObjectID, Data)] in
-                let request = NSFetchRequest<Item>(entityName: "Item")
-                request.predicate = NSPredicate(format: "thumbnail == nil AND photo.data != nil")
-                request.fetchLimit = 15 + passed.count
-                let items = ((try? context.fetch(request)) ?? []).filter { !passed.contains($0.objectID) }
-                return items.prefix(15).compactMap { item in item.photo?.data.map { (item.objectID, $0) } }
-            }
-            if found.isEmpty { return }
-            for (id, data) in found {
-                passed.insert(id)
-                guard let kind = Pictures.Kind(data), let small = try? await Thumbnails.shared.make(of: data, kind)
-                else {
-                    continue
-                }
-                await context.perform {
-                    guard let item = try? context.existingObject(with: id) as? Item, item.thumbnail == nil else {
-                        return
-                    }
-                    item.thumbnail = small
-                    try? context.save()
-                }
-            }
-            await context.perform { context.reset() }
-        }
+    /// Makes the small pictures that are missing, a few at a time, in the background: of items that another program gave a
+    /// picture.
+    func makeMissingThumbnails() async throws {
+        guard let scaler = Pictures.scaler else { return }
+        var thumbnailer = try Thumbnailer(
+            stack, entity: "Item", picture: "photo.data", thumbnail: "thumbnail", scaler: scaler)
+        thumbnailer.size = (Pictures.side, Pictures.side)
+        try await thumbnailer.run()
     }
 }

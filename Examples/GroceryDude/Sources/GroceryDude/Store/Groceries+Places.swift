@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import LivePages
 
 /// Why a unit or location cannot be deleted: items have it.
 struct DeniedDeletion: Error {

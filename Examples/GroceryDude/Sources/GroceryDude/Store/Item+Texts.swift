@@ -1,10 +1,6 @@
 import CoreData
 import Foundation
-
-extension NSManagedObject {
-    /// The number that stands for the object in addresses; its entity is told by the path.
-    var number: Int { Int(objectID.uriRepresentation().lastPathComponent.dropFirst()) ?? 0 }
-}
+import LivePages
 
 extension Item {
     /// The name; never empty.

@@ -1,8 +1,9 @@
 import CoreData
 import Foundation
+import LivePages
 
 /// A field of the item editor.
-enum ItemField: String, CaseIterable, Sendable {
+enum ItemField: String, FormField {
     case name, quantity, unit, home, shop, listed
 
     /// Which list of names the field picks from.
@@ -27,33 +28,36 @@ enum ItemField: String, CaseIterable, Sendable {
     }
 }
 
+extension PlaceKind {
+    /// The field of the editor that picks one.
+    var field: ItemField {
+        switch self {
+        case .unit: .unit
+        case .home: .home
+        case .shop: .shop
+        }
+    }
+}
+
 /// What somebody typed into the item editor, and what it showed at first.
 struct ItemForm: Sendable {
     /// The choice of a picker that makes a new name.
     static let new = "new"
 
-    /// By field: text as it was typed, of pickers the number of what was picked or nothing, of the switch "1" or nothing.
-    var values: [ItemField: String] = [:]
-    /// The values that the editor was opened with; a field that is as it was is not saved.
-    var original: [ItemField: String] = [:]
+    /// Of pickers the number of what was picked or nothing.
+    var fields: FieldForm<ItemField>
     /// What is to be made, where a picker says ``new``.
     var newNames: [PlaceKind: String] = [:]
 
-    func value(_ field: ItemField) -> String { values[field] ?? "" }
+    func value(_ field: ItemField) -> String { fields.value(field) }
 
     /// Reads a form that was sent.
     init(_ form: Form) {
-        for field in ItemField.allCases {
-            values[field] = form[field.rawValue] ?? ""
-            original[field] = form["was-\(field.rawValue)"]
-            if let kind = field.kind { newNames[kind] = form["new-\(field.rawValue)"] }
-        }
+        fields = FieldForm(form)
+        for kind in PlaceKind.allCases { newNames[kind] = form["new-\(kind.field.rawValue)"] }
     }
 
-    init(values: [ItemField: String]) {
-        self.values = values
-        original = values
-    }
+    init(values: [ItemField: String]) { fields = FieldForm(values: values) }
 
     /// What a new item has.
     static func blank(named name: String = "") -> ItemForm {
@@ -76,27 +80,6 @@ struct ItemForm: Sendable {
         case .home: item.locationAtHome.map { String($0.number) } ?? ""
         case .shop: item.locationAtShop.map { String($0.number) } ?? ""
         }
-    }
-
-    /// The fields that both the user and somebody else changed, with what the other made of them.
-    func conflicts(with present: ItemForm) -> [ItemField: String] {
-        var conflicts: [ItemField: String] = [:]
-        for field in ItemField.allCases {
-            let theirs = present.value(field)
-            guard let before = original[field], before != theirs, before != value(field), theirs != value(field) else {
-                continue
-            }
-            conflicts[field] = theirs
-        }
-        return conflicts
-    }
-
-    /// Takes what the item has now where nothing was typed, and compares with it from now on.
-    mutating func follow(_ present: ItemForm) {
-        for field in ItemField.allCases where original[field] == value(field) {
-            values[field] = present.value(field)
-        }
-        original = present.values
     }
 
     /// What is wrong with what was typed, by field.
@@ -133,11 +116,8 @@ extension Groceries {
 
     /// Saves what the form changed; what it left as it was stays as somebody else may have made it.
     func update(_ item: Item, _ form: ItemForm) throws -> Int? {
-        let present = ItemForm(item)
         var changed = form
-        for field in ItemField.allCases where form.original[field] == form.value(field) {
-            changed.values[field] = present.value(field)
-        }
+        changed.fields.takeUntouched(from: ItemForm(item).fields)
         return try perform("Change \(item.title)") { try set(changed, of: item) }.step
     }
 

@@ -1,4 +1,5 @@
 import CoreData
+import LivePages
 
 /// The three kinds of names that items are sorted by: units, and locations at home and in the shop.
 enum PlaceKind: String, CaseIterable, Sendable {
@@ -62,15 +63,5 @@ enum PlaceKind: String, CaseIterable, Sendable {
         case .home: "Fridge"
         case .shop: "Dairy"
         }
-    }
-}
-
-extension [NSSortDescriptor] {
-    /// As people sort; names that are the same to them stand in one order all the same.
-    static func byName(_ key: String) -> [NSSortDescriptor] {
-        [
-            NSSortDescriptor(key: key, ascending: true, selector: NSSelectorFromString("localizedStandardCompare:")),
-            NSSortDescriptor(key: key, ascending: true),
-        ]
     }
 }

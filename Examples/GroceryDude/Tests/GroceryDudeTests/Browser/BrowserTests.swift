@@ -1,4 +1,6 @@
 import Foundation
+import LivePages
+import LivePagesTesting
 import Testing
 
 @testable import GroceryDude
@@ -17,7 +19,8 @@ struct BrowserTests {
                     try await mine.go(server.address("/prepare"))
                     try await other.go(server.address("/shop"))
                     try await other.wait(
-                        "document.readyState === 'complete' && document.querySelector('#open').textContent === '1'")
+                        "document.readyState === 'complete' && document.querySelector('#badge-shop').textContent === '1'"
+                    )
                     try await mine.script("window.mark = 1; \(button("Flour")).click()")
                     try await other.waitFor("Baking 1 Flour")
                     try await other.wait("document.title.startsWith('(2) ')")
@@ -37,7 +40,7 @@ struct BrowserTests {
 
     @Test func whatAnotherProcessSavesShowsAndWhatIsTypedStays() async throws {
         try await TestServer.run(.small) { server in
-            let other = try OtherProcess(store: server.store)
+            let other = try TestServer.otherProcess(store: server.store)
             defer { other.end() }
             let elsewhere = TestBrowser(port: try await other.port())
             try await Chrome.run { chrome in
@@ -56,14 +59,14 @@ struct BrowserTests {
         let folder = try TestServer.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = folder.appendingPathComponent("Test.sqlite")
-        let first = try OtherProcess(store: store, ["--default-data"])
+        let first = try TestServer.otherProcess(store: store, ["--default-data"])
         let port = try await first.port()
         try await Chrome.run { chrome in
             try await chrome.go("http://127.0.0.1:\(port)/shop")
             try await chrome.waitFor("Nothing to buy")
             #expect(first.end() == 0)
             try await chrome.wait("!document.querySelector('#offline').hidden")
-            let second = try OtherProcess(store: store, ["--port", "\(port)"])
+            let second = try TestServer.otherProcess(store: store, ["--port", "\(port)"])
             defer { second.end() }
             #expect(try await second.port() == port)
             #expect(try await TestBrowser(port: port).post("/prepare", ["i": "1"]).status == 303)
@@ -172,8 +175,4 @@ struct BrowserTests {
             }
         }
     }
-}
-
-extension TestServer {
-    func address(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import LivePages
+import LivePagesTesting
 import Testing
 
 @testable import GroceryDude
@@ -10,14 +12,6 @@ struct LookTests {
         "/prepare", "/prepare?q=milk", "/prepare/clear", "/shop", "/items/new", "/items/1", "/units", "/units/1",
         "/home-locations", "/shop-locations", "/more", "/settings", "/settings/sql", "/backups", "/nothing",
     ]
-
-    /// axe-core as a package of PyPI brings it; `make test-web` puts it there.
-    private static let axe: String? = {
-        let folder = Chrome.pictures.deletingLastPathComponent().appendingPathComponent("axe")
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        let file = files?.compactMap { $0 as? URL }.first { $0.lastPathComponent == "axe.min.js" }
-        return file.flatMap { try? String(contentsOf: $0, encoding: .utf8) }
-    }()
 
     @Test(arguments: Chrome.Screen.all)
     func everyPageFitsAndIsAccessible(_ screen: Chrome.Screen) async throws {
@@ -92,7 +86,7 @@ struct LookTests {
     }
 
     private func givePictures(_ server: TestServer) async throws {
-        guard Thumbnails.program != nil else { return }
+        guard Pictures.scaler != nil else { return }
         for item in 1...3 {
             let picture = TestPicture.png(width: 60 + 30 * item, height: 90)
             #expect(
@@ -100,46 +94,12 @@ struct LookTests {
         }
     }
 
-    /// Takes a picture, and finds what does not fit, is too small to tap, or what axe-core and the browser complain of.
     private func look(_ chrome: Chrome, _ page: String, _ screen: Chrome.Screen) async throws {
-        let name = "\(page)-\(screen)"
-        try await chrome.picture(name)
-        let overflow = try await chrome.number("document.documentElement.scrollWidth - innerWidth")
-        #expect(overflow <= 0, "\(name) is \(overflow) px too wide")
-        let small = try await chrome.script(Self.smallTargets) as? [String] ?? []
-        #expect(small.isEmpty, "\(name): \(small)")
-        if let axe = Self.axe { try await check(chrome, axe, name) }
-        // That an answer is no success is told as a complaint, too.
-        let complaints = try await chrome.complaints().filter { !$0.contains("Failed to load resource") }
-        #expect(complaints.isEmpty, "\(name)")
+        #expect(try await chrome.faults("\(page)-\(screen)") == [])
     }
 
-    /// Buttons and links that are too small to tap; links within text are as large as the text.
-    private static let smallTargets = """
-        return [...document.querySelectorAll('button, a, input:not([type=hidden]), select')].filter(e => {
-            if (e.closest('[hidden], dialog, .skip') || e.closest('p') && e.matches('a:not(.button)') || e.matches('.sr, .skip, [type=checkbox], li > button + a')) return false;
-            const box = e.getBoundingClientRect();
-            return box.width && (box.width < 44 || box.height < 43.5);
-        }).map(e => e.outerHTML.slice(0, 100));
-        """
-
-    private func check(_ chrome: Chrome, _ axe: String, _ what: String) async throws {
-        // By the protocol, since the page's own policy lets no other script in.
-        try await chrome.command("Runtime.evaluate", ["expression": axe])
-        let result = try await chrome.command(
-            "Runtime.evaluate",
-            [
-                "awaitPromise": true, "returnByValue": true,
-                "expression":
-                    "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')))",
-            ])
-        let value = ((result as? [String: Any])?["result"] as? [String: Any])?["value"] as? [String]
-        let violations = try #require(value, "\(result)")
-        #expect(violations.isEmpty, "\(what): \(violations.joined(separator: "\n"))")
-    }
-
-    @Test(.enabled(if: axe != nil, "axe-core is not there: make test-web installs it"))
-    func axeIsThere() { #expect(Self.axe?.contains("axe-core") == true || Self.axe?.contains("axe v") == true) }
+    @Test(.enabled(if: Chrome.axe != nil, "axe-core is not there: make test-web installs it"))
+    func axeIsThere() { #expect(Chrome.axe?.contains("axe-core") == true || Chrome.axe?.contains("axe v") == true) }
 
     @Test func aShoppingListPrints() async throws {
         try await TestServer.run { server in

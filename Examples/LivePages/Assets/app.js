@@ -1,0 +1,209 @@
+'use strict';
+// Pages work without this. With it forms are sent in the background, changes by others show at once, and there are keys.
+{
+const $ = (s, r = document) => r.querySelector(s), $$ = (s, r = document) => [...r.querySelectorAll(s)];
+const data = document.body.dataset, news = $('#news'), bar = $('#offline'), list = () => $('#list');
+let source, flashTimer, freshTimer, searching, own = 0, swipe;
+
+const parse = text => new DOMParser().parseFromString(text, 'text/html');
+const element = html => { const t = document.createElement('template'); t.innerHTML = html; return t.content.firstElementChild; };
+const page = async (url, options) => parse(await (await fetch(url, options)).text());
+const isText = e => e?.matches?.('input:not([type=checkbox], [type=file]), select, textarea');
+const show = (e, is) => { if (e) e.hidden = !is; };
+const lost = e => { if (e.name !== 'AbortError') show(bar, true); };
+
+function fade() { clearTimeout(flashTimer); flashTimer = setTimeout(() => $('#flash').replaceChildren(), 12000); }
+function flash(html) { if (html) { $('#flash').innerHTML = html; fade(); } }
+
+// Makes the old element look like the new one; what can stay stays, with focus and what is typed.
+function morph(old, now) {
+  if (old.nodeName !== now.nodeName) return old.replaceWith(now), now;
+  if (old.nodeType !== 1) { if (old.data !== now.data) old.data = now.data; return old; }
+  if (old.isEqualNode(now)) return old;
+  for (const { name } of [...old.attributes]) if (!now.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of now.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const known = new Map([...old.children].filter(c => c.id).map(c => [c.id, c]));
+  let at = old.firstChild;
+  for (const child of [...now.childNodes]) {
+    const match = child.id ? known.get(child.id) : at && !at.id && at.nodeName === child.nodeName && at;
+    if (!match) { old.insertBefore(child, at); continue; }
+    if (match === at) at = at.nextSibling; else old.insertBefore(match, at);
+    morph(match, child);
+  }
+  while (at) { const next = at.nextSibling; at.remove(); at = next; }
+  return old;
+}
+
+// Live
+
+function patch(p) {
+  if (!list()) return;
+  if ($('[data-found], [data-more], .empty', list())) return refreshSoon();
+  const focus = document.activeElement, sections = () => $$(':scope > section', list());
+  for (const id of p.gone) $('#' + id)?.remove();
+  for (const i of p.goneSections) sections()[i]?.remove();
+  for (const s of p.sections) list().insertBefore(element(s.html), sections()[s.index] ?? null);
+  for (const r of p.rows) {
+    const ul = $('ul', sections()[r.section] ?? list()), old = $('#' + r.id), now = element(r.html);
+    if (!ul) return refreshSoon();
+    const row = old ? morph(old, now) : now, after = r.after ? $('#' + r.after) : null;
+    if (row.parentNode !== ul || row.previousElementSibling !== after) {
+      ul.insertBefore(row, after ? after.nextSibling : ul.firstChild);
+      row.classList.add('moved');
+    }
+  }
+  for (const s of sections()) { const n = $('h2 span', s); if (n) n.textContent = $$('li', s).length; }
+  if (focus !== document.activeElement && focus?.isConnected) focus.focus({ preventScroll: true });
+  if (!$('li', list())) refreshSoon();
+  if (Date.now() - own > 2000) news.textContent = `Changed by others: ${p.rows.length + p.gone.length}`;
+}
+
+function parts(p) {
+  document.title = document.title.replace(/^(\(\d+\) )?/, p.title ? `(${p.title}) ` : '');
+  for (const [id, html] of Object.entries(p.parts)) { const e = $('#' + id); if (e) morph(e, element(html)); }
+}
+
+function connect() {
+  source?.close();
+  if (!data.list) return;
+  source = new EventSource(`/events?list=${data.list}&after=${data.at}`);
+  for (const [name, act] of Object.entries({ patch, parts, stale: () => refresh() }))
+    source.addEventListener(name, e => { data.at = e.lastEventId; act(JSON.parse(e.data)); });
+  source.onopen = () => show(bar);
+  source.onerror = () => { show(bar, true); if (source.readyState === 2) setTimeout(connect, 3000); };
+}
+
+// Reads the list anew, and puts it in the place of the old one.
+async function refresh(url = location.href, options) {
+  try {
+    const now = await page(url, options);
+    if (list() && $('#list', now)) morph(list(), $('#list', now));
+    data.at = now.body.dataset.at;
+  } catch (e) { lost(e); }
+}
+function refreshSoon() { clearTimeout(freshTimer); freshTimer = setTimeout(refresh, 150); }
+
+async function search() {
+  searching?.abort();
+  searching = new AbortController();
+  const q = $('#q').value.trim(), url = $('#search').getAttribute('action') + (q && '?q=' + encodeURIComponent(q)), { signal } = searching;
+  await refresh(url, { signal });
+  if (signal.aborted) return;
+  history.replaceState(null, '', url);
+  if (q) news.textContent = $('h2', list())?.textContent;
+}
+
+// Forms
+
+async function send(form, button) {
+  const fields = new FormData(form, button), detail = form.closest('#detail'), row = button?.closest('#list li');
+  const pressed = row && button.ariaPressed;
+  own = Date.now();
+  if (pressed) button.ariaPressed = pressed !== 'true';
+  let answer;
+  try {
+    answer = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), {
+      method: 'POST', headers: { 'X-Patch': '1' },
+      body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
+  } catch {
+    if (pressed) button.ariaPressed = pressed;
+    return flash('<div class="flash problem">Not saved: no connection. Try again when it is back.</div>');
+  }
+  own = Date.now();
+  if (!answer.headers.get('content-type').includes('json')) return fill(parse(await answer.text()), detail);
+  const { to, flash: message } = await answer.json();
+  if (row || form.id === 'undo' || form.closest('#flash')) return flash(message);
+  if (detail) { flash(message); return open(to); }
+  if (to === location.pathname + location.search && list()) { flash(message); form.reset(); return refresh(); }
+  if (message) sessionStorage.flash = message;
+  location.assign(to);
+}
+
+function fill(now, place = $('main')) {
+  place ??= $('main');
+  place.replaceChildren(...$('main', now).childNodes);
+  ($('[aria-invalid], [role=alert] a, .conflict button', place) ?? place).focus();
+}
+
+// A page beside the list, where there is room.
+async function open(path) {
+  const now = await page(path);
+  if (!('detail' in now.body.dataset)) return close();
+  if (!$('#detail')) $('main').after(element('<aside id=detail aria-label=Details tabindex=-1></aside>'));
+  document.body.classList.add('two');
+  fill(now, $('#detail'));
+  for (const a of $$('#list a')) a.toggleAttribute('aria-current', a.pathname === path);
+}
+function close() { $('#detail')?.remove(); document.body.classList.remove('two'); }
+
+addEventListener('submit', e => {
+  if (e.target.id === 'search') search();
+  else if (e.target.method === 'post') send(e.target, e.submitter);
+  else return;
+  e.preventDefault();
+});
+addEventListener('input', e => { if (e.target.id === 'q') { clearTimeout(freshTimer); freshTimer = setTimeout(search, 60); } });
+addEventListener('change', e => { if (e.target.type === 'file') e.target.form.requestSubmit($('.upload', e.target.form)); });
+addEventListener('click', e => {
+  const a = e.target.closest('a');
+  if (!a || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  if (a.matches('#detail .back, #detail .cancel')) close();
+  else if (a.matches('#detail .beside') || a.matches('.detailed li > a') && matchMedia('(min-width: 1100px)').matches) open(a.pathname);
+  else return;
+  e.preventDefault();
+});
+
+// Keys and swipes
+
+function act(path) {
+  const form = $('#undo').cloneNode(true);
+  form.setAttribute('action', path);
+  return send(form);
+}
+async function remove(row) {
+  const next = (row.nextElementSibling ?? row.previousElementSibling ?? row).firstElementChild;
+  await act($('a', row).pathname + '/delete');
+  next.focus();
+}
+
+addEventListener('keydown', e => {
+  const here = document.activeElement, row = here.closest('.detailed li'), onRow = row && here.parentNode === row;
+  const rows = $$('#list li > :first-child'), step = { ArrowDown: 1, ArrowUp: -1 }[e.key], isHeld = e.ctrlKey || e.metaKey;
+  const run = {
+    '/': () => $('#q') ? $('#q').focus() : location.assign(data.home),
+    n: () => location.assign(data.new),
+    '?': () => $('#keys').showModal(),
+    Enter: onRow && here.ariaPressed && (() => $('a', row).click()),
+    Delete: onRow && (() => remove(row)),
+  }[e.key];
+  if (here.id === 'q' && e.key === 'Escape') { here.value = ''; search(); }
+  else if (here.id === 'q' && step > 0) rows[0]?.focus();
+  else if (isText(here) || $('dialog[open]')) return;
+  else if (isHeld && e.key.toLowerCase() === 'z') act(e.shiftKey ? '/redo' : '/undo');
+  else if (isHeld || e.altKey) return;
+  else if (step && rows.length) rows[row ? Math.max(0, Math.min(rows.indexOf(row.firstElementChild) + step, rows.length - 1)) : 0].focus();
+  else if (run) run();
+  else return;
+  e.preventDefault();
+});
+
+addEventListener('touchstart', e => {
+  const { clientX: x, clientY: y } = e.touches[0];
+  swipe = { x, y, by: 0, row: e.target.closest('.detailed li') };
+});
+addEventListener('touchmove', e => {
+  const { clientX, clientY } = e.touches[0], x = clientX - swipe.x;
+  swipe.by = x < -16 && Math.abs(clientY - swipe.y) < 32 ? x : 0;
+  if (swipe.row) swipe.row.style.translate = swipe.by + 'px';
+});
+addEventListener('touchend', () => {
+  if (!swipe?.row) return;
+  swipe.row.style.translate = '';
+  if (swipe.by < -120) remove(swipe.row);
+});
+
+addEventListener('animationend', e => e.target.classList.remove('moved'));
+addEventListener('pageshow', e => { if (e.persisted) { connect(); refresh(); } });
+if (sessionStorage.flash) { flash(sessionStorage.flash); sessionStorage.removeItem('flash'); } else fade();
+connect();
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// What the pages of an app have in common.
+package struct Site: Sendable {
+    /// The app's name.
+    package let name: HTML
+    /// An SVG.
+    package let icon: Data
+    /// Where the app begins.
+    package let home: String
+    package let tabs: [Tab]
+    /// The page that makes a new one, for the key `n`.
+    package let newPath: String
+    /// Keys beside those of all apps, and what they do.
+    package let keys: [(key: HTML, meaning: HTML)]
+
+    package init(
+        name: HTML, icon: Data, home: String, tabs: [Tab], newPath: String, keys: [(key: HTML, meaning: HTML)]
+    ) {
+        self.name = name
+        self.icon = icon
+        self.home = home
+        self.tabs = tabs
+        self.newPath = newPath
+        self.keys = keys
+    }
+
+    /// A place in the navigation.
+    package struct Tab: Sendable {
+        /// Where a tab stands on a phone, whose bar at the bottom has room for a few.
+        package enum Place: Sendable {
+            case everywhere
+            /// Where there is room for all.
+            case column
+            /// On phones, in place of those that find no room.
+            case bar
+        }
+
+        /// Its address without the slash.
+        package let path: String
+        package let title: HTML
+        package let icon: HTML
+        package let place: Place
+
+        package init(path: String, title: HTML, icon: HTML, place: Place = .everywhere) {
+            self.path = path
+            self.title = title
+            self.icon = icon
+            self.place = place
+        }
+    }
+}
+
+/// A number beside a tab.
+package struct Badge: Sendable, Equatable {
+    package let count: Int
+    /// "3 to buy".
+    package let label: String
+
+    package init(count: Int, label: String) {
+        self.count = count
+        self.label = label
+    }
+
+    func html(_ tab: String) -> HTML {
+        """
+        <b class=badge id="badge-\(tab)" aria-label="\(label)"\(" hidden", if: count == 0)>\(count)</b>
+        """
+    }
+}
+
+/// What all pages show that follows the data: badges, the number in the title, and pieces of pages by their IDs.
+package struct LiveParts: Encodable, Equatable, Sendable {
+    /// The number before the title.
+    package let title: Int
+    /// Markup by the ID of the element that it replaces, where a page has it.
+    package let parts: [String: String]
+
+    package init(title: Int, badges: [String: Badge], parts: [String: HTML] = [:]) {
+        self.title = title
+        var all = parts.mapValues(\.text)
+        for (tab, badge) in badges { all["badge-\(tab)"] = badge.html(tab).text }
+        self.parts = all
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Between the server and the pages: makes visits of requests and responses of replies.
+///
+/// Every form is read here, so that none is answered without its token.
+@MainActor package final class Desk {
+    /// The longest form without a file.
+    package nonisolated static let longestForm = 64 * 1024
+    /// The largest picture, with what a form has around it.
+    package nonisolated static let longestUpload = Pictures.largest + 16 * 1024
+
+    private let flashes = Flashes()
+    package let site: Site
+
+    package init(site: Site) { self.site = site }
+
+    package typealias Handler = @MainActor @Sendable (Visit) async throws -> Reply
+
+    /// Answers GETs of the path.
+    package nonisolated func get(
+        _ router: Router<BasicRequestContext>, _ path: RouterPath, _ handler: @escaping Handler
+    ) {
+        router.get(path) { request, context in
+            let visit = try await self.visit(request, context, Form())
+            return try await self.response(try await handler(visit), visit, request)
+        }
+    }
+
+    /// Answers forms that are sent to the path.
+    package nonisolated func post(
+        _ router: Router<BasicRequestContext>, _ path: RouterPath, takesFile: Bool = false,
+        _ handler: @escaping Handler
+    ) {
+        router.post(path) { request, context in
+            let form = try await Self.form(of: request, limit: takesFile ? Self.longestUpload : Self.longestForm)
+            let visit = try await self.visit(request, context, form)
+            guard !visit.isNew, Secret.areEqual(form["token"] ?? "", visit.token) else {
+                throw HTTPError(
+                    .forbidden, message: "This form is too old, or cookies are switched off. Go back and try again.")
+            }
+            return try await self.response(try await handler(visit), visit, request)
+        }
+    }
+
+    nonisolated private static func form(of request: Request, limit: Int) async throws -> Form {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw HTTPError(
+                .contentTooLarge, message: "That is too large: at most \(limit / 1024) kB can be sent here.")
+        }
+        let body = try await request.body.collect(upTo: limit)
+        let type = request.headers[.contentType] ?? ""
+        if type.hasPrefix("multipart/form-data") {
+            let boundary = type.range(of: "boundary=").map {
+                type[$0.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", " "])
+            }
+            guard let form = Form(multipart: Data(body.readableBytesView), boundary: boundary ?? "") else {
+                throw HTTPError(.badRequest, message: "What was sent is no form.")
+            }
+            return form
+        }
+        return Form(query: String(buffer: body))
+    }
+
+    private func visit(_ request: Request, _ context: BasicRequestContext, _ form: Form) throws -> Visit {
+        let cookies = request.cookies
+        let known = cookies["token"]?.value ?? ""
+        let isNew = !Secret.isOne(known)
+        // A message belongs to the next page, not to a picture on it.
+        let flash = request.method == .get ? cookies["flash"].flatMap { flashes.take($0.value) } : nil
+        var number = 0
+        if let text = context.parameters.get("number") {
+            guard let value = Int(text), value > 0 else { throw HTTPError(.notFound) }
+            number = value
+        }
+        return Visit(
+            path: request.uri.path, query: Form(query: request.uri.query ?? ""), number: number,
+            id: context.parameters.get("id") ?? "", form: form,
+            token: isNew ? Secret.make() : known, isNew: isNew, flash: flash,
+            isPatch: request.headers[.isPatch] == "1")
+    }
+
+    private func response(_ reply: Reply, _ visit: Visit, _ request: Request) throws -> Response {
+        var response: Response
+        switch reply {
+        case .page(let page, let status):
+            response = Response(
+                status: .init(code: status), headers: [.contentType: "text/html; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(string: page.html(visit).text)))
+        case .redirect(let path, let flash):
+            response = visit.isPatch ? try patch(path, flash, visit) : redirect(path, flash)
+        case .file(let bytes, let type, let isForever):
+            response = Response(
+                status: .ok,
+                headers: [
+                    .contentType: type,
+                    .cacheControl: isForever ? "public, max-age=31536000, immutable" : "private, no-cache",
+                ], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        }
+        if visit.isNew, case .page = reply {
+            response.setCookie(
+                Cookie(
+                    name: "token", value: visit.token, maxAge: 31_536_000, path: "/", httpOnly: true,
+                    sameSite: .strict))
+        }
+        return response
+    }
+
+    private func redirect(_ path: String, _ flash: Flash?) -> Response {
+        var response = Response(status: .seeOther, headers: [.location: path])
+        if let flash {
+            response.setCookie(
+                Cookie(
+                    name: "flash", value: flashes.keep(flash), maxAge: 60, path: "/", httpOnly: true,
+                    sameSite: .strict))
+        }
+        return response
+    }
+
+    /// What the script is told in place of a redirect: the message at once, and where to go.
+    private func patch(_ path: String, _ flash: Flash?, _ visit: Visit) throws -> Response {
+        struct Patch: Encodable {
+            let to: String
+            let flash: String
+        }
+        let patch = Patch(to: path, flash: flash.map { Page.flash($0, token: visit.token).text } ?? "")
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(patch))))
+    }
+
+    /// A response that lasts as long as the page is open.
+    package nonisolated func events(_ stream: AsyncStream<ByteBuffer>, _ request: Request) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: .init { writer in
+                try? await request.body.consumeWithCancellationOnInboundClose { _ in
+                    for await bytes in stream { try await writer.write(bytes) }
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Style sheet, script and icon.
+    package nonisolated func addFiles(to router: Router<BasicRequestContext>) {
+        for (name, type) in [("app.css", "text/css; charset=utf-8"), ("app.js", "text/javascript; charset=utf-8")] {
+            get(router, RouterPath("/\(name)")) { visit in
+                guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
+                return .file(data, type: type, isForever: visit.query["v"] != nil)
+            }
+        }
+        let icon = site.icon
+        get(router, "/favicon.svg") { _ in .file(icon, type: "image/svg+xml") }
+    }
+
+    /// The stream of what changes, for pages that are open.
+    nonisolated package func addEvents(of feed: LiveFeed, to router: Router<BasicRequestContext>) {
+        // By hand, since a page that comes back says in a header what it has seen.
+        router.get("/events") { request, context in
+            let query = Form(query: request.uri.query ?? "")
+            let seen = request.headers[.lastEvent] ?? query["after"]
+            let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen)
+            return self.events(stream, request)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// What the program was called with.
+package struct LaunchOptions: Sendable {
+    static func usage(_ program: String) -> String {
+        """
+        usage: \(program) [--store FILE] [--host NAME] [--port NUMBER] [--default-data] [--demo] [--check] [--verbose]
+
+          --store FILE     the store; default: \(program).sqlite in the user's folder for application data
+          --host NAME      the address to listen on; default: 127.0.0.1. 0.0.0.0 lets phones on the network in
+          --port NUMBER    the port; default: 8080, or what the variable PORT says; 0 for any
+          --default-data   fill a new store with what most begin with
+          --demo           use a store of its own that is made anew, with something in it
+          --check          start on any port, ask for every page, say whether all is sound, and end
+          --verbose        log every request
+        """
+    }
+
+    /// What the app is called, as a program.
+    package let program: String
+
+    /// Why the program cannot begin.
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    package var store: URL
+    package var host = "127.0.0.1"
+    package var port = 8080
+    package var defaultData = false
+    package var isDemo = false
+    package var isCheck = false
+    package var isVerbose = false
+    package var wantsHelp = false
+    /// Whether the store is made for this run alone.
+    package private(set) var isTemporary = false
+
+    package init(_ program: String, _ arguments: some Sequence<String>) throws {
+        self.program = program
+        let environment = ProcessInfo.processInfo.environment
+        var store: String?
+        var arguments = Array(arguments)[...]
+        if let text = environment["PORT"], !text.isEmpty { port = try Self.port(text) }
+        while let argument = arguments.popFirst() {
+            func value() throws -> String {
+                guard let value = arguments.popFirst() else { throw Problem(description: "\(argument) needs a value") }
+                return value
+            }
+            switch argument {
+            case "--store": store = try value()
+            case "--host": host = try value()
+            case "--port": port = try Self.port(try value())
+            case "--default-data": defaultData = true
+            case "--demo": isDemo = true
+            case "--check": isCheck = true
+            case "--verbose": isVerbose = true
+            case "--help", "-h": wantsHelp = true
+            default: throw Problem(description: "there is no option \(argument)\n\n\(Self.usage(program))")
+            }
+        }
+        if let store {
+            self.store = URL(fileURLWithPath: store)
+        } else if isDemo || isCheck {
+            isTemporary = true
+            self.store = FileManager.default.temporaryDirectory
+                .appendingPathComponent("\(program)-\(UUID().uuidString)").appendingPathComponent("Demo.sqlite")
+        } else {
+            self.store = Self.folder(program, environment).appendingPathComponent("\(program).sqlite")
+        }
+    }
+
+    private static func port(_ text: String) throws -> Int {
+        guard let port = Int(text), (0...65535).contains(port) else {
+            throw Problem(description: "'\(text)' is no port: 0 to 65535 are")
+        }
+        return port
+    }
+
+    private static func folder(_ program: String, _ environment: [String: String]) -> URL {
+        let base =
+            environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) }
+            ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+        return base.appendingPathComponent(program, isDirectory: true)
+    }
+}

@@ -1,0 +1,103 @@
+import CoreData
+import CoreDataToolkit
+import Foundation
+
+/// A store and the context that pages show, on the main actor as in an app with windows.
+///
+/// What pages change is a step of the context's undo manager and saved at once, see ``perform(_:_:)``. What imports and other
+/// processes save is merged by the stack.
+@MainActor package final class LiveStore {
+    package let stack: CoreDataStack
+    /// The store's file.
+    package let url: URL
+    package let undoManager = UndoManager()
+    /// The steps, each with a number that a message about it carries.
+    package internal(set) var lastStep = 0
+
+    package var view: NSManagedObjectContext { stack.viewContext }
+    package var store: NSPersistentStore? { stack.store }
+
+    /// Opens the store, or makes it.
+    package init(
+        model: NSManagedObjectModel, at url: URL, author: String, versions: MigrationVersions? = nil,
+        progress: ProgressHandler? = nil
+    ) async throws {
+        self.url = url
+        var options = CoreDataStack.Options()
+        options.author = author
+        options.undo = false
+        options.versions = versions
+        stack = try await CoreDataStack.setUp(
+            model: model, storeURL: url, options: options, migrationProgress: progress)
+        undoManager.groupsByEvent = false
+        undoManager.levelsOfUndo = 100
+        undoManager.disableUndoRegistration()
+        view.undoManager = undoManager
+    }
+
+    /// Closes the store; what is saved is saved.
+    package func close() {
+        for store in stack.coordinator.persistentStores { try? stack.coordinator.remove(store) }
+    }
+}
+
+/// What works with a ``LiveStore``, as if it were one.
+@MainActor package protocol LiveStoreOwner: AnyObject {
+    var live: LiveStore { get }
+}
+
+extension LiveStoreOwner {
+    package var stack: CoreDataStack { live.stack }
+    package var view: NSManagedObjectContext { live.view }
+    package var store: NSPersistentStore? { live.store }
+    package var url: URL { live.url }
+
+    /// Does something as one step that can be undone, and saves it; see ``LiveStore/perform(_:_:)``.
+    @discardableResult
+    package func perform<Result>(_ name: String, _ body: () throws -> Result) throws -> (result: Result, step: Int?) {
+        try live.perform(name, body)
+    }
+
+    /// The object of that number; `nil` where there is none (any more).
+    package func object<Object: NSManagedObject>(_ type: Object.Type, _ entityName: String, _ number: Int) -> Object? {
+        guard number > 0, let identifier = store?.identifier,
+            let uri = URL(string: "x-coredata://\(identifier)/\(entityName)/p\(number)"),
+            let id = stack.coordinator.managedObjectID(forURIRepresentation: uri)
+        else { return nil }
+        return (try? view.existingObject(with: id)) as? Object
+    }
+
+    package func count(_ entityName: String, _ format: String? = nil) -> Int {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entityName)
+        request.predicate = format.map { NSPredicate(format: $0) }
+        return (try? view.count(for: request)) ?? 0
+    }
+}
+
+extension NSManagedObject {
+    /// The number that stands for the object in addresses; its entity is told by the path.
+    package var number: Int { Int(objectID.uriRepresentation().lastPathComponent.dropFirst()) ?? 0 }
+}
+
+extension [NSSortDescriptor] {
+    /// As people sort: "Aisle 2" before "Aisle 10", whatever the case. Names that are the same to them stand in one order all
+    /// the same.
+    package static func byName(_ key: String) -> [NSSortDescriptor] {
+        [
+            NSSortDescriptor(key: key, ascending: true, selector: NSSelectorFromString("localizedStandardCompare:")),
+            NSSortDescriptor(key: key, ascending: true),
+        ]
+    }
+}
+
+extension String {
+    /// Without blanks and line ends around it.
+    package var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// For a query.
+    package var percentEncoded: String {
+        addingPercentEncoding(
+            withAllowedCharacters: CharacterSet(
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")) ?? ""
+    }
+}

@@ -1,0 +1,71 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// Web apps on Core Data, and what they share: one package, so that what they depend on is built once.
+let package = Package(
+    name: "WebApps",
+    dependencies: [
+        .package(name: "OpenCoreData", path: ".."),
+        // Without its support for configuration files, which is long to build.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        .target(
+            name: "LivePages",
+            dependencies: [
+                .product(name: "CoreDataToolkit", package: "OpenCoreData"),
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "LivePages", resources: [.copy("Assets")]),
+        .executableTarget(
+            name: "GroceryDude",
+            dependencies: [
+                "LivePages",
+                .product(name: "CoreDataToolkit", package: "OpenCoreData"),
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            path: "GroceryDude/Sources/GroceryDude", resources: [.copy("Assets")],
+            plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
+        .executableTarget(
+            name: "MyMovies",
+            dependencies: [
+                "LivePages",
+                .product(name: "CoreDataToolkit", package: "OpenCoreData"),
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            path: "MyMovies/Sources/MyMovies", resources: [.copy("Assets")],
+            plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
+        // A browser made of a socket, and a real one; what the tests of both apps use.
+        .target(
+            name: "LivePagesTesting",
+            dependencies: [
+                "LivePages",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "LivePagesTesting"),
+        .testTarget(
+            name: "GroceryDudeTests",
+            dependencies: [
+                "GroceryDude", "LivePages", "LivePagesTesting", .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "CoreDataToolkit", package: "OpenCoreData"),
+            ],
+            path: "GroceryDude/Tests/GroceryDudeTests"),
+        .testTarget(
+            name: "MyMoviesTests",
+            dependencies: [
+                "MyMovies", "LivePages", "LivePagesTesting", .product(name: "CoreData", package: "OpenCoreData"),
+            ],
+            path: "MyMovies/Tests/MyMoviesTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)
