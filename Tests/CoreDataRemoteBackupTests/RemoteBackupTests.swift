@@ -167,6 +167,15 @@ import Testing
         #expect(names.filter { $0.utf8.allSatisfy { $0 < 0x80 } && !$0.contains("&") } == ["a.zip"], "\(names)")
     }
 
+    @Test(arguments: Kind.allCases, ["", "<a", "<html>Welcome</html>", "<a>&nothing;</a>"])
+    func aListThatIsNoneIsSaid(_ kind: Kind, _ body: String) async throws {
+        let place = try Place(kind)
+        defer { place.end() }
+        place.failAll(.init(status: kind == .s3 ? 200 : 207, body: Data(body.utf8)))
+        let error = await #expect(throws: ToolkitError.self) { try await place.destination.list() }
+        #expect(error?.message.contains("cannot be read") == true)
+    }
+
     @Test func aLongListComesInPages() async throws {
         let place = try Place(.s3)
         defer { place.end() }
@@ -198,7 +207,8 @@ import Testing
             }
             let text = "\(String(reflecting: error)) \(error?.localizedDescription ?? "")"
             #expect(text.contains(kind == .s3 ? "403" : "401"), "\(text)")
-            for secret in ["hush", S3StandIn.secretKey, Data("ann:hush/hush".utf8).base64EncodedString(), "Signature="] {
+            for secret in ["hush", S3StandIn.secretKey, Data("ann:hush/hush".utf8).base64EncodedString(), "Signature="]
+            {
                 #expect(!text.contains(secret))
             }
         }

@@ -6,14 +6,16 @@ struct AnswerElements {
     /// By name: the texts of an element's children, and of theirs.
     typealias Texts = [String: String]
 
-    /// The texts below each element of that name; what cannot be read is left out.
-    static func texts(below name: String, in data: Data) -> [Texts] {
-        guard let reader = try? XMLReader(data) else { return [] }
+    /// The texts below each element of that name.
+    ///
+    /// - Throws: where it is no XML, or ends too early.
+    static func texts(below name: String, in data: Data) throws -> [Texts] {
+        let reader = try XMLReader(data)
         var all: [Texts] = []
         var path: [String] = []
         var current: Texts?
         var text = ""
-        while let event = try? reader.next() {
+        while let event = try reader.next() {
             switch event {
             case .start(let tag):
                 let local = plain(tag.name)

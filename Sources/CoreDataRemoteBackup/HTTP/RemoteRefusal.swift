@@ -30,6 +30,10 @@ enum RemoteRefusal {
         }
     }
 
+    static func notUnderstood(_ place: String) -> ToolkitError {
+        ToolkitError("\(place) answers with a list that cannot be read; see to the address.")
+    }
+
     static func missing(_ name: String, _ place: String) -> ToolkitError {
         ToolkitError("There is no backup '\(name)' in \(place).")
     }

@@ -66,13 +66,24 @@ public struct S3Destination: BackupDestination {
             if let next { query.append(("continuation-token", next)) }
             let answer = try await send("GET", nil, query: query)
             guard answer.isSuccess else { throw refusal("list its backups", answer) }
-            all += AnswerElements.texts(below: "Contents", in: answer.body).compactMap(info)
-            let page = AnswerElements.texts(below: "ListBucketResult", in: answer.body).first ?? [:]
+            let (rows, page) = try parts(of: answer)
+            all += rows.compactMap(info)
             let token = page["NextContinuationToken"] ?? ""
             guard token != next || token.isEmpty else { throw refusal("list all of its backups", answer) }
             next = page["IsTruncated"] == "true" && !token.isEmpty ? token : nil
         } while next != nil
         return all
+    }
+
+    private func parts(
+        of answer: RemoteConnection.Answer
+    ) throws -> (rows: [AnswerElements.Texts], page: AnswerElements.Texts) {
+        do {
+            let rows = try AnswerElements.texts(below: "Contents", in: answer.body)
+            let pages = try AnswerElements.texts(below: "ListBucketResult", in: answer.body)
+            if let page = pages.first { return (rows, page) }
+        } catch {}
+        throw RemoteRefusal.notUnderstood(address.place)
     }
 
     private func info(_ texts: AnswerElements.Texts) -> BackupInfo? {
@@ -154,7 +165,7 @@ public struct S3Destination: BackupDestination {
     }
 
     private func code(_ answer: RemoteConnection.Answer) -> String? {
-        AnswerElements.texts(below: "Error", in: answer.body).first?["Code"]
+        (try? AnswerElements.texts(below: "Error", in: answer.body))?.first?["Code"]
     }
 
     private func refusal(_ doing: String, _ answer: RemoteConnection.Answer) -> ToolkitError {

@@ -43,7 +43,10 @@ public struct WebDAVDestination: BackupDestination {
             .data(Data(body.utf8)))
         if answer.status == 404 { return [] }
         guard answer.status == 207 else { throw refusal("list its backups", answer) }
-        return AnswerElements.texts(below: "response", in: answer.body).compactMap(info)
+        guard let all = try? AnswerElements.texts(below: "response", in: answer.body), !all.isEmpty else {
+            throw RemoteRefusal.notUnderstood(address.place)
+        }
+        return all.compactMap(info)
     }
 
     private func info(_ texts: AnswerElements.Texts) -> BackupInfo? {
@@ -124,7 +127,7 @@ public struct WebDAVDestination: BackupDestination {
     }
 
     private func refusal(_ doing: String, _ answer: RemoteConnection.Answer) -> ToolkitError {
-        let said = AnswerElements.texts(below: "error", in: answer.body).first?["message"]
+        let said = (try? AnswerElements.texts(below: "error", in: answer.body))?.first?["message"]
         return RemoteRefusal.error(address.place, doing, answer, said)
     }
 }

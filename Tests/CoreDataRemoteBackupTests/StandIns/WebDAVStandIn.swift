@@ -65,7 +65,7 @@ final class WebDAVStandIn: Sendable {
     private static func listing(_ files: [String: Data]) -> String {
         let rows = files.map { name, data in
             """
-            <D:response><D:href>\(folder)/\(name)</D:href><D:propstat><D:prop><lp1:resourcetype/>\
+            <D:response><D:href>\(folder)/\(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")</D:href><D:propstat><D:prop><lp1:resourcetype/>\
             <lp1:getcontentlength>\(data.count)</lp1:getcontentlength>\
             <lp1:getlastmodified>Mon, 23 Nov 2026 08:30:05 GMT</lp1:getlastmodified></D:prop>\
             <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
