@@ -48,6 +48,7 @@ shopping-list: dependencies
 
 ## Runs every test.
 test: dependencies
+	@Scripts/dependencies.sh postgresql || echo "Without a server the tests on PostgreSQL do nothing."
 	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
 	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
 

@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
         .library(name: "CoreDataRemoteBackup", targets: ["CoreDataRemoteBackup"]),
+        // Needs libpq; who does not ask for it neither builds nor links it.
+        .library(name: "CoreDataPostgreSQL", targets: ["CoreDataPostgreSQL"]),
         // Both with the trait OpenCombine; without it they are empty.
         .library(name: "CoreDataCombine", targets: ["CoreDataCombine"]),
         .library(name: "Combine", targets: ["Combine"]),
@@ -33,6 +35,8 @@ let package = Package(
         // L0
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        // For the store in PostgreSQL alone.
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "CoreDataDigests", dependencies: ["CCrypto"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -53,6 +57,9 @@ let package = Package(
         // L2
         .target(
             name: "CoreDataSQLite", dependencies: ["CoreDataPrimitives", "CoreDataSQL", "CSQLite"]),
+        // Only who asks for the product CoreDataPostgreSQL builds it.
+        .target(
+            name: "CoreDataPostgreSQLDriver", dependencies: ["CoreDataPrimitives", "CoreDataSQL", "CPostgreSQL"]),
         .target(
             name: "CoreDataStore",
             dependencies: [
@@ -106,6 +113,9 @@ let package = Package(
             ]),
 
         // L4
+        // Stores in PostgreSQL.
+        .target(
+            name: "CoreDataPostgreSQL", dependencies: ["CoreData", "CoreDataSQL", "CoreDataPostgreSQLDriver"]),
         // What apps around Core Data write again and again.
         .target(
             name: "CoreDataToolkit",
@@ -166,13 +176,21 @@ let package = Package(
         .testTarget(
             name: "CoreDataStoreTests",
             dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport", "StoreTestSupport"]),
+        .testTarget(
+            name: "CoreDataPostgreSQLTests",
+            dependencies: [
+                "CoreData", "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataSQL", "PostgreSQLServer",
+            ]),
         // A store of a program's own class, to be copied.
         .target(name: "JSONFolderStore", dependencies: ["CoreData"], path: "Examples/JSONFolderStore"),
+        // A PostgreSQL server of a test run's own.
+        .target(name: "PostgreSQLServer", path: "Tests/PostgreSQLServer"),
         // What every store must do, and which stores there are.
         .testTarget(
             name: "SpecificationTests",
             dependencies: [
-                "CoreData", "CoreDataStore", "CoreDataSQLite", "JSONFolderStore", "TestSupport", "StoreTestSupport",
+                "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataPostgreSQLDriver", "JSONFolderStore",
+                "PostgreSQLServer", "TestSupport", "StoreTestSupport",
             ]),
         .testTarget(
             name: "CoreDataTests",

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL, zlib and expat, and the programs that are
+# Makes sure that the build finds a Swift toolchain and the headers of SQLite, OpenSSL, zlib, expat and libpq, and the programs that are
 # named as arguments (valgrind); installs them where apt-get can.
 set -euo pipefail
 
@@ -23,8 +23,12 @@ has_header sqlite3.h || missing+=(libsqlite3-dev)
 has_header openssl/sha.h || missing+=(libssl-dev)
 has_header zlib.h || missing+=(zlib1g-dev)
 has_header expat.h || missing+=(libexpat1-dev)
+# Debian's lie in a folder that pkg-config knows.
+has_header libpq-fe.h || has_header postgresql/libpq-fe.h || missing+=(libpq-dev)
 for program in "$@"; do
-    # Debian's package is named as the program.
+    # Debian's package is named as the program, and keeps those of servers to itself.
+    [ "$program" = postgresql ] && compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null && continue
+    [ "$program" = postgresql ] && command -v postgres >/dev/null 2>&1 && continue
     command -v "$program" >/dev/null 2>&1 || missing+=("$program")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
@@ -42,5 +46,5 @@ fi
 
 echo "error: missing ${missing[*]} and they could not be installed from here." >&2
 echo "Install them, for example with: sudo apt-get install -y ${missing[*]}" >&2
-echo "(Fedora: sqlite-devel openssl-devel zlib-devel expat-devel; Alpine: sqlite-dev openssl-dev zlib-dev expat-dev; macOS with Homebrew: sqlite openssl zlib expat.)" >&2
+echo "(Fedora: sqlite-devel openssl-devel zlib-devel expat-devel libpq-devel; Alpine: sqlite-dev openssl-dev zlib-dev expat-dev libpq-dev; macOS with Homebrew: sqlite openssl zlib expat libpq.)" >&2
 exit 1

@@ -102,7 +102,7 @@ private struct FoldingTable: Sendable {
 }
 
 extension Unicode.Scalar.Properties {
-    fileprivate var isMark: Bool {
+    var isMark: Bool {
         switch generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
         default: false

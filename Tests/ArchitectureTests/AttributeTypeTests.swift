@@ -14,7 +14,8 @@ import Testing
 
     /// Targets that cannot know an attribute type, as they import nothing that has one: their enumerations are others.
     private static let ignorant: Set<String> = [
-        "CoreDataPrimitives", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite", "CoreDataXML",
+        "CoreDataPrimitives", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite", "CoreDataPostgreSQLDriver",
+        "CoreDataXML",
     ]
 
     @Test(arguments: rare.map(\.type))

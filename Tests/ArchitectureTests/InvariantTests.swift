@@ -5,7 +5,8 @@ import Testing
     /// Targets below `CoreData`.
     private static let engine = [
         "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite",
-        "CoreDataStore", "CoreDataCodeGeneration", "CoreDataManagedProperties", "CoreDataPorting",
+        "CoreDataPostgreSQLDriver", "CoreDataStore", "CoreDataCodeGeneration", "CoreDataManagedProperties",
+        "CoreDataPorting",
     ]
 
     // MARK: 3. Planners are pure

@@ -9,6 +9,7 @@ import Testing
         "CZlib": [],
         "CExpat": [],
         "CObjectRuntime": [],
+        "CPostgreSQL": [],
         "CoreDataPrimitives": [],
         "CoreDataXML": ["CExpat"],
         "CoreDataDeclarations": ["CoreDataPrimitives"],
@@ -18,6 +19,8 @@ import Testing
         "CoreDataPredicate": ["CoreDataPrimitives"],
         "CoreDataSQL": ["CoreDataPrimitives"],
         "CoreDataSQLite": ["CoreDataPrimitives", "CoreDataSQL", "CSQLite"],
+        "CoreDataPostgreSQLDriver": ["CoreDataPrimitives", "CoreDataSQL", "CPostgreSQL"],
+        "CoreDataPostgreSQL": ["CoreData", "CoreDataSQL", "CoreDataPostgreSQLDriver"],
         "CoreDataStore": ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL"],
         "CoreData": [
             "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite",
@@ -52,7 +55,7 @@ import Testing
 
     /// Targets whose declarations a user of the package sees.
     private static let publicTargets: Set<String> = [
-        "Combine", "CoreData", "CoreDataCombine", "CoreDataRemoteBackup", "CoreDataToolkit",
+        "Combine", "CoreData", "CoreDataCombine", "CoreDataPostgreSQL", "CoreDataRemoteBackup", "CoreDataToolkit",
     ]
 
     @Test func everyTargetHasARule() throws {
@@ -71,7 +74,7 @@ import Testing
     }
 
     /// The driver's one door into `CoreData`.
-    @Test(arguments: ["CoreDataSQLite": "CoreData"])
+    @Test(arguments: ["CoreDataSQLite": "CoreData", "CoreDataPostgreSQLDriver": "CoreDataPostgreSQL"])
     func moduleIsImportedInOneFile(module: String, target: String) throws {
         let importers = try Repository.targets().flatMap { try Repository.sources(of: $0) }
             .filter { $0.text.imports.contains { $0.module == module } }.map(\.path)
@@ -80,7 +83,7 @@ import Testing
     }
 
     /// Invariant 5.
-    @Test(arguments: ["CSQLite", "CCrypto", "CZlib", "CExpat", "CObjectRuntime"])
+    @Test(arguments: ["CSQLite", "CCrypto", "CZlib", "CExpat", "CObjectRuntime", "CPostgreSQL"])
     func libraryIsImportedInOneTarget(library: String) throws {
         let importers = try Repository.targets().filter { target in
             try Repository.sources(of: target).contains { $0.text.imports.contains { $0.module == library } }

@@ -17,6 +17,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     case mapping = "F11"
     case xml = "F12"
     case binary = "F13"
+    case trigram = "F14"
+    case trigramScan = "F15"
+    case words = "F16"
+    case prefix = "F17"
 
     package var title: String {
         switch self {
@@ -35,6 +39,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .mapping: "migration of all by a mapping model"
         case .xml: "open an XML store of all, change one, save"
         case .binary: "the same with a binary store"
+        case .trigram: "find a part of a text by a trigram index"
+        case .trigramScan: "the same"
+        case .words: "20 best by a word, with ranks and snippets"
+        case .prefix: "BEGINSWITH[cd] with an index"
         }
     }
 
@@ -53,6 +61,16 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .mapping: "plain C, read and insert"
         case .xml: "XMLParser, property list"
         case .binary: "property list, both ways"
+        case .trigram, .words: "plain C, FTS5"
+        case .trigramScan, .prefix: "without index"
+        }
+    }
+
+    /// Whether there is more to see with more rows.
+    package var isMeasuredWithMillion: Bool {
+        switch self {
+        case .batchInsert, .trigram, .trigramScan, .words, .prefix: true
+        default: false
         }
     }
 
@@ -71,6 +89,8 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .lightweight: 1.2
         case .mapping: 3
         case .xml, .binary: 1
+        case .trigram, .words: 1.3
+        case .trigramScan, .prefix: 0.02
         }
     }
 }

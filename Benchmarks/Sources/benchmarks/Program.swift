@@ -46,7 +46,7 @@ struct Program {
             report.calls.append(try children.start(["call", kind.rawValue], rows: 1))
         }
         for kind in arguments.features {
-            let isMany = kind == .batchInsert && arguments.includesMillion
+            let isMany = arguments.includesMillion && kind.isMeasuredWithMillion
             for rows in arguments.rows + (isMany ? [1_000_000] : []) {
                 progress("\(kind.rawValue) \(Report.grouped(rows))")
                 report.features.append(try children.start(["feature", kind.rawValue], rows: rows))

@@ -59,6 +59,12 @@ struct BatchExecution {
     }
 
     func run(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult {
+        // What has no row yet would be left out without a word.
+        if let unsaved = request.objectIDs?.first(where: \.isTemporaryID) {
+            throw CoreDataErrors.invalidRequest(
+                "A batch delete cannot delete \(unsaved), whose ID is temporary, since it is in no store: save the context that "
+                    + "inserted it first, or delete it there.")
+        }
         let isEmpty = request.objectIDs?.isEmpty == true
         let translation = isEmpty ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
         let stores = try translation.map { try self.stores(for: $0.entity, request) } ?? []

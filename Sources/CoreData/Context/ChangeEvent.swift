@@ -11,6 +11,11 @@ struct ChangeEvent {
     var mergedInsertions: [NSManagedObject] = []
     /// Rows that another context changed, also of objects that this one does not know; noted for followers only.
     var mergedUpdates: [NSManagedObjectID] = []
+    /// Rows that another context changed, or deleted, and of whose former values this one knows nothing; noted for followers only.
+    var strangers: [NSManagedObjectID] = []
+    var deletedStrangers: [NSManagedObjectID] = []
+    /// What rows led to before another context changed them; noted for followers only.
+    var formerDestinations: [NSManagedObject] = []
     /// Deleted before, and not any more.
     var restored: [NSManagedObject] = []
     /// What undo needs of the objects that leave; recorded while there is an undo manager.
@@ -25,6 +30,7 @@ struct ChangeEvent {
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && restored.isEmpty && observed.isEmpty
+            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && strangers.isEmpty
+            && deletedStrangers.isEmpty && restored.isEmpty && observed.isEmpty
     }
 }

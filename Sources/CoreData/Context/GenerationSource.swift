@@ -89,6 +89,11 @@ final class GenerationSource: RowSource {
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
     }
 
+    func wordColumns(ofEntity entity: Int) -> WordColumns? { base.wordColumns(ofEntity: entity) }
+    func wordMatches(_ plan: FetchPlan, _ search: WordSearch) throws -> WordMatches? {
+        try source().wordMatches(plan, search)
+    }
+
     func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
         try source().heldRow(primaryKey, root: root, staleness: staleness)
     }

@@ -203,7 +203,7 @@ extension NSManagedObjectContext {
             || deletedList.contains { $0.isDeleted && translation.includes($0) }
     }
 
-    private func pendingObjects(for translation: FetchTranslation) -> PendingObjects {
+    final func pendingObjects(for translation: FetchTranslation) -> PendingObjects {
         var pending = PendingObjects()
         pending.inserted = insertedList.filter {
             $0.isInserted && !$0.isDeleted && translation.includes($0)

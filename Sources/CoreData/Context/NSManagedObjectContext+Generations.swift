@@ -73,7 +73,19 @@ extension NSManagedObjectContext {
     final func readStores(for entity: EntityRuntime, affected: [NSPersistentStore]?) throws -> [AttachedStore] {
         let stores = stores(for: entity, affected: affected)
         guard let generation = try generationReader?.generation() else { return stores }
-        return stores.filter { generation.stores.contains($0.index) }
+        let read = stores.filter { generation.stores.contains($0.index) }
+        guard read.count < stores.count else { return read }
+        // Rows that were in a store that is gone, since it was migrated to one of these, are not simply none.
+        let attached = Set((coordinator?.attachedStores ?? []).map(\.index))
+        let isGone = generation.sources.contains { index, source in
+            !attached.contains(index) && entity.compiled.subtree.contains { source.includes(entity: $0) }
+        }
+        guard isGone else { return read }
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError,
+            "The query generation that the context is pinned to has a store of entity '\(entity.name)' that was migrated or "
+                + "removed since: to read what is there now, save, merge, refreshAllObjects(), reset(), or set another generation."
+        )
     }
 
     /// The next read is of what is there then.

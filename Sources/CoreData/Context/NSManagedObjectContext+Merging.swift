@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         var updated = registry.objects(saved.updatedKeys)
         updated += saved.updated.compactMap { registeredObject(for: $0) }
         if saved.invalidatesAll { updated += registry.objects }
-        if !followers.isEmpty { event.mergedUpdates += saved.updatedIDs(in: coordinator) }
+        if !followers.isEmpty { noteForFollowers(saved) }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
         let deleted = mergeDeletions(saved.deleted, &merged)
@@ -77,6 +77,15 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Those who follow the context learn of rows that it does not know, too.
+    private func noteForFollowers(_ saved: SavedIDs) {
+        let isStranger = { (id: NSManagedObjectID) in !(self.registeredObject(for: id)?.hasRow ?? false) }
+        let updated = saved.updatedIDs(in: coordinator)
+        event.mergedUpdates += updated
+        event.strangers += updated.filter(isStranger)
+        event.deletedStrangers += saved.deleted.filter(isStranger)
+    }
+
     private func mergeUpdates(_ objects: [NSManagedObject], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
         let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
@@ -85,6 +94,7 @@ extension NSManagedObjectContext {
         forEachCurrentRow(of: known, staleness) { object, rows, index in
             merged.add(object, NSUpdatedObjectIDsKey)
             if object.isFault {
+                if object.hasRow { taking.noteMoves(of: object, to: rows[index]) }
                 object.replacingValues { object.takeRow(rows.take(index)) }
                 if object.flags.contains(.observed) { event.observed.append(object) }
                 return

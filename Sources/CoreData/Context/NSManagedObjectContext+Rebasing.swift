@@ -136,7 +136,8 @@ final class RowTaking {
         if !objects.isEmpty { context.followTurn() }
     }
 
-    private func noteMoves(of object: NSManagedObject, to row: RowSnapshot) {
+    /// Takes note of those at the other ends of the to-ones that lead elsewhere by the newer row.
+    func noteMoves(of object: NSManagedObject, to row: RowSnapshot) {
         guard let before = object.row else { return }
         let home = object.home
         for slot in object.runtime.relationSlots {
@@ -151,6 +152,12 @@ final class RowTaking {
                 let partner = context.registry.object(
                     store: home.storeIndex, root: Int(facts.destinationRoot), primaryKey: key)
                 if let partner { partners.append(Link(object: partner, slot: Int(facts.inverse))) }
+                guard key == old, !context.followers.isEmpty else { continue }
+                if let partner {
+                    context.event.formerDestinations.append(partner)
+                } else {
+                    context.event.strangers.append(object.objectID)
+                }
             }
         }
     }

@@ -273,6 +273,8 @@ private struct ParentTarget {
             values.event.removeAll()
             values.forgetRare()
             object.values = values
+            // Relating the object says so anew; until then there is no older value of it to keep.
+            for (slot, _) in change.pointee.toOnes { values.changed.remove(slot) }
             return
         }
         if object.isDeleted { parent.insert(object) }

@@ -45,6 +45,8 @@ final class ParentSource: RowSource {
         try base.forEachTuple(plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
     }
 
+    func wordColumns(ofEntity entity: Int) -> WordColumns? { base.wordColumns(ofEntity: entity) }
+
     // MARK: By key
 
     func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {

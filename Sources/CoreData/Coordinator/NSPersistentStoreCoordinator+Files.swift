@@ -44,6 +44,7 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try Self.checkType(storeType)
         try Self.checkIsNoCustomType(storeType, "destroyed")
+        try Self.checkIsOnNoServer(url, "cannot be destroyed from here yet: drop its schema")
         guard AttachedStore.isFileType(storeType), !url.isNullDevice else { return }
         try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
         try whileChanging {
@@ -51,6 +52,10 @@ extension NSPersistentStoreCoordinator {
             if let store = persistentStore(for: url) { try remove(store) }
             try AttachedStore.destroy(at: url, type: storeType, options)
         }
+    }
+
+    private static func checkIsOnNoServer(_ url: URL, _ what: String) throws {
+        if ServerStores.shared.driver(of: url) != nil { throw ServerStores.refuse(url, what) }
     }
 
     /// Takes a store away; see ``destroyPersistentStore(at:ofType:options:)``.
@@ -67,6 +72,12 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try Self.checkType(storeType)
         try Self.checkIsNoCustomType(storeType, "replaced")
+        for url in [destinationURL, sourceURL] {
+            try Self.checkIsOnNoServer(
+                url,
+                "cannot be replaced or copied from here yet: dump and restore its schema with the server's own programs"
+            )
+        }
         guard AttachedStore.isFileType(storeType), !destinationURL.isNullDevice, !sourceURL.isNullDevice else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "Only stores in files can be replaced, and by stores in files.")

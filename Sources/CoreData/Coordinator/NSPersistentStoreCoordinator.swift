@@ -119,16 +119,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
+        let storeType = ServerStores.shared.type(storeType, at: storeURL)
         try Self.checkType(storeType)
         let isFile = AttachedStore.isFileType(storeType)
         if let storeURL, isFile { try CoreDataErrors.checkIsFile(storeURL) }
         changing.lock()
         defer { changing.unlock() }
-        if let storeURL, isFile, !storeURL.isNullDevice, persistentStore(for: storeURL) != nil {
+        let isServer = ServerStores.shared.driver(ofType: storeType) != nil
+        if let storeURL, isFile || isServer, !storeURL.isNullDevice, let store = persistentStore(for: storeURL) {
+            let place = isFile ? storeURL.path : store.url?.absoluteString ?? ""
             throw CoreDataErrors.make(
-                NSPersistentStoreOpenError, "The store \(storeURL.path) is attached to this coordinator already.")
+                NSPersistentStoreOpenError, "The store \(place) is attached to this coordinator already.")
         }
-        if isFile, storeURL == nil {
+        if isFile || isServer, storeURL == nil {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(storeType) needs a URL.")
         }
         let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
@@ -154,7 +157,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         do {
             store = try open(index)
         } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url, makes: makes)
+            throw CoreDataErrors.store(failure, url: url.map(ServerStores.shared.shown), makes: makes)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
         state.withLock { $0.stores.append(store) }
         store.store.didAdd(to: self)
@@ -222,7 +225,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
         let persistentStores = persistentStores
         guard !persistentStores.isEmpty else { return nil }
-        guard URL.isFileURL else { return persistentStores.first { $0.url == URL } }
+        guard URL.isFileURL else {
+            let shown = ServerStores.shared.shown(URL)
+            return persistentStores.first { $0.url == shown }
+        }
         let path = URL.standardizedFileURL.path
         return persistentStores.first { $0.url?.isFileURL == true && $0.url?.standardizedFileURL.path == path }
     }

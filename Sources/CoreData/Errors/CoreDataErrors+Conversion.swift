@@ -40,7 +40,8 @@ extension CoreDataErrors {
     }
 
     private static let internalModules: Set<String> = [
-        "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataSQL", "CoreDataModel", "CoreDataPredicate",
+        "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataPostgreSQLDriver", "CoreDataSQL", "CoreDataModel",
+        "CoreDataPredicate",
         "CoreDataPrimitives",
     ]
 
@@ -87,7 +88,8 @@ extension CoreDataErrors {
 
     static func sql(_ failure: SQLFailure, store: NSPersistentStore?) -> CocoaError {
         let file = store?.url.map(\.lastPathComponent) ?? "The database"
-        let said = "\(failure.message) (SQLite \(failure.code))"
+        let isServer = store?.url.map { !$0.isFileURL && !$0.isNullDevice } ?? false
+        let said = isServer ? failure.message : "\(failure.message) (SQLite \(failure.code))"
         let code: Int
         let message: String
         switch failure.kind {
@@ -112,7 +114,14 @@ extension CoreDataErrors {
             message = "Predicate without a result: MATCHES met a value in \(file) that is not a regular expression."
         case .stateGone, .tooManyStates:
             (code, message) = (NSPersistentStoreOperationError, "\(file) cannot be read so: \(failure.message).")
+        case .serialization:
+            (code, message) = (
+                NSPersistentStoreTimeoutError, "\(file) was written to by others at the same time; try again: \(said)."
+            )
+        case .disconnected:
+            (code, message) = (NSPersistentStoreTimeoutError, "\(file) cannot be reached: \(said).")
         case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
+        case .computation: (code, message) = (NSSQLiteError, "\(file) cannot compute that: \(said).")
         case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")
         }
         var userInfo: [String: Any] = [NSSQLiteErrorDomain: failure.code]

@@ -11,6 +11,12 @@ enum CoreDataErrors {
     /// - Throws: an error for a URL that leads to no file: its path would name another one.
     static func checkIsFile(_ url: URL, _ code: CocoaError.Code = .fileReadUnsupportedScheme) throws {
         guard !url.isFileURL, !url.isNullDevice else { return }
+        if let scheme = url.scheme?.lowercased(), scheme == "postgresql" || scheme == "postgres" {
+            throw make(
+                code.rawValue,
+                "A store in PostgreSQL is another product's: depend on CoreDataPostgreSQL, and call PostgreSQLStore.register()."
+            )
+        }
         throw make(
             code.rawValue,
             "'\(url.absoluteString)' is not the URL of a file; make one with URL(fileURLWithPath:).",

@@ -30,23 +30,43 @@ extension AnyFetchedResultsController {
     }
 
     /// What the store says of rows is not so where unsaved changes of related objects say otherwise.
+    ///
+    /// A window takes as many rows more as may leave it. Where nobody knows which rows depend on a changed object, since a relationship has
+    /// no inverse, all are looked at.
     private func overlayRelated(
         _ objects: inout [NSManagedObject], _ translation: FetchTranslation, _ dependencies: FetchedDependencies
     ) throws {
         let context = managedObjectContext
-        guard !dependencies.isEmpty, context.hasChanges, translation.request.fetchLimit == 0,
-            translation.request.fetchOffset == 0
-        else { return }
+        guard !dependencies.isEmpty, context.hasChanges else { return }
         let related = (context.updatedList + context.insertedList).filter {
             $0.hasChanges && !$0.isDeleted && dependencies.include($0.runtime)
         }
         var owners: Set<NSManagedObject> = []
-        for object in related { owners.formUnion(dependencies.owners(of: object) ?? []) }
-        owners = owners.filter { translation.includes($0) }
-        guard !owners.isEmpty else { return }
-        objects.removeAll { owners.contains($0) }
-        objects += owners.filter { isMember($0, translation) }
+        var areKnown = true
+        for object in related {
+            guard let found = dependencies.owners(of: object) else {
+                areKnown = false
+                break
+            }
+            owners.formUnion(found.filter { translation.includes($0) })
+        }
+        guard !areKnown || !owners.isEmpty else { return }
+        let (limit, offset) = (max(0, translation.request.fetchLimit), max(0, translation.request.fetchOffset))
+        if limit > 0 || offset > 0 || !areKnown, let wider = translation.request.copy() as? AnyFetchRequest {
+            wider.fetchLimit = areKnown && limit > 0 && limit < Int.max / 4 ? offset + limit + owners.count : 0
+            wider.fetchOffset = 0
+            if !areKnown { wider.predicate = nil }
+            objects = try fetchObjects(wider)
+        }
+        if areKnown {
+            objects.removeAll { owners.contains($0) }
+            objects += owners.filter { isMember($0, translation) }
+        } else {
+            objects.removeAll { !isMember($0, translation) }
+        }
         try ObjectSorter(sorts: translation.sorts).sort(&objects)
+        objects.removeFirst(min(offset, objects.count))
+        if limit > 0, objects.count > limit { objects.removeLast(objects.count - limit) }
     }
 
     /// Names and sizes of the sections, in order.

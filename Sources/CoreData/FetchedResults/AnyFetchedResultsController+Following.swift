@@ -15,6 +15,12 @@ extension AnyFetchedResultsController: ChangeFollower {
         for id in event.mergedUpdates where isOfInterest(id, translation) {
             note([managedObjectContext.object(with: id)], translation, &rest)
         }
+        note(event.formerDestinations, translation, &rest)
+        if !isBehind, let dependencies, !dependencies.isEmpty {
+            isBehind =
+                event.strangers.contains { runtime(of: $0).map(dependencies.includeMembers) ?? false }
+                || event.deletedStrangers.contains { runtime(of: $0).map(dependencies.include) ?? false }
+        }
         // Rows that were changed again since the event stand where nobody expects them.
         for list in managedObjectContext.event.lists { note(list, translation, &rest) }
         noteOwners(of: rest)
@@ -48,10 +54,14 @@ extension AnyFetchedResultsController: ChangeFollower {
     // MARK: What is looked at
 
     private func isOfInterest(_ id: NSManagedObjectID, _ translation: FetchTranslation) -> Bool {
-        guard !id.isTemporaryID || managedObjectContext.parent != nil,
-            let runtime = managedObjectContext.persistentStoreCoordinator?.runtime.entity(named: id.runtime.name)
-        else { return false }
+        guard let runtime = runtime(of: id) else { return false }
         return translation.entity.compiled.subtree.contains(runtime.ordinal) || dependencies?.include(runtime) ?? false
+    }
+
+    /// The entity in the context's model; `nil` of an ID that leads nowhere here.
+    private func runtime(of id: NSManagedObjectID) -> EntityRuntime? {
+        guard !id.isTemporaryID || managedObjectContext.parent != nil else { return nil }
+        return managedObjectContext.persistentStoreCoordinator?.runtime.entity(named: id.runtime.name)
     }
 
     /// Takes note of those that are of the request's entity; adds those to `rest` on which rows depend.

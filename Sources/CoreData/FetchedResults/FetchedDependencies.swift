@@ -13,6 +13,8 @@ struct FetchedDependencies {
         let destination: CompiledEntity
         /// `nil` where a relationship has no inverse.
         let back: [Int]?
+        /// Whether the object's own row says whose member it is: once that is another row nobody knows whose it was.
+        let isMember: Bool
     }
 
     private var dependencies: [Dependency] = []
@@ -28,15 +30,18 @@ struct FetchedDependencies {
             let keys = path.filter { !$0.hasPrefix("@") }
             var entity = translation.entity
             var back: [Int]? = []
-            // Where the last key leads, its owner knows.
-            for (index, key) in keys.dropLast().enumerated() {
+            for (index, key) in keys.enumerated() {
                 guard let slot = entity.slot(forKey: key), let relationship = entity.slots[slot].relationship else {
                     break
                 }
+                let isToMany = entity.slots[slot].isToMany
+                // Where a to-one leads as the last key, its owner knows. Of a to-many only the members may.
+                if index == keys.count - 1, !isToMany { break }
                 entity = model.entities[relationship.destination]
                 back = relationship.inverseSlot.flatMap { inverse in back.map { [inverse] + $0 } }
                 if known.insert(Array(keys[...index])).inserted {
-                    dependencies.append(Dependency(destination: entity.compiled, back: back))
+                    let isMember = isToMany && relationship.inverseSlot.map { !entity.slots[$0].isToMany } ?? true
+                    dependencies.append(Dependency(destination: entity.compiled, back: back, isMember: isMember))
                 }
             }
         }
@@ -47,6 +52,11 @@ struct FetchedDependencies {
     /// Whether rows may depend on objects of the entity.
     func include(_ entity: EntityRuntime) -> Bool {
         dependencies.contains { $0.destination.subtree.contains(entity.ordinal) }
+    }
+
+    /// Whether rows may depend on what an object of the entity was a member of before it changed.
+    func includeMembers(_ entity: EntityRuntime) -> Bool {
+        dependencies.contains { $0.isMember && $0.destination.subtree.contains(entity.ordinal) }
     }
 
     /// The objects whose rows depend on this one; `nil` where nobody knows them.

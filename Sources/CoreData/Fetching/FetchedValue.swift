@@ -19,6 +19,14 @@ public struct FetchedColumn {
         }
         return CoreDataErrors.invalidRequest("\(name) is \(value.kindName), and no \(type).")
     }
+
+    /// What a type says that decodes a value of this kind, but not this one.
+    func refusal<T>(_ type: T.Type) -> CocoaError {
+        if case .null = value { return failure(type) }
+        return CoreDataErrors.invalidRequest(
+            "\(name) is \(value.kindName) that no value of \(type) has: an enumeration, for example, lacks a case for it."
+        )
+    }
 }
 
 /// What the columns of a fetch are called, and whose they are: one for all rows.
@@ -83,7 +91,7 @@ extension Int64: FetchedValue {}
 extension FetchedValue where Self: RawRepresentable, RawValue: FetchedValue {
     /// The case of that raw value.
     public static func _read(_ column: FetchedColumn) throws -> Self {
-        guard let value = Self(rawValue: try RawValue._read(column)) else { throw column.failure(Self.self) }
+        guard let value = Self(rawValue: try RawValue._read(column)) else { throw column.refusal(Self.self) }
         return value
     }
 }

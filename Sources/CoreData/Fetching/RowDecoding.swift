@@ -26,6 +26,8 @@ final class RowNode: Decoder {
     private let prefix: String
     private var columns: [String: Int] = [:]
     private var children: [String: RowNode] = [:]
+    /// What can be asked for, in the order of the columns.
+    private var keys: [String] = []
     /// Of a child: the column of the to-one's key, which is nil where it leads nowhere.
     private var presence: Int?
     /// The keys in the order in which they were asked for, with their columns.
@@ -41,10 +43,12 @@ final class RowNode: Decoder {
         for (index, name) in names.enumerated() where name.hasPrefix(prefix) {
             let rest = name.dropFirst(prefix.count)
             guard let dot = rest.firstIndex(of: ".") else {
+                if columns[String(rest)] == nil, children[String(rest)] == nil { keys.append(String(rest)) }
                 columns[String(rest)] = index
                 continue
             }
             let key = String(rest[..<dot])
+            if columns[key] == nil, children[key] == nil { keys.append(key) }
             if children[key] == nil { children[key] = RowNode(row, prefix: prefix + key + ".", names: names) }
         }
         for (key, child) in children { child.presence = columns[key] }
@@ -54,6 +58,14 @@ final class RowNode: Decoder {
     var isNil: Bool {
         if let presence { return row.tuple[presence].isNull }
         return columns.values.allSatisfy { row.tuple[$0].isNull } && children.values.allSatisfy(\.isNil)
+    }
+
+    /// Those that are not nil, as dictionaries have them.
+    var presentKeys: [String] {
+        keys.filter { key in
+            if let child = children[key] { return !child.isNil }
+            return columns[key].map { !row.tuple[$0].isNull } ?? false
+        }
     }
 
     func child(_ name: String) -> RowNode? { children.isEmpty ? nil : children[name] }
@@ -106,7 +118,8 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let node: RowNode
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { [] }
+    /// Dictionaries ask for them.
+    var allKeys: [Key] { node.presentKeys.compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { node.has(key.stringValue) }
 
@@ -248,7 +261,10 @@ struct RowCell: Decoder, SingleValueDecodingContainer {
     /// A value of the column: of one of the attribute types directly, else by what the type decodes.
     static func decode<T: Decodable>(_ type: T.Type, _ column: FetchedColumn) throws -> T {
         if let value = type as? any FetchedValue.Type, let result = try value._read(column) as? T { return result }
-        return try T(from: RowCell(column))
+        do { return try T(from: RowCell(column)) } catch is DecodingError {
+            // Such an error of an enumeration's names no column.
+            throw column.refusal(type)
+        }
     }
 
     var codingPath: [any CodingKey] { [] }

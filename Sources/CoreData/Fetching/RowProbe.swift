@@ -4,6 +4,8 @@ import Foundation
 /// Finds out which columns a type decodes: it decodes one of nothing, and notes what is asked for.
 final class RowProbe {
     private(set) var columns: [String] = []
+    /// Whether the type takes whatever there is, as dictionaries do.
+    fileprivate var takesAll = false
     private let typeName: String
 
     private init(_ typeName: String) { self.typeName = typeName }
@@ -21,12 +23,17 @@ final class RowProbe {
         } catch {
             guard !probe.columns.isEmpty else { throw probe.unnamed }
             // What refuses the values of nothing has the rest of its properties unseen: all that the entity has.
-            for slot in entity?.slots ?? [] where slot.attribute != nil && !slot.property.isTransient {
-                probe.note(slot.name)
-            }
+            probe.noteAll(entity)
         }
+        if probe.columns.isEmpty, probe.takesAll { probe.noteAll(entity) }
         for column in probe.columns {
             if let entity { try probe.check(column, entity, model) }
+        }
+        // A composite attribute is in no column: its elements are.
+        let noted = probe.columns
+        probe.columns = noted.filter { name in
+            guard let entity, noted.contains(where: { $0.hasPrefix(name + ".") }) else { return true }
+            return !probe.isComposite(name, entity, model)
         }
         guard !probe.columns.isEmpty else { throw probe.unnamed }
         return probe.columns
@@ -38,20 +45,44 @@ final class RowProbe {
 
     private func check(_ path: String, _ entity: EntityRuntime, _ model: ModelRuntime) throws {
         var current = entity
-        let keys = path.split(separator: ".").map(String.init)
-        for (index, key) in keys.enumerated() where key != "objectID" {
-            guard let slot = current.slot(forKey: key) else {
+        var rest = path.split(separator: ".").map(String.init)[...]
+        while let key = rest.first, key != "objectID" {
+            guard let (slot, remainder) = current.slot(at: rest) else {
                 throw CoreDataErrors.invalidRequest(
                     "\(typeName): '\(path)' is no property of \(current.name), which has: "
                         + current.slots.map(\.name).joined(separator: ", ") + ".")
             }
             let info = current.slots[slot]
-            if index < keys.count - 1, info.relationship == nil || info.isToMany {
-                throw CoreDataErrors.invalidRequest(
-                    "\(typeName): '\(key)' of \(current.name) is no to-one relationship, so that it has no '\(keys[index + 1])'."
-                )
+            rest = remainder
+            if let next = rest.first, info.relationship == nil || info.isToMany {
+                let what =
+                    info.kind == .composite
+                    ? "the composite attribute '\(info.name)' of \(current.name) has no element '\(next)': it has "
+                        + info.elements.map { current.slots[$0].property.elementName }.joined(separator: ", ")
+                    : "'\(key)' of \(current.name) is no to-one relationship, so that it has no '\(next)'"
+                throw CoreDataErrors.invalidRequest("\(typeName): \(what).")
             }
             if let relationship = info.relationship { current = model.entities[relationship.destination] }
+        }
+    }
+
+    private func isComposite(_ path: String, _ entity: EntityRuntime, _ model: ModelRuntime) -> Bool {
+        var current = entity
+        var rest = path.split(separator: ".").map(String.init)[...]
+        while let (slot, remainder) = current.slot(at: rest) {
+            if remainder.isEmpty { return current.slots[slot].kind == .composite }
+            guard let relationship = current.slots[slot].relationship else { return false }
+            current = model.entities[relationship.destination]
+            rest = remainder
+        }
+        return false
+    }
+
+    /// Every attribute that the entity keeps.
+    private func noteAll(_ entity: EntityRuntime?) {
+        for slot in entity?.slots ?? []
+        where slot.attribute != nil && !slot.property.isTransient && slot.property.composite == nil {
+            note(slot.name)
         }
     }
 
@@ -120,7 +151,10 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let node: ProbeNode
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { [] }
+    var allKeys: [Key] {
+        if node.prefix.isEmpty { node.probe.takesAll = true }
+        return []
+    }
 
     private func path(_ key: Key) -> String { node.prefix + key.stringValue }
 

@@ -190,7 +190,7 @@ struct TupleCombination {
         default:
             guard case .value(let sum) = try Aggregates.sum(parts()),
                 case .value(.integer(let count)) = try Aggregates.sum(parts(1)), count > 0
-            else { return .value(.double(0)) }
+            else { return .null }
             if case .decimal(let sum) = sum { return .value(.decimal(sum / Decimal(count))) }
             return .value(.double((Numbers.double(sum) ?? 0) / Double(count)))
         }

@@ -307,6 +307,23 @@ extension NSManagedObject {
         }
     }
 
+    /// The model's checks of what is not nil.
+    final func validate(_ value: Value, ofElement slot: Int, _ errors: inout [any Error]) {
+        let info = runtime.slots[slot]
+        if value.isNotANumber {
+            errors.append(ValidationErrors.notANumber(info.name, of: self))
+            return
+        }
+        if let isTooLarge = isTooWide(value, slot) {
+            errors.append(
+                ValidationErrors.outOfRange(
+                    info.name, of: self, value: ManagedObjectValues.any(value, slot: info), isTooLarge: isTooLarge))
+        }
+        if let rule = runtime.validation.rules.first(where: { $0.slot == slot }) {
+            check(ManagedObjectValues.any(value, slot: info), rule, &errors)
+        }
+    }
+
     /// The model's checks of one value.
     final func validateModeled(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
@@ -324,6 +341,8 @@ extension NSManagedObject {
             if runtime.validation.mandatory.contains(slot), isAskedFor(slot) {
                 errors.append(ValidationErrors.missing(key, of: self))
             }
+        } else if info.kind == .composite {
+            validateElements(of: present, slot, &errors)
         } else if info.attribute != nil {
             // No rule has anything to say of what is no number.
             if info.column >= 0, let present, Self.isNotANumber(present) {

@@ -9,7 +9,10 @@ extension AttachedStore {
             NSSQLiteStoreType: SQLStore.self, NSInMemoryStoreType: SQLStore.self, NSXMLStoreType: AtomicFileStore.self,
             NSBinaryStoreType: AtomicFileStore.self,
         ]
-        return builtIn.merging(StoreClasses.shared.classes) { own, _ in own }
+        let servers = Dictionary(
+            ServerStores.shared.types.map { ($0, SQLStore.self as NSPersistentStore.Type) },
+            uniquingKeysWith: { first, _ in first })
+        return builtIn.merging(servers) { first, _ in first }.merging(StoreClasses.shared.classes) { own, _ in own }
     }
 
     /// Whether stores of the type lie in files: a URL may be attached once, and must be of a file.

@@ -42,9 +42,12 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator
     ) throws -> AttachedStore {
         let isInMemory = type == NSInMemoryStoreType || url?.isNullDevice ?? true
+        let server = ServerStores.shared.driver(ofType: type)
         let settings = try StoreSettings(options)
-        var storeOptions = settings.storeOptions(path: isInMemory ? nil : url?.path)
+        var storeOptions = settings.storeOptions(path: isInMemory || server != nil ? nil : url?.path)
         storeOptions.type = type
+        let makeDatabase = try makeDatabase(server, &storeOptions, url, settings)
+        let url = server != nil ? url.map(ServerStores.shared.shown) : url
         // Frozen, so that it may be read anywhere.
         let model = Transfer(coordinator.managedObjectModel)
         storeOptions.document = { model.value.makeDocument() }
@@ -52,9 +55,14 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             storeOptions.database.path.flatMap { _ in url }, type: type, model.value, configuration: configuration,
             options: options
         ) {
-            try StoreEngine.open(
-                model: coordinator.runtime.model, configuration: configuration, options: storeOptions
-            ) { try Self.makeDatabase($0) }
+            do {
+                return try StoreEngine.open(
+                    model: coordinator.runtime.model, configuration: configuration, options: storeOptions,
+                    makeDatabase: makeDatabase)
+            } catch var failure as StoreFailure where failure.kind == .incompatibleModel && server != nil {
+                failure.message += " Stores of type \(type) cannot be migrated yet."
+                throw failure
+            }
         }
         if engine.isReadOnlyForHistory {
             CoreDataLog.general.warning(
@@ -70,6 +78,25 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             store, source: engine, index: index, postsRemoteChanges: settings.postsRemoteChanges)
     }
 
+    /// What makes the database: the driver of a server's, where the store is on one.
+    private static func makeDatabase(
+        _ server: ServerStores.Driver?, _ options: inout StoreOptions, _ url: URL?, _ settings: StoreSettings
+    ) throws -> DatabaseFactory {
+        guard let server, let url else { return { try Self.makeDatabase($0) } }
+        options.database.server = url
+        if settings.postsRemoteChanges {
+            throw ServerStores.refuse(
+                url,
+                "cannot tell of what others write yet: leave out \(NSPersistentStoreRemoteChangeNotificationPostOptionKey)"
+            )
+        }
+        return { options in
+            let database = try server.makeDatabase(options)
+            database.setObserver(SQLLog.observer)
+            return database
+        }
+    }
+
     private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings) throws {
         guard !engine.isReadOnly else { return }
         if settings.analyzes { try engine.database.analyze() }
@@ -81,6 +108,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     /// A database of the driver, whose statements are logged where that is asked for.
     static func makeDatabase(_ options: DatabaseOptions) throws -> any SQLDatabase {
+        if let server = options.server, let driver = ServerStores.shared.driver(of: server) {
+            return try driver.makeDatabase(options)
+        }
         let database = try SQLiteDatabase(SQLiteOptions(options))
         database.setObserver(SQLLog.observer)
         return database
@@ -141,11 +171,24 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         at url: URL, _ options: [AnyHashable: Any]?, _ code: CocoaError.Code = .fileReadUnsupportedScheme,
         makes: Bool = false, _ body: (DatabaseOptions) throws -> R
     ) throws -> R {
+        if ServerStores.shared.driver(of: url) != nil { return try onServer(at: url, options, body) }
         try CoreDataErrors.checkIsFile(url, code)
         do {
             return try body(try StoreSettings(options).storeOptions(path: url.path).database)
         } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url, makes: makes)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+    }
+
+    private static func onServer<R>(
+        at url: URL, _ options: [AnyHashable: Any]?, _ body: (DatabaseOptions) throws -> R
+    ) throws -> R {
+        do {
+            var database = try StoreSettings(options).storeOptions(path: nil).database
+            database.server = url
+            return try body(database)
+        } catch let failure as StoreFailure {
+            throw CoreDataErrors.store(failure, url: ServerStores.shared.shown(url))
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }

@@ -58,7 +58,32 @@ struct FetchHints {
             }
             return scanned + ": add an index on \(names)"
         }
+        if let name = substring(of: predicate) {
+            return scanned + ": give \(name) a trigram index (\(SearchIndexKinds.key) = trigram in its user info)"
+        }
         return scanned + ": no index helps with \(lost.predicateFormat)"
+    }
+
+    /// The attribute whose trigram index would find what the predicate asks for.
+    private func substring(of predicate: PredicateNode) -> String? {
+        switch predicate {
+        case .and(let parts): return parts.lazy.compactMap(substring).first
+        case .comparison(let test) where test.modifier == .direct:
+            let (side, other) = test.comparator == .in ? (test.right, test.left) : (test.left, test.right)
+            guard case .keyPath(.evaluatedObject, let keys) = side, keys.count == 1,
+                let property = entity.property(named: keys[0]), !property.isTransient,
+                let attribute = property.attribute, attribute.type == .string,
+                !attribute.searchIndexes.contains(.trigram), case .constant(.value(.string(let wanted))) = other
+            else { return nil }
+            let query: String? =
+                switch test.comparator {
+                case .contains, .beginsWith, .endsWith, .in: SearchText.query(containing: wanted)
+                case .like: SearchText.query(like: wanted)
+                default: nil
+                }
+            return query == nil ? nil : keys[0]
+        default: return nil
+        }
     }
 
     /// Whether an index of the entity begins with one of the properties.

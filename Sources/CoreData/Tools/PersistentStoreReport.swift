@@ -66,6 +66,8 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
     public var changeCount: Int?
     /// Whether the store keeps a copy of its model, so that it can be opened without.
     public var hasCachedModel: Bool
+    /// The names of the tables of its search indexes, by parts of texts and by words; `nil` without one.
+    public var searchIndexes: [String]?
 }
 
 extension NSPersistentStoreCoordinator {
@@ -108,5 +110,6 @@ extension PersistentStoreReport {
         transactionCount = report.transactionCount
         changeCount = report.changeCount
         hasCachedModel = report.modelSource == .cache
+        searchIndexes = report.searchIndexes.isEmpty ? nil : report.searchIndexes
     }
 }

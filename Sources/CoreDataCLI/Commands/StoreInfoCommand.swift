@@ -47,6 +47,7 @@ struct StoreInfoCommand: ParsableCommand {
         if let checksum = report.versionChecksum { facts.rows.append(["Checksum", checksum]) }
         let identifiers = report.versionIdentifiers.filter { !$0.isEmpty }
         if !identifiers.isEmpty { facts.rows.append(["Versions", identifiers.joined(separator: ", ")]) }
+        if let indexes = report.searchIndexes { facts.rows.append(["Search", indexes.joined(separator: ", ")]) }
         if !report.applicationMetadataKeys.isEmpty {
             facts.rows.append(["Metadata", report.applicationMetadataKeys.joined(separator: ", ")])
         }

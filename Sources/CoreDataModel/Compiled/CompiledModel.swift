@@ -206,6 +206,9 @@ package struct CompiledAttribute: Sendable {
         self.elements = elements
     }
 
+    /// What a text is to be found by besides its index.
+    package var searchIndexes: SearchIndexKinds = []
+
     /// Of a composite attribute, whether stores have its elements; it is in no column itself.
     package var hasStoredElements = false
 

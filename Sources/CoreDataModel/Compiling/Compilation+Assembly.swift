@@ -72,8 +72,12 @@ extension Compilation {
         switch property.kind {
         case .fetched: return (.fetched, true)
         case .attribute(let attribute):
+            var result = compiled(attribute, end)
+            if let search = property.userInfo[SearchIndexKinds.key], attribute.type == .string, !property.isTransient {
+                result.searchIndexes = SearchIndexKinds.parse(search).kinds
+            }
             // What stores have of a composite are its elements.
-            return (.attribute(compiled(attribute, end)), attribute.type == .objectID || attribute.type == .composite)
+            return (.attribute(result), attribute.type == .objectID || attribute.type == .composite)
         case .relationship(let relationship):
             guard let ends = ends[end] else { return (.fetched, true) }
             return (

@@ -13,6 +13,7 @@ extension Compilation {
                     of: attribute, named: name, isTransient: slot.element.isTransient, at: place,
                     subject: path(slot.element, in: index))
                 checkDerivation(of: attribute, slot.element, named: name, at: place)
+                checkSearch(of: attribute, slot.element, named: name, at: place)
                 if attribute.type == .composite, !attribute.elements.isEmpty {
                     checkElements(attribute.elements, of: name, at: place)
                 }
@@ -20,9 +21,30 @@ extension Compilation {
         }
     }
 
+    /// What an attribute is to be found by is about speed: a mistake in it is told and leaves the model as it is.
+    private mutating func checkSearch(
+        of attribute: AttributeElement, _ property: PropertyElement, named name: String, at place: SourceLocation?
+    ) {
+        guard let text = property.userInfo[SearchIndexKinds.key] else { return }
+        let key = SearchIndexKinds.key
+        if attribute.type != .string || property.isTransient {
+            report(
+                "\(name) has '\(key)' in its user info, and is no text that a store keeps", at: place,
+                hint: "only attributes of type String that are not transient can be searched", severity: .warning)
+        }
+        let (kinds, unknown) = SearchIndexKinds.parse(text)
+        if !unknown.isEmpty || kinds.isEmpty {
+            let what = unknown.isEmpty ? "nothing" : "'\(unknown.joined(separator: ", "))'"
+            report(
+                "\(name) has \(what) for '\(key)' in its user info", at: place,
+                hint: "write trigram, words, or both", severity: .warning)
+        }
+    }
+
     /// Whether there is anything to check: most attributes have a type of one value, no default and no derivation.
     private static func mayBeWrong(_ property: PropertyElement) -> Bool {
         guard case .attribute(let attribute) = property.kind else { return false }
+        if !property.userInfo.isEmpty, property.userInfo[SearchIndexKinds.key] != nil { return true }
         switch attribute.type {
         case .undefined, .objectID, .composite: return true
         default:

@@ -1,7 +1,11 @@
+import Foundation
+
 /// How a database is opened, for whoever opens one without knowing its driver.
 package struct DatabaseOptions: Hashable, Sendable {
     /// The file, `nil` for a database in memory.
     package var path: String?
+    /// A database on a server instead of a file, as the user wrote it: only the driver reads it, since it may have a password.
+    package var server: URL?
     package var isReadOnly = false
     /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder.
     package var leavesNothing = false

@@ -24,6 +24,11 @@ package protocol SQLDatabase: AnyObject, Sendable {
     @discardableResult
     func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R
 
+    /// As ``write(_:committed:)``, while others may write, too: what `body` reads may be another's to change, unless the
+    /// statement locks it. For those who see to it that their statements find what they count on.
+    @discardableResult
+    func writeBesideOthers<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R
+
     /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
     @discardableResult
     func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R
@@ -88,6 +93,12 @@ extension SQLDatabase {
         try write(body, committed: { _ in })
     }
 
+    /// A database that has one writer at a time has no others.
+    @discardableResult
+    package func writeBesideOthers<R>(
+        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
+    ) throws -> R { try write(body, committed: committed) }
+
     package func pinned() throws -> (any SQLDatabase)? { nil }
 }
 
@@ -115,8 +126,16 @@ package protocol SQLConnection: AnyObject {
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
 
+    /// Whether what runs by ``SQLStatement/runLater(expecting:otherwise:)`` is told of late, so that many statements share a
+    /// way to a server and back.
+    var putsOffResults: Bool { get }
+    /// Has all that was put off be done, and throws what came of it.
+    func settle() throws
+
     /// A number that changes whenever anybody changes the schema; in a transaction, as the transaction sees it.
     func schemaVersion() throws -> Int64
+    /// Sees that the number is that one, perhaps late, with what runs next; else `otherwise` runs before anything is told of that.
+    func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws
     /// Makes the number another one, so that others look at the schema again.
     func changeSchemaVersion() throws
 
@@ -130,6 +149,13 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+    package var putsOffResults: Bool { false }
+    package func settle() throws {}
+
+    package func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
+        if try schemaVersion() != version { try otherwise() }
+    }
+
     /// The statement with its values bound; whoever gets it resets it.
     package func statement(_ statement: some SQLRenderable) throws -> any SQLStatement {
         try self.statement(statement.text(in: dialect))
@@ -187,6 +213,9 @@ package protocol SQLStatement: AnyObject {
     @discardableResult
     func run() throws -> Int
 
+    /// As ``run()``, of which it may be told later: `otherwise` runs where another number of rows was changed than expected.
+    func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws
+
     /// As ``run()``, for an `INSERT … ON CONFLICT … DO UPDATE` that shall only update: `nil` where it inserted a row.
     func runUpdating() throws -> Int?
 
@@ -211,6 +240,13 @@ package protocol SQLStatement: AnyObject {
 
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()
+}
+
+extension SQLStatement {
+    package func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws {
+        let changed = try run()
+        if let count, changed != count { try otherwise() }
+    }
 }
 
 /// Rows of a table by its key.
@@ -244,6 +280,13 @@ package struct SQLFailure: Error, Sendable {
         case stateGone
         /// No more former states are kept.
         case tooManyStates
+        /// Others wrote what this transaction counts on, or they wait for one another: the same again may succeed.
+        case serialization
+        /// The database cannot compute what a statement says of the values that it has: a number is too large, a type has no
+        /// such operator.
+        case computation
+        /// The connection to the server is lost, or none could be had in time.
+        case disconnected
         case other
     }
 

@@ -5,8 +5,8 @@ extension SQLDialect {
     /// predicates compare it with 0 and 1; dates are seconds in DOUBLE PRECISION, as in rows. Text is ordered by its bytes
     /// (`COLLATE "C"`), as in memory.
     ///
-    /// Equality of text with `[c]` and `[d]` goes by collations that the schema brings along; whatever else is said of
-    /// folded text, patterns, and functions that would fail where ours give nil (a root, a logarithm, a quotient), it lacks.
+    /// Whatever is said of folded text, orders other than that of bytes, patterns, bits, and functions that would fail where ours
+    /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same.
     package static let postgreSQL = SQLDialect(postgreSQLTraits)
 
     private static var postgreSQLTraits: Traits {
@@ -23,6 +23,12 @@ extension SQLDialect {
         traits.insertsUpToFailure = false
         traits.crossJoinsInOrder = false
         traits.selectHidesConflict = false
+        traits.names = .readable
+        traits.typesBindings = true
+        traits.naming = .models
+        traits.failureEndsTransaction = true
+        traits.writesTogether = true
+        traits.updatesByInserting = false
         traits.columnTypes = [
             .rowKey: "BIGINT PRIMARY KEY", .integer: "BIGINT", .boolean: "SMALLINT", .real: "DOUBLE PRECISION",
             .date: "DOUBLE PRECISION", .decimal: "NUMERIC", .text: "TEXT COLLATE \"C\"",
@@ -36,12 +42,11 @@ extension SQLDialect {
             .coalesce: .call("COALESCE"), .ifNull: .call("COALESCE"), .greatest: .call("GREATEST"),
             .least: .call("LEAST"), .absolute: .call("ABS"), .byteLength: .call("OCTET_LENGTH"),
             .hexadecimal: .template("UPPER(ENCODE({0}, 'hex'))"), .substring: .call("SUBSTR"),
-            .textEqual: .collated(textCollations.map(\.name)),
             // The empty text is no part of any.
             .textBeginsWith: .plainTemplate("(STARTS_WITH({0}, {1}) AND {1} <> '')"),
             .textEndsWith: .plainTemplate("(RIGHT({0}, LENGTH({1})) = {1} AND {1} <> '')"),
             .textContains: .plainTemplate("(STRPOS({0}, {1}) > 0 AND {1} <> '')"),
-            .bitwiseXor: .infix("#"), .decimalAdd: .infix("+"), .decimalSubtract: .infix("-"),
+            .decimalAdd: .infix("+"), .decimalSubtract: .infix("-"),
             .decimalMultiply: .infix("*"),
             .now: .template("CAST(EXTRACT(EPOCH FROM statement_timestamp()) - 978307200 AS DOUBLE PRECISION)"),
         ]
@@ -50,19 +55,17 @@ extension SQLDialect {
         traits.aggregates[.decimalAverage] = .call("AVG")
         traits.aggregates[.median] = .ordered("PERCENTILE_CONT(0.5)")
         traits.aggregates[.standardDeviation] = .call("STDDEV_POP")
-        for (collation, _) in sortCollations { traits.collations[collation] = collation.rawValue }
+        // Derived attributes are the server's to make; predicates ask for what is ours to the letter.
+        traits.schemaFunctions = [
+            .uppercase: .template("UPPER({0} COLLATE \"und-x-icu\")"),
+            .lowercase: .template("LOWER({0} COLLATE \"und-x-icu\")"),
+            .canonical: .template(
+                "REGEXP_REPLACE(NORMALIZE(LOWER({0} COLLATE \"und-x-icu\"), NFD), '[\u{300}-\u{36F}\u{1AB0}-\u{1AFF}\u{1DC0}-\u{1DFF}\u{20D0}-\u{20FF}\u{FE20}-\u{FE2F}]', '', 'g')"
+            ),
+        ]
+        traits.arithmetic = [.add, .subtract, .multiply, .concatenate]
+        traits.failsOnValues = true
+        traits.exactDecimals = true
         return traits
     }
-
-    /// Those of equality with `[c]`, `[d]` and `[cd]`, by the options from 1 on, and what ICU makes them of.
-    static let textCollations = [
-        (name: "CDFoldCase", locale: "und-u-ks-level2"),
-        (name: "CDFoldDiacritics", locale: "und-u-kc-true-ks-level1"),
-        (name: "CDFoldBoth", locale: "und-u-ks-level1"),
-    ]
-
-    /// Those of sort descriptors. An order by folded bytes no server has.
-    static let sortCollations: [(collation: SQLCollation, locale: String)] = [
-        (.localized, "und"), (.localizedCaseInsensitive, "und-u-ks-level2"), (.localizedStandard, "und-u-kn-true"),
-    ]
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// In what ways of writing SQL databases differ, as named capabilities: whoever makes or plans statements asks for one of
 /// these, never for a product.
 ///
@@ -53,15 +55,29 @@ package final class SQLDialect: Sendable {
         case standard
     }
 
+    /// What tables and columns of a model are called.
+    package enum Naming: Hashable, Sendable {
+        /// `ZITEM`, `ZNAME`: as Apple's files have them.
+        case apples
+        /// `Item`, `name`: as in the model.
+        case models
+    }
+
     package let placeholder: Placeholder
     package let quoting: Quoting
     package let identity: Identity
     /// `nil` where a long list cannot be bound as one value.
     package let jsonArrays: JSONArrays?
     package let catalog: Catalog
+    /// Whether there are tables that find texts by what is in them.
+    package var hasSearchTables: Bool {
+        catalog == .master && [SQLFunction.searchText, .relevance, .excerpt].allSatisfy { form(of: $0) != nil }
+    }
     package let schema: Schema
     /// The most values that one statement may have bound.
     package let maximumBindings: Int
+    /// The same dialect with other numbers of bound values, as far as somebody asked for them.
+    private let variants = Mutex<[Int: SQLDialect]>([:])
     /// The most tables that the FROM clause of one SELECT may have.
     package let maximumJoinedTables: Int
     /// Whether NULL comes before everything else, as in memory, without being told to.
@@ -74,6 +90,26 @@ package final class SQLDialect: Sendable {
     package let crossJoinsInOrder: Bool
     /// Whether an INSERT of a SELECT reads ON CONFLICT as a part of the SELECT unless that has a condition.
     package let selectHidesConflict: Bool
+    /// How it calls what the engine has names for; `nil` where they are the same.
+    package let names: SQLNames?
+    /// Whether a value has to say of what type it is.
+    package let typesBindings: Bool
+    /// How tables and columns of a model are called.
+    package let naming: Naming
+    /// Whether a statement that fails ends its transaction, so that nothing can be tried in one.
+    package let failureEndsTransaction: Bool
+    /// Whether several transactions may write at once, so that what one counts on has to be locked.
+    package let writesTogether: Bool
+    /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
+    package let updatesByInserting: Bool
+    /// Operators that give what memory gives, whatever the numbers.
+    let arithmetic: Set<SQLExpression.Arithmetic>
+    /// Whether a statement may fail because of the values that it meets, which is no failure in memory.
+    package let failsOnValues: Bool
+    /// Whether its decimals have every digit.
+    package let exactDecimals: Bool
+    /// Whether values are converted from one type to another as in memory.
+    let casts: Bool
     /// The types of columns, and those that values are cast to.
     package let columnTypes: [SQLType: String]
     package let castTypes: [SQLType: String]
@@ -97,13 +133,24 @@ package final class SQLDialect: Sendable {
         insertsUpToFailure = traits.insertsUpToFailure
         crossJoinsInOrder = traits.crossJoinsInOrder
         selectHidesConflict = traits.selectHidesConflict
+        names = traits.names
+        typesBindings = traits.typesBindings
+        naming = traits.naming
+        failureEndsTransaction = traits.failureEndsTransaction
+        writesTogether = traits.writesTogether
+        updatesByInserting = traits.updatesByInserting
+        arithmetic = traits.arithmetic
+        failsOnValues = traits.failsOnValues
+        casts = traits.casts
+        exactDecimals = traits.exactDecimals
         columnTypes = traits.columnTypes
         castTypes = traits.castTypes
         functions = traits.functions
         aggregates = traits.aggregates
         collations = traits.collations
         hasEverything =
-            SQLFunction.allCases.allSatisfy { traits.functions[$0]?.takesAnyOptions == true }
+            traits.arithmetic.count == SQLExpression.Arithmetic.allCases.count
+            && SQLFunction.allCases.allSatisfy { traits.functions[$0]?.takesAnyOptions == true }
             && SQLAggregate.allCases.allSatisfy { traits.aggregates[$0] != nil }
             && SQLCollation.allCases.allSatisfy { traits.collations[$0] != nil }
         self.traits = traits
@@ -125,9 +172,14 @@ package final class SQLDialect: Sendable {
 
     // MARK: Variants
 
-    /// The dialect of a database that takes so many bound values.
+    /// The dialect of a database that takes so many bound values: made once, since every database that is opened asks for it.
     package func binding(atMost maximum: Int) -> SQLDialect {
-        changed { $0.maximumBindings = maximum }
+        variants.withLock { variants in
+            if let known = variants[maximum] { return known }
+            let made = changed { $0.maximumBindings = maximum }
+            variants[maximum] = made
+            return made
+        }
     }
 
     /// The dialect without a function, an aggregate or a collation: what a server has that was not given it.
@@ -135,6 +187,24 @@ package final class SQLDialect: Sendable {
     package func without(_ aggregate: SQLAggregate) -> SQLDialect { changed { $0.aggregates[aggregate] = nil } }
     package func without(_ collation: SQLCollation) -> SQLDialect { changed { $0.collations[collation] = nil } }
     package func withoutJSONArrays() -> SQLDialect { changed { $0.jsonArrays = nil } }
+
+    /// What stands in a schema may compute more than a request: whoever declares it knows that the database makes the values.
+    var inSchemas: SQLDialect {
+        traits.schemaFunctions.isEmpty
+            ? self : changed { $0.functions.merge($0.schemaFunctions) { first, _ in first } }
+    }
+
+    /// The dialect for columns, constants and what compares them: nothing is computed.
+    package var withoutComputation: SQLDialect {
+        changed { traits in
+            traits.arithmetic = []
+            traits.aggregates = traits.aggregates.filter {
+                $0.key == .count || $0.key == .maximum || $0.key == .minimum
+            }
+            traits.functions = traits.functions.filter { [.coalesce, .ifNull].contains($0.key) }
+            traits.casts = false
+        }
+    }
 
     private func changed(_ change: (inout Traits) -> Void) -> SQLDialect {
         var traits = traits
@@ -159,6 +229,18 @@ extension SQLDialect {
         var insertsUpToFailure = true
         var crossJoinsInOrder = true
         var selectHidesConflict = true
+        var names: SQLNames?
+        var typesBindings = false
+        var naming = Naming.apples
+        var failureEndsTransaction = false
+        var writesTogether = false
+        var updatesByInserting = true
+        var arithmetic = Set(SQLExpression.Arithmetic.allCases)
+        var failsOnValues = false
+        var casts = true
+        var exactDecimals = false
+        /// What a schema may compute beside ``functions``.
+        var schemaFunctions: [SQLFunction: SQLForm] = [:]
         var columnTypes: [SQLType: String] = [:]
         var castTypes: [SQLType: String] = [:]
         var functions: [SQLFunction: SQLForm] = [:]

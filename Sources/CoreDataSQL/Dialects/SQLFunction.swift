@@ -55,6 +55,16 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     /// `(text)` → the number of characters as people count them.
     case characterCount = "CDCharacterCount"
 
+    // MARK: Searching
+
+    /// `(text)` → what a trigram index keeps of the text, by SearchText.
+    case searchText = "CDSearchText"
+    /// `(searchTable, weight, …)` → how well a row of the table matches, the better the less; the weights are of its columns in order.
+    case relevance = "bm25"
+    /// `(searchTable, column, before, behind, ellipsis, count)` → at most so many words of a row's column with what matches between
+    /// marks; the column is a place in the table.
+    case excerpt = "snippet"
+
     // MARK: Arithmetic
 
     /// `(base, exponent)` → a real.

@@ -3,12 +3,18 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case function(SQLFunction)
     case aggregate(SQLAggregate)
     case collation(SQLCollation)
+    case arithmetic(SQLExpression.Arithmetic)
+    case complement
+    case cast
 
     package var description: String {
         switch self {
         case .function(let function): function.rawValue
         case .aggregate(let aggregate): aggregate.rawValue
         case .collation(let collation): collation.rawValue
+        case .arithmetic(let operation): operation.rawValue
+        case .complement: "~"
+        case .cast: "CAST"
         }
     }
 }
@@ -19,10 +25,16 @@ extension SQLExpression {
         if dialect.hasEverything { return nil }
         switch self {
         case .bind, .integer, .null, .column, .countAll: return nil
-        case .comparison(_, let a, let b), .arithmetic(_, let a, let b):
-            return a.gap(in: dialect) ?? b.gap(in: dialect)
-        case .negation(let value), .onesComplement(let value), .not(let value), .isNull(let value),
-            .isNotNull(let value), .cast(let value, _):
+        case .comparison(_, let a, let b), .matches(let a, let b): return a.gap(in: dialect) ?? b.gap(in: dialect)
+        case .arithmetic(let operation, let a, let b):
+            return dialect.arithmetic.contains(operation)
+                ? a.gap(in: dialect) ?? b.gap(in: dialect) : .arithmetic(operation)
+        case .onesComplement(let value):
+            return dialect.arithmetic.contains(.bitAnd) ? value.gap(in: dialect) : .complement
+        // A fraction is cut off, where servers round it.
+        case .cast(let value, let type):
+            return dialect.casts && (type != .integer || !dialect.failsOnValues) ? value.gap(in: dialect) : .cast
+        case .negation(let value), .not(let value), .isNull(let value), .isNotNull(let value):
             return value.gap(in: dialect)
         case .and(let terms), .or(let terms): return Self.gap(terms, in: dialect)
         case .between(let value, let low, let high): return Self.gap([value, low, high], in: dialect)
@@ -57,6 +69,7 @@ extension SelectStatement {
     /// The first thing in it that the dialect lacks; `nil` where it has all.
     package func gap(in dialect: SQLDialect) -> SQLGap? {
         if dialect.hasEverything { return nil }
+        for case let gap? in others.lazy.map({ $0.gap(in: dialect) }) { return gap }
         for source in [source] + joins.map(\.source) {
             if let gap = source.members?.array.gap(in: dialect) { return gap }
             for case let gap? in source.rows.joined().lazy.map({ $0.gap(in: dialect) }) { return gap }

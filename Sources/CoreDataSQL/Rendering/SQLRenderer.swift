@@ -85,6 +85,10 @@ package struct SQLRenderer {
             subselect(statement)
         case .scalar(let statement):
             subselect(statement)
+        case .matches(let column, let query):
+            operand(column, above: .comparison)
+            text.append(" MATCH ")
+            operand(query, above: .comparison)
         case .function(let function, let arguments):
             self.function(function, arguments)
         case .aggregate(let aggregate, let value, let distinct):
@@ -219,7 +223,7 @@ extension SQLExpression: SQLRenderable {
         case .collate: .unary
         case .negation, .onesComplement: .unary
         case .arithmetic(let operation, _, _): operation.precedence
-        case .comparison, .isNull, .isNotNull, .between, .inList, .inSelect: .comparison
+        case .comparison, .isNull, .isNotNull, .between, .inList, .inSelect, .matches: .comparison
         case .not: .not
         case .and(let terms): terms.count == 1 ? terms[0].precedence : terms.isEmpty ? .comparison : .and
         case .or(let terms): terms.count == 1 ? terms[0].precedence : terms.isEmpty ? .comparison : .or

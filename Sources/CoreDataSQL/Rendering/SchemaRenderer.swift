@@ -23,6 +23,7 @@ package struct SchemaRenderer {
             case .table(let table): renderer.table(table)
             case .index(let index): try renderer.index(index)
             case .trigger(let trigger): try renderer.trigger(trigger)
+            case .searchTable(let table): renderer.searchTable(table)
             }
             return [renderer.text]
         }
@@ -39,20 +40,22 @@ package struct SchemaRenderer {
         }
     }
 
-    /// What a new database needs before its schema.
-    package static func preamble(in dialect: SQLDialect) -> [String] {
-        switch dialect.schema {
-        case .standard: StandardSchemaRenderer(dialect: dialect).collations
-        case .apples: []
-        }
-    }
-
     private mutating func table(_ table: CreateTable) {
         text += "CREATE TABLE \(Self.identifier(table.name)) (\(table.hasInnerSpaces ? " " : "")"
         var parts = table.columns.map { "\(Self.identifier($0.name)) \(dialect.columnTypes[$0.type] ?? "")" }
         if !table.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(Self.identifiers(table.primaryKey)))") }
         text += parts.joined(separator: ", ")
         text += table.hasInnerSpaces ? " )" : ")"
+    }
+
+    private mutating func searchTable(_ table: CreateSearchTable) {
+        text += "CREATE VIRTUAL TABLE \(Self.identifier(table.name)) USING fts5"
+        text += "(\(Self.identifiers(table.columns)), tokenize = '"
+        switch table.tokens {
+        case .trigrams: text += "trigram case_sensitive 1"
+        case .words: text += "unicode61 remove_diacritics 2"
+        }
+        text += "')"
     }
 
     private mutating func index(_ index: CreateIndex) throws(SQLFailure) {
@@ -103,6 +106,13 @@ package struct SchemaRenderer {
             try expression(value)
             text += " FROM \(Self.identifier(table)) WHERE "
             try expression(condition)
+        case .note(let value, let table, let column):
+            let names = (table: Self.identifier(table), column: Self.identifier(column))
+            text += "INSERT INTO \(names.table) (\(names.column)) SELECT "
+            try expression(value)
+            text += " WHERE NOT EXISTS (SELECT 1 FROM \(names.table) WHERE \(names.column) = "
+            try expression(value)
+            text += ")"
         }
         text += "; "
     }
@@ -153,6 +163,7 @@ extension SchemaRenderer {
         case .between: throw Self.unknown("BETWEEN")
         case .inSelect: throw Self.unknown("IN of a SELECT")
         case .exists: throw Self.unknown("EXISTS")
+        case .matches: throw Self.unknown("MATCH")
         case .aggregate(_, _, distinct: true): throw Self.unknown("an aggregate of distinct values")
         case .cast: throw Self.unknown("CAST")
         case .collate: throw Self.unknown("COLLATE")
@@ -175,7 +186,7 @@ extension SchemaRenderer {
     /// Apple's statements have no parentheses around operands, so what would need them cannot be one.
     private mutating func operand(_ operand: SQLExpression) throws(SQLFailure) {
         switch operand {
-        case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not:
+        case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not, .matches:
             throw Self.unknown("an operation as the operand of another")
         case .bind, .integer, .null, .column, .countAll, .negation, .onesComplement, .and, .or, .between, .inSelect,
             .exists, .scalar, .function, .aggregate, .cast, .collate, .caseWhen:

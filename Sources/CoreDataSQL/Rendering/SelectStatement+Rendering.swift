@@ -31,6 +31,10 @@ extension SQLRenderer {
             text.append(" HAVING ")
             expression(having)
         }
+        for other in statement.others {
+            text.append(" UNION ALL ")
+            select(other)
+        }
         orders(statement.orders)
         if let limit = statement.limit {
             text.append(" LIMIT ")
@@ -40,6 +44,11 @@ extension SQLRenderer {
             if statement.limit == nil, dialect.offsetNeedsLimit { text.append(" LIMIT -1") }
             text.append(" OFFSET ")
             text.append(.integer(Int64(offset)))
+        }
+        switch statement.lock {
+        case .share?: text.append(" FOR SHARE")
+        case .update?: text.append(" FOR UPDATE")
+        case nil: break
         }
     }
 

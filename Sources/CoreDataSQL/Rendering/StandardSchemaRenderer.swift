@@ -7,20 +7,11 @@ struct StandardSchemaRenderer {
         case .table(let table): return [self.table(table)]
         case .index(let index): return [try self.index(index)]
         case .trigger(let trigger): return try self.trigger(trigger)
+        case .searchTable(let table):
+            throw SQLFailure(
+                kind: .other, code: 0, message: "the database has no table of searched texts, as \(table.name) is to be"
+            )
         }
-    }
-
-    /// The collations that conditions and sorts ask for by name.
-    var collations: [String] {
-        let equality = SQLDialect.textCollations.map { collation, locale in
-            "CREATE COLLATION IF NOT EXISTS \(name(collation)) (provider = icu, locale = '\(locale)', deterministic = false)"
-        }
-        let order = SQLDialect.sortCollations.compactMap { collation, locale in
-            dialect.name(of: collation).map {
-                "CREATE COLLATION IF NOT EXISTS \(name($0)) (provider = icu, locale = '\(locale)')"
-            }
-        }
-        return equality + order
     }
 
     private func table(_ table: CreateTable) -> String {
@@ -45,7 +36,7 @@ struct StandardSchemaRenderer {
         return text
     }
 
-    /// Nobody on a server can be told by a function which rows changed, so that is left out.
+    /// Which rows it changed the server tells the session by notices, where that asks for them.
     private func trigger(_ trigger: CreateTrigger) throws(SQLFailure) -> [String] {
         var steps = ""
         for step in trigger.steps {
@@ -53,12 +44,20 @@ struct StandardSchemaRenderer {
             case .update(let table, let column, let value, let condition):
                 steps +=
                     "UPDATE \(name(table)) SET \(name(column)) = \(try expression(value)) WHERE \(try expression(condition)); "
-            case .select(.function(.derivedAttributeUpdated, _), _, _),
-                .select(.function(.derivedAttributeInserted, _), _, _):
-                break
+            case .select(.function(.derivedAttributeUpdated, let arguments), let table, let condition):
+                steps += try report(arguments, table, condition, isInsertion: false)
+            case .select(.function(.derivedAttributeInserted, let arguments), let table, let condition):
+                steps += try report(arguments, table, condition, isInsertion: true)
             case .select(let value, let table, let condition):
                 steps +=
                     "PERFORM \(try expression(value)) FROM \(name(table)) WHERE \(try expression(condition)); "
+            case .note(let value, let table, let column):
+                let value = try expression(value)
+                steps +=
+                    """
+                    INSERT INTO \(name(table)) (\(name(column))) SELECT \(value) WHERE NOT EXISTS \
+                    (SELECT 1 FROM \(name(table)) WHERE \(name(column)) = \(value)); 
+                    """
             }
         }
         let event =
@@ -72,7 +71,10 @@ struct StandardSchemaRenderer {
         }
         let named = name(trigger.name)
         return [
-            "CREATE FUNCTION \(named)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(steps)RETURN NULL; END $$",
+            """
+            CREATE FUNCTION \(named)() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE changed record; \
+            BEGIN \(steps)RETURN NULL; END $$
+            """,
             """
             CREATE TRIGGER \(named) AFTER \(event) ON \(name(trigger.table)) FOR EACH ROW\(required ?? "") \
             EXECUTE FUNCTION \(named)()
@@ -80,11 +82,29 @@ struct StandardSchemaRenderer {
         ]
     }
 
+    /// Tells of each row; see ``ServerText/report(_:)``.
+    private func report(
+        _ arguments: [SQLExpression], _ table: String, _ condition: SQLExpression, isInsertion: Bool
+    ) throws(SQLFailure) -> String {
+        guard arguments.count > 3 else { return "" }
+        let parts = [
+            try expression(arguments[1]), "' '", try expression(arguments[2]), "' \(isInsertion ? 1 : 0) '",
+            try expression(arguments[3]),
+        ]
+        return """
+            IF current_setting('coredata.reports', true) = 'on' THEN \
+            FOR changed IN SELECT CONCAT(\(parts.joined(separator: ", "))) AS report FROM \(name(table)) \
+            WHERE \(try expression(condition)) LOOP \
+            RAISE NOTICE USING ERRCODE = '\(ServerText.reportState)', MESSAGE = changed.report; \
+            END LOOP; END IF; 
+            """
+    }
+
     private func expression(_ expression: SQLExpression) throws(SQLFailure) -> String {
-        if let gap = expression.gap(in: dialect) {
+        if let gap = expression.gap(in: dialect.inSchemas) {
             throw SQLFailure(kind: .other, code: 0, message: "the database cannot compute \(gap) in its schema")
         }
-        var renderer = SQLRenderer(dialect)
+        var renderer = SQLRenderer(dialect.inSchemas)
         renderer.writesConstants = true
         renderer.expression(expression)
         return renderer.text.sql

@@ -3,6 +3,7 @@ package enum SchemaStatement: Hashable, Sendable {
     case table(CreateTable)
     case index(CreateIndex)
     case trigger(CreateTrigger)
+    case searchTable(CreateSearchTable)
 
     /// The name of what is made.
     package var name: String {
@@ -10,6 +11,7 @@ package enum SchemaStatement: Hashable, Sendable {
         case .table(let table): table.name
         case .index(let index): index.name
         case .trigger(let trigger): trigger.name
+        case .searchTable(let table): table.name
         }
     }
 
@@ -19,6 +21,7 @@ package enum SchemaStatement: Hashable, Sendable {
         case .table(let table): table.name
         case .index(let index): index.table
         case .trigger(let trigger): trigger.table
+        case .searchTable(let table): table.name
         }
     }
 }

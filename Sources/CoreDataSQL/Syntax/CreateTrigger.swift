@@ -16,6 +16,9 @@ package struct CreateTrigger: Hashable, Sendable {
         case update(String, set: String, to: SQLExpression, where: SQLExpression)
         /// `SELECT value FROM table WHERE condition`: calls a function for the rows.
         case select(SQLExpression, from: String, where: SQLExpression)
+        /// `INSERT INTO table (column) SELECT value WHERE NOT EXISTS (…)`: the value, unless it is there. What the statement that
+        /// changes the row says of conflicts would be said of this one, too, so that it must have none.
+        case note(SQLExpression, in: String, column: String)
     }
 
     package var name: String

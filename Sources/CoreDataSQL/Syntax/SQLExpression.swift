@@ -28,6 +28,8 @@ package indirect enum SQLExpression: Hashable, Sendable {
     case inSelect(SQLExpression, SelectStatement)
     case exists(SelectStatement)
     case scalar(SelectStatement)
+    /// `column MATCH query`: whether a text of a table of searched texts has what is looked for. SQLite alone has such tables.
+    case matches(SQLExpression, SQLExpression)
     case function(SQLFunction, [SQLExpression])
     /// An aggregate over rows; `distinct` counts each value once: `COUNT(DISTINCT e)`.
     case aggregate(SQLAggregate, SQLExpression, distinct: Bool)
@@ -58,7 +60,7 @@ package indirect enum SQLExpression: Hashable, Sendable {
         case notIdentical = "IS NOT"
     }
 
-    package enum Arithmetic: String, Sendable {
+    package enum Arithmetic: String, Sendable, CaseIterable {
         case add = "+"
         case subtract = "-"
         case multiply = "*"

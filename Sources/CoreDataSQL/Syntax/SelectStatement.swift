@@ -79,8 +79,19 @@ package struct SelectStatement: Hashable, Sendable {
     package var groups: [SQLExpression] = []
     package var having: SQLExpression?
     package var orders: [Order] = []
+    /// Rows of others behind its own: `UNION ALL …`.
+    package var others: [SelectStatement] = []
     package var limit: Int?
     package var offset: Int?
+    /// What nobody may do to the rows until the transaction ends, where several write at once.
+    package var lock: Lock?
+
+    package enum Lock: Hashable, Sendable {
+        /// Change or delete them.
+        case share
+        /// Change, delete or lock them.
+        case update
+    }
 
     package init(_ columns: [ResultColumn], from source: Source) {
         self.columns = columns

@@ -12,17 +12,24 @@ package struct SQLText: Hashable, Sendable {
     private var values: [SQLValue] = []
     private let placeholder: SQLDialect.Placeholder
     private let quoting: SQLDialect.Quoting
+    private let names: SQLNames?
+    /// Whether values say of what type they are: `$1::BIGINT`.
+    private let typesBindings: Bool
 
     /// An empty text with `?` for values, which quotes names where they need it.
     package init() {
         placeholder = .questionMark
         quoting = .whereNeeded
+        names = nil
+        typesBindings = false
     }
 
     /// An empty text in the dialect.
     package init(in dialect: SQLDialect) {
         placeholder = dialect.placeholder
         quoting = dialect.quoting
+        names = dialect.names
+        typesBindings = dialect.typesBindings
     }
 
     /// The values of the placeholders, in order.
@@ -51,7 +58,18 @@ package struct SQLText: Hashable, Sendable {
 
     package mutating func append(_ value: SQLValue) {
         values.append(value)
-        pieces.append("")
+        pieces.append(typesBindings ? Self.type(of: value) : "")
+    }
+
+    /// A value that is written where any may stand has to say what it is; one that is bound later is what stands beside it.
+    private static func type(of value: SQLValue) -> String {
+        switch value {
+        case .null: ""
+        case .integer: "::BIGINT"
+        case .real: "::DOUBLE PRECISION"
+        case .text: "::TEXT"
+        case .blob: "::BYTEA"
+        }
     }
 
     package mutating func append(contentsOf other: SQLText) {
@@ -62,6 +80,7 @@ package struct SQLText: Hashable, Sendable {
 
     /// Appends a name, quoted where it is not a plain one or where the dialect quotes all.
     package mutating func append(identifier name: String) {
+        let name = names?.stored(name) ?? name
         pieces[pieces.count - 1] += quoting == .always ? SQLIdentifier.quoted(name) : SQLIdentifier.text(name)
     }
 

@@ -51,7 +51,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         usesOneConnection = options.usesOneConnection
         let first = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
         let limit = sqlite3_limit(first.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
-        dialect = Self.dialect(options.dialect, binding: Int(limit))
+        dialect = options.dialect.binding(atMost: Int(limit))
         if !usesOneConnection { try first.becomeReader() }
         shared = Mutex(
             Shared(
@@ -62,17 +62,6 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     deinit { closeIdleConnections() }
-
-    /// The dialect of a library that binds as many values as this one; most are built for one of two numbers.
-    private static func dialect(_ dialect: SQLDialect, binding limit: Int) -> SQLDialect {
-        guard dialect === SQLDialect.sqlite, let known = usualDialects[limit] else {
-            return dialect.binding(atMost: limit)
-        }
-        return known
-    }
-
-    private static let usualDialects = Dictionary(
-        uniqueKeysWithValues: [32_766, 250_000].map { ($0, SQLDialect.sqlite.binding(atMost: $0)) })
 
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {

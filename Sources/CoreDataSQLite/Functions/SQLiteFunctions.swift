@@ -108,6 +108,13 @@ enum SQLiteFunctions {
             { context, _, arguments in changeText(context, arguments) { TextComparison.fold($0, options: 3) } }
         ),
         (
+            SQLFunction.searchText.rawValue, 1,
+            { context, _, arguments in
+                guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
+                give(SearchText.indexed(bytes), context)
+            }
+        ),
+        (
             SQLFunction.textLength.rawValue, 1,
             { context, _, arguments in
                 guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
@@ -149,8 +156,12 @@ enum SQLiteFunctions {
         _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ body: (String) -> String
     ) {
         guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
-        var result = body(String(decoding: bytes, as: UTF8.self))
-        result.withUTF8 { buffer in
+        give(body(String(decoding: bytes, as: UTF8.self)), context)
+    }
+
+    private static func give(_ text: String, _ context: OpaquePointer?) {
+        var text = text
+        text.withUTF8 { buffer in
             let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
             buffer.withMemoryRebound(to: CChar.self) {
                 sqlite3_result_text64(

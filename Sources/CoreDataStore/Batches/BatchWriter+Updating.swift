@@ -85,7 +85,7 @@ extension BatchWriter {
             throw BatchRefusal("The store keeps nothing of '\(property.name)' of entity '\(compiled.name)'.")
         }
         switch assignment.source {
-        case .value(let value): return [.init(name, QueryScalar(value)?.sql ?? .null)]
+        case .value(let value): return [.init(name, QueryScalar(value, engine.dialect)?.sql ?? .null)]
         case .expression(let expression):
             return [.init(name, try self.value(expression, of: property, compiled, start))]
         case .destination(let key):
@@ -118,7 +118,7 @@ extension BatchWriter {
         switch term {
         case .constant(.null): return .null
         case .constant(let value):
-            guard let constant = QueryScalar(value) else { throw refusal("the value cannot be stored") }
+            guard let constant = QueryScalar(value, engine.dialect) else { throw refusal("the value cannot be stored") }
             scalar = constant
         case .scalar(let found): scalar = found
         case .key, .row, .entity, .collection, .list: throw refusal("it is no value")

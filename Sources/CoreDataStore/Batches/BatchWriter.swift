@@ -91,7 +91,11 @@ extension StoreEngine {
         let files = ExternalDataWriter(externalData)
         do {
             let result = try write(
-                { try body(BatchWriter(self, $0, origin, files)) }, committed: { _ in rowCache.commitOfUnknownRows() })
+                { connection in
+                    let result = try body(BatchWriter(self, connection, origin, files))
+                    try SearchIndexes.update(layout.searchIndexes, in: connection)
+                    return result
+                }, committed: { _ in rowCache.commitOfUnknownRows() })
             files.finish()
             return result
         } catch {

@@ -53,6 +53,11 @@ package protocol RowSource: AnyObject, Sendable {
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws
 
+    /// The columns of the index that finds rows of the entity's table by words; `nil` where there is none.
+    func wordColumns(ofEntity entity: Int) -> WordColumns?
+    /// The rows that the plan selects and in which the words are found, the best first; `nil` without an index of all searched slots.
+    func wordMatches(_ plan: FetchPlan, _ search: WordSearch) throws -> WordMatches?
+
     // MARK: By key
 
     /// The row, `nil` where there is none: from memory if it is there and not older than `staleness` seconds (negative: any age).
@@ -116,6 +121,8 @@ extension RowSource {
     package var history: (any HistorySource)? { nil }
     package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
     package func pinned() throws -> (any FormerRows)? { nil }
+    package func wordColumns(ofEntity entity: Int) -> WordColumns? { nil }
+    package func wordMatches(_ plan: FetchPlan, _ search: WordSearch) throws -> WordMatches? { nil }
 
     /// As ``save(keys:build:beforeCommit:)``, of this source alone.
     @discardableResult

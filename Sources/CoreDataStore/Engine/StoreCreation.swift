@@ -11,8 +11,10 @@ struct StoreCreation {
     private let modelCache: Data?
     private let tombstones: Int?
 
-    init(model: CompiledModel, entities: [Int], options: StoreOptions) throws {
-        schema = SchemaLayout.fresh(model: model, entities: entities)
+    init(
+        model: CompiledModel, entities: [Int], options: StoreOptions, naming: SQLDialect.Naming = .apples
+    ) throws {
+        schema = SchemaLayout.fresh(model: model, entities: entities, naming: naming)
         statements = try schema.statements()
         identifier = options.identifier ?? UUID().uuidString
         metadata = try StoreMetadata.made(
@@ -22,7 +24,6 @@ struct StoreCreation {
     }
 
     func run(_ connection: any SQLConnection) throws {
-        for text in SchemaRenderer.preamble(in: connection.dialect) { try connection.execute(text) }
         try Self.make(statements, in: connection)
         for ordinal in schema.entities {
             let entity = schema.model.entities[ordinal]

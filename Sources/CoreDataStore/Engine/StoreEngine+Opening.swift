@@ -38,7 +38,9 @@ extension StoreEngine {
         var options = options
         options.createsFile = false
         return try StoreFailure.translated(options.path) {
-            guard FileSize.of(options.path) != 0 else { throw StoreFailure.notAStore(options.path, missing: []) }
+            guard options.server != nil || FileSize.of(options.path) != 0 else {
+                throw StoreFailure.notAStore(options.path, missing: [])
+            }
             let database = try makeDatabase(options)
             defer { database.close() }
             return try body(database)
@@ -57,6 +59,8 @@ private struct StoreOpening {
         let path = options.database.path
         return try StoreFailure.translated(path) {
             do {
+                // A server's database is there before the store is.
+                if options.database.server != nil { return try openExisting() }
                 if path == nil || (FileSize.of(path) ?? 0) == 0 { return try create() }
                 return try openExisting()
             } catch is StoreExists {
@@ -79,8 +83,15 @@ private struct StoreOpening {
 
     private func open(_ database: any SQLDatabase) throws -> StoreEngine {
         let found = try database.read { try look($0, database) }
-        guard case .store(let row, let layout, let hasHistory, let schemaVersion) = found else {
-            return try fill(database, creation: StoreCreation(model: model, entities: entities, options: options))
+        guard case .store(let row, var layout, let hasHistory, let schemaVersion) = found else {
+            let creation = try StoreCreation(
+                model: model, entities: entities, options: options, naming: database.dialect.naming)
+            do {
+                return try fill(database, creation: creation)
+            } catch is StoreExists where options.database.server != nil {
+                // Made by somebody else since this looked.
+                return try open(database)
+            }
         }
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {
             return try reopenForReading(database, layout: layout, row)
@@ -93,6 +104,8 @@ private struct StoreOpening {
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }
+        layout.searchIndexes = try SearchIndexes.prepare(
+            model: model, layout: layout, in: database, isReadOnly: options.database.isReadOnly)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
@@ -187,8 +200,12 @@ private struct StoreOpening {
         var readOnly = options.database
         readOnly.isReadOnly = true
         readOnly.createsFile = false
+        let database = try makeDatabase(readOnly)
+        var layout = layout
+        layout.searchIndexes = try SearchIndexes.prepare(
+            model: model, layout: layout, in: database, isReadOnly: true)
         return StoreEngine(
-            model: model, layout: layout, database: try makeDatabase(readOnly), identifier: row.identifier,
+            model: model, layout: layout, database: database, identifier: row.identifier,
             metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
             isReadOnlyForHistory: true)
     }
@@ -220,14 +237,17 @@ private struct StoreOpening {
     }
 
     private func fill(_ database: any SQLDatabase, creation: StoreCreation) throws -> StoreEngine {
+        var layout = creation.schema.layout
         let schemaVersion = try database.write { connection in
             // Between looking and locking somebody else may have made it.
             guard try StoreCatalog.read(connection).isEmpty else { throw StoreExists() }
             try creation.run(connection)
+            layout.searchIndexes = try SearchIndexes.make(
+                SearchIndex.wanted(model: model, layout: layout), in: connection)
             return try connection.schemaVersion()
         }
         return StoreEngine(
-            model: model, layout: creation.schema.layout, database: database, identifier: creation.identifier,
+            model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             tracksHistory: options.tracksHistory)
     }

@@ -43,6 +43,8 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
+    /// Whether the database reckons attributes from other rows.
+    let derivesFromOthers: Bool
     /// Keeps the files that rows of a former state name.
     let formerFiles: FormerFiles?
     /// Guards how the history's tables lie.
@@ -51,6 +53,9 @@ package final class StoreEngine: Sendable {
     let knownSchemaVersion: Mutex<Int64?>
     /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
     let keyCounters = Mutex<[Int: Int64]>([:])
+
+    /// Guards the keys that nobody else will be given, by root entity; see ``takeReservedKeys(_:)``.
+    let reservedKeys = Mutex<[Int: ClosedRange<Int64>]>([:])
 
     package init(
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
@@ -70,6 +75,9 @@ package final class StoreEngine: Sendable {
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
         self.formerFiles = formerFiles
+        derivesFromOthers = model.entities.contains { entity in
+            entity.properties.contains { $0.attribute?.derivationExpression != nil }
+        }
         rowCache = RowCache(model: model, keepsRows: keepsRows)
     }
 

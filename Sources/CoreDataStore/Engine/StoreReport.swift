@@ -53,6 +53,8 @@ package struct StoreReport: Sendable {
     package var transactionCount: Int?
     package var changeCount: Int?
     package var modelSource: ModelSource
+    /// The tables by which texts are found, ours.
+    package var searchIndexes: [String]
 
     /// Reads it all; needs no model.
     package static func make(options: DatabaseOptions, makeDatabase: DatabaseFactory) throws -> StoreReport {
@@ -91,7 +93,9 @@ package struct StoreReport: Sendable {
                 transactionCount: try count(BookkeepingSchema.transactionTable, connection, catalog),
                 changeCount: try count(BookkeepingSchema.changeTable, connection, catalog),
                 modelSource: model == nil
-                    ? try ModelCache.content(in: connection) == nil ? .none : .unreadableCache : .cache)
+                    ? try ModelCache.content(in: connection) == nil ? .none : .unreadableCache : .cache,
+                searchIndexes: connection.dialect.hasSearchTables ? try SearchCatalog.read(connection).searchTables : []
+            )
         }
     }
 

@@ -114,6 +114,7 @@ package struct StoreVerifier {
             try verifier.checkJoinTables()
             try verifier.checkConstraints()
             try verifier.checkExternalData()
+            try verifier.checkSearchIndexes()
             findings += verifier.findings
         }
         return findings

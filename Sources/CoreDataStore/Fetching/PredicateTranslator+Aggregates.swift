@@ -146,7 +146,8 @@ extension PredicateTranslator {
             let member = try memberScalar(term, expression)
             // A to-one that is nil is not counted.
             let countsRows = if case .row(let row) = term { function == .count && !row.isOptional } else { false }
-            return .scalar(try aggregated(function, countsRows ? nil : member, false, expression))
+            return .scalar(
+                try aggregated(function, countsRows ? nil : member, false, expression, isOfRows: true))
         case .constant(.null):
             // nil is an empty collection.
             switch function {
@@ -194,7 +195,8 @@ extension PredicateTranslator {
 
     /// The aggregate over rows; without a member, of the rows themselves.
     private func aggregated(
-        _ function: PredicateFunction, _ member: QueryScalar?, _ isDistinct: Bool, _ expression: ExpressionNode
+        _ function: PredicateFunction, _ member: QueryScalar?, _ isDistinct: Bool, _ expression: ExpressionNode,
+        isOfRows: Bool = false
     ) throws -> QueryScalar {
         guard let member else { return QueryScalar(.countAll, .integer, isOptional: false) }
         if function == .count {
@@ -217,9 +219,10 @@ extension PredicateTranslator {
         case .average:
             let name = member.kind == .decimal ? SQLAggregate.decimalAverage : .average
             let average = SQLExpression.aggregate(name, member.sql, distinct: isDistinct)
-            return QueryScalar(
-                .function(.coalesce, [average, .integer(0)]), member.kind == .decimal ? .decimal : .real,
-                isOptional: false)
+            let kind = member.kind == .decimal ? QueryScalar.Kind.decimal : .real
+            // Of a collection it is 0, as in key-value coding, and nil of rows that have none.
+            if isOfRows { return QueryScalar(average, kind) }
+            return QueryScalar(.function(.coalesce, [average, .integer(0)]), kind, isOptional: false)
         // In memory the mode is the list of all values that are equally frequent.
         case .mode where !aggregatesRows:
             throw unsupported(expression)

@@ -118,7 +118,8 @@ extension PredicateTranslator {
             case .key(let key?) where root != nil:
                 if context.model.entities[key.entity].root == root { listed.append(.integer(key.primaryKey)) }
             case .constant(let value) where root == nil && !(scalar.kind.isText && leaf.folding != 0):
-                guard let constant = QueryScalar(value), scalar.kind != .opaque, case .bind(let bound) = constant.sql
+                guard let constant = QueryScalar(value, context.dialect), scalar.kind != .opaque,
+                    case .bind(let bound) = constant.sql
                 else {
                     others.append(member)
                     continue

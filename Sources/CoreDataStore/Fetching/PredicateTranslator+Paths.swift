@@ -52,9 +52,10 @@ extension PredicateTranslator {
         return property.name
     }
 
-    /// What is NULL where all elements of a composite are: it can be compared with nil.
+    /// What is NULL where all elements of a composite are: it can be compared with nil. Elements are of several types, which servers do
+    /// not take as one value.
     ///
-    ///     address != nil        // COALESCE(t0.ZADDRESS_CITY, t0.ZADDRESS_STREET, NULL) IS NOT NULL
+    ///     address != nil        // CASE WHEN t0.ZADDRESS_CITY IS NOT NULL OR t0.ZADDRESS_NUMBER IS NOT NULL THEN 1 END IS NOT NULL
     private func composite(_ attribute: CompiledAttribute, of row: RowReference) throws -> QueryTerm {
         let entity = context.model.entities[row.entity]
         var parts: [SQLExpression] = []
@@ -68,7 +69,9 @@ extension PredicateTranslator {
             }
         }
         try add(attribute)
-        return .scalar(QueryScalar(parts.isEmpty ? .null : .function(.coalesce, parts + [.null]), .opaque))
+        let isThere = SQLExpression.or(parts.map { .isNotNull($0) })
+        return .scalar(
+            QueryScalar(parts.isEmpty ? .null : .caseWhen([.init(isThere, .integer(1))], otherwise: .null), .opaque))
     }
 
     private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
@@ -164,8 +167,12 @@ extension PredicateTranslator {
             guard let column = try context.column(ofSlot: property.slot, of: row.entity) else {
                 return .scalar(QueryScalar(.null, kind))
             }
-            var scalar = QueryScalar(.column(try row.scope.alias(of: row), column), kind)
+            let alias = try row.scope.alias(of: row)
+            var scalar = QueryScalar(.column(alias, column), kind)
             scalar.isIndexed = kind.isText && context.isIndexed(slot: property.slot, of: row.entity)
+            if kind == .string, let index = try context.searchIndex(ofColumn: column, of: row.entity) {
+                scalar.search = (index, .column(alias, "Z_PK"))
+            }
             return .scalar(scalar)
         case .relationship(let relationship) where relationship.isToMany:
             let step = try ToManyStep(property, relationship, of: row.entity, context)

@@ -34,9 +34,8 @@ extension PredicateTranslator {
         }
         let match = SQLExpression.function(function, [text.sql, part.sql, .integer(Int64(leaf.functionOptions))])
         if negated { return .any([.not(match)] + absent) }
-        guard leaf.comparator == .beginsWith, let candidates = candidates(text, part, leaf.folding) else {
-            return match
-        }
+        let ranges = leaf.comparator == .beginsWith ? candidates(text, part, leaf.folding) : nil
+        guard let candidates = ranges ?? trigramCandidates(text, part, leaf) else { return match }
         return .all([candidates, match])
     }
 

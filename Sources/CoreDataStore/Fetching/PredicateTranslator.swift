@@ -245,7 +245,7 @@ final class PredicateTranslator {
         switch term {
         case .constant(.null): return nil
         case .constant(let value):
-            if let scalar = QueryScalar(value) { return scalar }
+            if let scalar = QueryScalar(value, context.dialect) { return scalar }
             throw failure("a constant of this type cannot be compared in a store", expression)
         case .scalar(let scalar): return scalar
         case .collection: throw failure("to-many key not allowed here", expression)

@@ -63,6 +63,13 @@ final class QueryContext {
         return false
     }
 
+    /// The index that finds rows by what is in the column.
+    func searchIndex(ofColumn column: String, of entity: Int) throws -> SearchIndex? {
+        guard !layout.searchIndexes.isEmpty else { return nil }
+        let wanted = SearchIndex(trigramsOf: column, in: try table(of: entity))
+        return layout.searchIndexes.contains(wanted) ? wanted : nil
+    }
+
     func joinTable(of property: CompiledProperty) -> StoreLayout.JoinTable? {
         layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)]
     }

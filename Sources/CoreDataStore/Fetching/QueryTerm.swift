@@ -40,6 +40,8 @@ struct QueryScalar {
     var isOptional: Bool
     /// Whether it is a column that an index begins with.
     var isIndexed = false
+    /// The trigram index of the column, and the key of the row that has it.
+    var search: (index: SearchIndex, key: SQLExpression)?
 
     /// A constant that is not a number, which no column holds: databases store it as NULL.
     var isNaN: Bool {
@@ -62,11 +64,15 @@ struct QueryScalar {
     }
 
     /// A constant as a bound value; `nil` for NULL and for values no column holds.
-    init?(_ value: Value) {
+    ///
+    /// A decimal is bound as text where the dialect has numbers of any number of digits.
+    init?(_ value: Value, _ dialect: SQLDialect) {
         switch value {
         case .null, .opaque: return nil
         case .integer(let value): self.init(.bind(.integer(value)), .integer, isOptional: false)
         case .double(let value): self.init(.bind(.real(value)), .real, isOptional: false)
+        case .decimal(let value) where dialect.exactDecimals && !value.isNaN:
+            self.init(.cast(.bind(.text(value.description)), to: .decimal), .decimal, isOptional: false)
         case .decimal(let value): self.init(.bind(SQLValue(decimal: value)), .decimal, isOptional: false)
         case .string(let value): self.init(.bind(.text(value)), .string, isOptional: false)
         case .date(let value): self.init(.bind(.real(value)), .date, isOptional: false)

@@ -12,6 +12,20 @@ extension StoreEngine {
             model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate, dialect: dialect)
     }
 
+    /// Has the database answer, or where it fails because of a value that it meets, memory: what is too large for its numbers is
+    /// none for ours.
+    private func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
+        do { return try body(planner) } catch let failure as SQLFailure
+            where failure.kind == .computation && dialect.failsOnValues
+        {
+            database.note("answered in memory, since the database says: \(failure.message)")
+            return try body(
+                FetchPlanner(
+                    model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate,
+                    dialect: dialect.withoutComputation))
+        }
+    }
+
     /// The rows that the plan selects, whole and in its order: one statement. Those that contexts hold at this version
     /// are the instances that they hold.
     ///
@@ -27,7 +41,10 @@ extension StoreEngine {
     /// The rows that the plan selects, in portions: whoever takes the rows of one finds them, and whatever it makes of them, still in the
     /// processor's cache. What it leaves in the list is given up.
     package func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
-        let planner = planner
+        try answering { try fetchRows(plan, $0, take) }
+    }
+
+    private func fetchRows(_ plan: FetchPlan, _ planner: FetchPlanner, _ take: (RowList) throws -> Void) throws {
         if planner.hasGaps {
             let split = try planner.split(plan)
             if !split.isWhole { return try fetchRows(plan, split, now: planner.now, take) }
@@ -62,9 +79,10 @@ extension StoreEngine {
     }
 
     /// The keys of the rows that the plan selects, in its order, each with its row's own entity.
-    package func keys(_ plan: FetchPlan) throws -> [RowKey] {
+    package func keys(_ plan: FetchPlan) throws -> [RowKey] { try answering { try keys(plan, $0) } }
+
+    private func keys(_ plan: FetchPlan, _ planner: FetchPlanner) throws -> [RowKey] {
         let entity = plan.entity
-        let planner = planner
         if planner.hasGaps {
             let split = try planner.split(plan)
             if !split.isWhole { return try keys(plan, split, now: planner.now) }
@@ -73,8 +91,9 @@ extension StoreEngine {
     }
 
     /// How many rows the plan selects; limit and offset count.
-    package func count(_ plan: FetchPlan) throws -> Int {
-        let planner = planner
+    package func count(_ plan: FetchPlan) throws -> Int { try answering { try count(plan, $0) } }
+
+    private func count(_ plan: FetchPlan, _ planner: FetchPlanner) throws -> Int {
         if planner.hasGaps {
             let split = try planner.splitPredicate(plan)
             if !split.isWhole { return try keys(plan, split, now: planner.now).count }
@@ -103,7 +122,16 @@ extension StoreEngine {
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
-        let planner = planner
+        try answering { planner in
+            try forEachTuple(
+                plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, planner, body)
+        }
+    }
+
+    private func forEachTuple(
+        _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
+        having: PredicateNode?, _ planner: FetchPlanner, _ body: (FetchTuple) throws -> Void
+    ) throws {
         var plan = plan
         if planner.hasGaps {
             let request = MemoryTuples(

@@ -38,7 +38,7 @@ extension StoreEngine {
             plan, columns: request.columns, distinct: request.distinct, groupBy: request.groupBy,
             having: request.having
         ).statement
-        guard columns.gap(in: dialect) == nil else { return nil }
+        guard columns.gap(in: planner.dialect) == nil else { return nil }
         if split.isWhole { return plan }
         let keys = try keys(request.plan.withoutOrderAndWindow, split, now: planner.now)
         // More would meet the limit of bound values.

@@ -133,7 +133,8 @@ extension TupleColumn.Kind {
         switch self {
         case .link: .uri(text)
         case .decimal: Decimal(string: text).map { .decimal($0) } ?? .null
-        case .integer: Int64(text).map { .integer($0) } ?? .null
+        // A sum of integers that does not fit is a double.
+        case .integer: Int64(text).map { .integer($0) } ?? Double(text).map { .double($0) } ?? .null
         case .real: Double(text).map { .double($0) } ?? .null
         case .date: Double(text).map { .date($0) } ?? .null
         case .string, .data, .identifier, .bytes: .string(text)

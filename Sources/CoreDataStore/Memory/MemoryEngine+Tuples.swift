@@ -23,20 +23,23 @@ struct MemoryTuples {
     var groupBy: [ExpressionNode]
     var having: PredicateNode?
 
-    private var isGrouped: Bool { !groupBy.isEmpty || columns.contains { $0.expression.aggregates } }
+    private func isGrouped(_ model: CompiledModel) -> Bool {
+        let entity = model.entities[plan.entity]
+        return !groupBy.isEmpty || columns.contains { $0.expression.aggregates(entity, model) }
+    }
 
     /// - Throws: ``PredicateFailure`` for names that no row has, and columns that a group has not.
     func check(_ model: CompiledModel) throws {
         let keys = MemoryKeys(model: model, entity: plan.entity)
         try keys.check(columns, groupBy: groupBy, having: having)
-        if !isGrouped { try keys.check(plan.sorts) }
+        if !isGrouped(model) { try keys.check(plan.sorts) }
     }
 
     /// The tuples of the objects that meet the plan's predicate, in its order and within its limit.
     func tuples(of objects: [MemoryObject], in graph: any RowGraph) throws -> [[Value]] {
         var tuples: [[Value]]
-        if isGrouped {
-            tuples = try groups(objects)
+        if isGrouped(graph.model) {
+            tuples = try groups(objects, graph.model)
         } else {
             let evaluators = try columns.map { ExpressionEvaluator(try $0.expression.lookingUpKeys(in: graph)) }
             tuples = try plan.sorts.sorted(objects).map { object in
@@ -54,12 +57,14 @@ struct MemoryTuples {
 
     /// Rows that become one tuple, and its values by name as predicates see them.
     fileprivate struct Group {
+        let model: CompiledModel
+        let entity: CompiledEntity
         var objects: [MemoryObject]
         var operands: [Operand] = []
     }
 
-    private func groups(_ objects: [MemoryObject]) throws -> [[Value]] {
-        var groups = try Self.divided(objects, by: groupBy)
+    private func groups(_ objects: [MemoryObject], _ model: CompiledModel) throws -> [[Value]] {
+        var groups = try divided(objects, model)
         for index in groups.indices {
             groups[index].operands = try columns.map { try groups[index].operand($0.expression) }
         }
@@ -68,7 +73,8 @@ struct MemoryTuples {
                 let frame = EvaluationFrame(
                     variables: Dictionary(
                         zip(columns.map(\.name), group.operands), uniquingKeysWith: { first, _ in first }))
-                let evaluator = PredicateEvaluator(having.mapExpressions { $0.aggregating(group.objects) })
+                let evaluator = PredicateEvaluator(
+                    having.mapExpressions { $0.aggregating(group.objects, group.entity, group.model) })
                 return try evaluator.evaluate(group.first, in: frame)
             }
         }
@@ -85,20 +91,22 @@ struct MemoryTuples {
     }
 
     /// The objects that have the same values, in the order in which their first ones come; all of them without expressions.
-    private static func divided(_ objects: [MemoryObject], by expressions: [ExpressionNode]) throws -> [Group] {
-        guard !expressions.isEmpty else { return [Group(objects: objects)] }
+    private func divided(_ objects: [MemoryObject], _ model: CompiledModel) throws -> [Group] {
+        let expressions = groupBy
+        let entity = model.entities[plan.entity]
+        guard !expressions.isEmpty else { return [Group(model: model, entity: entity, objects: objects)] }
         let evaluators = expressions.map { ExpressionEvaluator($0) }
         var places: [[Value]: Int] = [:]
         var groups: [Group] = []
         for object in objects {
             let values = try zip(expressions, evaluators).map { expression, evaluator in
-                try value(of: evaluator.value(for: .object(object)), FetchColumn(name: "", expression: expression))
+                try Self.value(of: evaluator.value(for: .object(object)), FetchColumn(name: "", expression: expression))
             }
             if let place = places[values] {
                 groups[place].objects.append(object)
             } else {
                 places[values] = groups.count
-                groups.append(Group(objects: [object]))
+                groups.append(Group(model: model, entity: entity, objects: [object]))
             }
         }
         return groups
@@ -127,7 +135,7 @@ extension MemoryTuples.Group {
     fileprivate var first: Operand { objects.first.map { .object($0) } ?? .null }
 
     fileprivate func operand(_ expression: ExpressionNode) throws -> Operand {
-        try ExpressionEvaluator(expression.mapExpressions { $0.aggregating(objects) }).value(for: first)
+        try ExpressionEvaluator(expression.mapExpressions { $0.aggregating(objects, entity, model) }).value(for: first)
     }
 }
 
@@ -137,16 +145,35 @@ extension ExpressionNode {
         "sum:", "count:", "min:", "max:", "average:", "median:", "mode:", "stddev:",
     ]
 
-    /// Whether this very function, as a column, makes one value of many rows: a function of a path that is not to-many is meant.
-    private var isAggregate: Bool {
+    /// Whether this very function, as a column, makes one value of many rows: of what each row has one of. Of a collection (`books`,
+    /// SUBQUERY) it makes one value a row, and of `books.@count` one of all rows again.
+    private func isAggregate(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
         guard case .function(let name, let arguments) = self, arguments.count == 1, Self.aggregateNames.contains(name)
         else { return false }
         switch arguments[0] {
-        case .keyPath(.evaluatedObject, let keys): return !keys.contains { $0.hasPrefix("@") }
-        case .evaluatedObject: return true
-        case .function: return !arguments[0].aggregates
+        case .evaluatedObject, .conditional: return true
+        case .keyPath(let operand, let keys):
+            if let last = keys.last(where: { $0.hasPrefix("@") }) { return Self.singleOperators.contains(last) }
+            if case .evaluatedObject = operand { return !Self.isToMany(keys, entity, model) }
+            return false
+        case .function: return !arguments[0].aggregates(entity, model)
         default: return false
         }
+    }
+
+    private static let singleOperators: Set<String> = ["@count", "@sum", "@avg", "@min", "@max"]
+
+    private static func isToMany(_ keys: [String], _ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+        var entity = entity
+        var rest = keys[...]
+        while !rest.isEmpty, let (property, remainder) = entity.property(at: rest),
+            let relationship = property.relationship
+        {
+            if relationship.isToMany { return true }
+            entity = model.entities[relationship.destination]
+            rest = remainder
+        }
+        return false
     }
 
     fileprivate var isAverage: Bool {
@@ -154,15 +181,17 @@ extension ExpressionNode {
     }
 
     /// Whether it computes something of all rows of a group.
-    var aggregates: Bool {
-        if isAggregate { return true }
+    func aggregates(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+        if isAggregate(entity, model) { return true }
         guard case .function(_, let arguments) = self else { return false }
-        return arguments.contains(where: \.aggregates)
+        return arguments.contains { $0.aggregates(entity, model) }
     }
 
     /// The function with the group's values in place of what it is of.
-    fileprivate func aggregating(_ group: [MemoryObject]) -> ExpressionNode {
-        guard isAggregate, case .function(let name, let arguments) = self else { return self }
+    fileprivate func aggregating(
+        _ group: [MemoryObject], _ entity: CompiledEntity, _ model: CompiledModel
+    ) -> ExpressionNode {
+        guard isAggregate(entity, model), case .function(let name, let arguments) = self else { return self }
         let evaluator = ExpressionEvaluator(arguments[0])
         let values = group.compactMap { object -> Constant? in
             switch try? evaluator.value(for: .object(object)) {
@@ -172,6 +201,8 @@ extension ExpressionNode {
             case .collection, .dictionary: nil
             }
         }
+        // Of a store's rows the average of nothing is nothing, as the database has it.
+        if name == "average:", values.isEmpty { return .constant(.value(.null)) }
         return .function(name, [.constant(.collection(values, isOrdered: true))])
     }
 }

@@ -43,7 +43,8 @@ struct MemoryKeys {
                 .unsupported, Diagnostic(.error, "havingPredicate needs propertiesToGroupBy"))
         }
         guard !groupBy.isEmpty else { return }
-        for column in columns where !column.expression.aggregates && !groupBy.contains(column.expression) {
+        let row = model.entities[entity]
+        for column in columns where !column.expression.aggregates(row, model) && !groupBy.contains(column.expression) {
             if case .constant = column.expression { continue }
             throw PredicateFailure(
                 .unsupported,
@@ -74,7 +75,15 @@ struct MemoryKeys {
                     "keypath \(key) not found in entity \(entity.name)", .keyPath(operand: .evaluatedObject, keys))
             }
             switch property.kind {
-            case .attribute: return remainder.isEmpty ? property : nil
+            case .attribute(let attribute):
+                if let next = remainder.first, !next.hasPrefix("@"), !attribute.elements.isEmpty {
+                    throw failure(
+                        "keypath \(next) not found in the composite attribute \(property.name) of entity \(entity.name)",
+                        .keyPath(operand: .evaluatedObject, keys),
+                        hint: "it has: "
+                            + attribute.elements.map { entity.properties[$0].elementName }.joined(separator: ", "))
+                }
+                return remainder.isEmpty ? property : nil
             case .relationship(let relationship): entity = model.entities[relationship.destination]
             case .fetched:
                 throw failure(

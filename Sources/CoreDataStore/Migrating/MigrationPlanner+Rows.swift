@@ -290,7 +290,7 @@ extension SQLExpression {
     /// Whether the value of a row depends on more than the row.
     var readsTables: Bool {
         switch self {
-        case .inSelect, .exists, .scalar, .aggregate, .countAll: true
+        case .inSelect, .exists, .scalar, .matches, .aggregate, .countAll: true
         case .bind, .integer, .null, .column: false
         case .comparison(_, let a, let b), .arithmetic(_, let a, let b): a.readsTables || b.readsTables
         case .negation(let a), .onesComplement(let a), .not(let a), .isNull(let a), .isNotNull(let a), .cast(let a, _),

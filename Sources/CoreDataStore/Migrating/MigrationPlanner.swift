@@ -68,7 +68,7 @@ struct MigrationPlanner {
         let stays = { (flow: MigrationFlow) in kept.contains { $0.table.root == flow.table.root } }
 
         var steps = try checks(draft)
-        steps += earlierLeavings() + triggerRemovals()
+        steps += earlierLeavings() + triggerRemovals() + searchRemovals()
         steps += unwrappings(draft)
         steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map { name, other in
             MigrationStep(.change(.renameTable(name, to: other)), "set the old table \(name) aside")
@@ -169,6 +169,19 @@ struct MigrationPlanner {
     func triggerRemovals() -> [MigrationStep] {
         source.parts.filter { $0.kind == .trigger && $0.name.uppercased().hasPrefix("Z_DA_") }.map {
             MigrationStep(.change(.dropTrigger($0.name, on: $0.table)), "stop keeping a derived attribute")
+        } + searchTriggerRemovals()
+    }
+
+    private func searchTriggerRemovals() -> [MigrationStep] {
+        source.parts.filter { $0.kind == .trigger && $0.name.hasPrefix(SearchIndex.prefix) }.map {
+            MigrationStep(.change(.dropTrigger($0.name, on: $0.table)), "stop noting what a search index lacks")
+        }
+    }
+
+    /// What the newer model asks for is made when the store is opened with it.
+    func searchRemovals() -> [MigrationStep] {
+        SearchCatalog(source.parts).tables.map {
+            MigrationStep(.change(.dropTable($0)), "drop the search index \($0)")
         }
     }
 

@@ -44,13 +44,7 @@ extension MigrationSource {
         _ connection: any SQLConnection, model: CompiledModel, entities: [Int], metadata: MetadataRow
     ) throws -> MigrationSource {
         let catalog = try StoreCatalog.read(connection)
-        let parts = try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
-            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let name) = row[1],
-                case .text(let table) = row[2]
-            else { return nil }
-            if case .text(let text) = row[3] { return Part(kind: kind, name: name, table: table, text: text) }
-            return Part(kind: kind, name: name, table: table)
-        }
+        let parts = try parts(connection)
         return MigrationSource(
             schema: try SchemaLayout.existing(model: model, entities: entities, connection: connection),
             numbers: try EntityNumber.all(in: connection), metadata: metadata, parts: parts,
@@ -58,5 +52,16 @@ extension MigrationSource {
             columns: Dictionary(
                 catalog.tables.map { ($0.name.uppercased(), Set($0.columns.map { $0.uppercased() })) },
                 uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The tables, indexes and triggers of a file.
+    static func parts(_ connection: any SQLConnection) throws -> [Part] {
+        try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
+            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let name) = row[1],
+                case .text(let table) = row[2]
+            else { return nil }
+            if case .text(let text) = row[3] { return Part(kind: kind, name: name, table: table, text: text) }
+            return Part(kind: kind, name: name, table: table)
+        }
     }
 }

@@ -36,8 +36,10 @@ extension StoreEngine {
                     planner.isLeft(table)
                     ? [MigrationStep(.change(.dropTable(table)), "drop the old table \(table)")] : []
             }
+            let searches = connection.dialect.hasSearchTables ? try SearchCatalog.read(connection) : nil
             let plan = MigrationPlan(mapping: mapping, steps: steps, lostFiles: [], schema: planner.target)
             _ = try MigrationExecutor(connection: connection, external: externalData, progress: { _, _ in }).run(plan)
+            if let searches { try SearchIndexes.restoreTriggers(of: searches, in: connection) }
             let update = UpdateStatement(
                 BookkeepingSchema.metadataTable,
                 set: [.init("Z_PLIST", .bind(.blob(try row.metadata.deferring(tasks).propertyList)))])

@@ -6,7 +6,65 @@ extension StoreEngine {
     ///
     /// Keys are never given out twice, not even those that end up unused.
     package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
-        try write { try takeKeys(root: root, count: count, $0) }
+        if database.dialect.writesTogether {
+            guard let keys = try takeReservedKeys([root: count])[root] else { preconditionFailure("no keys") }
+            return keys
+        }
+        return try write { try takeKeys(root: root, count: count, $0) }
+    }
+
+    /// So many keys are reserved at once where others write at the same time.
+    private static let reservedKeyCount = 256
+
+    /// Takes keys of those that are reserved for this engine, and reserves more in a transaction of its own where they do not
+    /// suffice: a save that moved a counter would have everybody wait who inserts, until it has ended.
+    ///
+    /// What is reserved and never used is lost, not given out again.
+    func takeReservedKeys(_ counts: [Int: Int]) throws -> [Int: ClosedRange<Int64>] {
+        var taken: [Int: ClosedRange<Int64>] = [:]
+        func take() -> [Int: Int] {
+            reservedKeys.withLock { reserved in
+                var missing: [Int: Int] = [:]
+                for (root, count) in counts where count > 0 && taken[root] == nil {
+                    guard let keys = reserved[root], keys.count >= count else {
+                        missing[root] = count
+                        continue
+                    }
+                    let last = keys.lowerBound + Int64(count - 1)
+                    taken[root] = keys.lowerBound...last
+                    reserved[root] = last == keys.upperBound ? nil : (last + 1)...keys.upperBound
+                }
+                return missing
+            }
+        }
+        while case let missing = take(), !missing.isEmpty {
+            let made = try writeBesideOthers { connection in
+                try missing.sorted { $0.key < $1.key }.map { root, count in
+                    do {
+                        return (root, try takeKeys(root: root, count: max(count, Self.reservedKeyCount), connection))
+                    } catch is StoreFailure {
+                        // There may be as few left as are asked for.
+                        return (root, try takeKeys(root: root, count: count, connection))
+                    }
+                }
+            }
+            reservedKeys.withLock { reserved in
+                for (root, keys) in made { reserved[root] = keys }
+            }
+        }
+        return taken
+    }
+
+    /// Gives up what is reserved where somebody has taken a key of it that nobody gave him.
+    func forgetReservedKeys(upTo insertions: [ChangeSet.Insertion]) {
+        reservedKeys.withLock { reserved in
+            guard !reserved.isEmpty else { return }
+            for insertion in insertions {
+                let root = model.entities[insertion.row.entity].root
+                guard let keys = reserved[root], keys.contains(insertion.row.primaryKey) else { continue }
+                reserved[root] = nil
+            }
+        }
     }
 
     /// Moves the root's counter on, within the caller's transaction.
@@ -93,13 +151,15 @@ struct KeyCounter {
 
     /// Selects the highest key in use; bound: the number.
     func query(in dialect: SQLDialect) -> String {
-        table.map { SaveTables.Table.keyQuery($0).text(in: dialect).sql } ?? query
+        table.map { SaveTables.Table.keyQuery($0, locks: dialect.writesTogether).text(in: dialect).sql } ?? query
     }
 }
 
 extension SaveTables.Table {
     /// The highest key in use. Migrated stores can have counters behind their tables.
-    static func keyQuery(_ table: String) -> SelectStatement {
+    ///
+    /// - Parameter locks: Whether others who ask wait until the transaction ends.
+    static func keyQuery(_ table: String, locks: Bool) -> SelectStatement {
         let highest = SelectStatement(
             [.init(.aggregate(.maximum, .column(nil, "Z_PK"), distinct: false))], from: .init(table, as: table))
         var select = SelectStatement(
@@ -113,6 +173,7 @@ extension SaveTables.Table {
                         ]))
             ], from: .init(BookkeepingSchema.primaryKeyTable, as: BookkeepingSchema.primaryKeyTable))
         select.condition = .comparison(.equal, .column(nil, "Z_ENT"), .parameter)
+        if locks { select.lock = .update }
         return select
     }
 }

@@ -28,6 +28,14 @@ struct SaveExecutor {
             try plan.insertions.forEach(history.note)
         }
         if let metadata = plan.metadata { try write(metadata) }
+        try connection.settle()
+    }
+
+    /// Runs a statement of which it matters only that it does not fail.
+    @inline(__always)
+    private func run(_ statement: any SQLStatement) throws {
+        if connection.putsOffResults { return try statement.runLater(expecting: nil, otherwise: {}) }
+        try statement.run()
     }
 
     private func check(_ step: SavePlan.Checks) throws {
@@ -36,8 +44,12 @@ struct SaveExecutor {
         for row in step.rows {
             try statement.bind(row.key.primaryKey, at: 0)
             try statement.bind(Int64(row.version), at: 1)
-            guard try statement.step() else { throw RowIsOutdated() }
-            statement.reset()
+            if connection.putsOffResults {
+                try statement.runLater(expecting: 1) { throw RowIsOutdated() }
+            } else {
+                guard try statement.step() else { throw RowIsOutdated() }
+                statement.reset()
+            }
         }
     }
 
@@ -47,7 +59,7 @@ struct SaveExecutor {
         let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
             try bind(step, index, to: statement, at: place)
         } run: { statement, _ in
-            try statement.run()
+            try run(statement)
             return true
         }
         guard first < step.rows.count else { return }
@@ -55,7 +67,7 @@ struct SaveExecutor {
         defer { statement.reset() }
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
-            try statement.run()
+            try run(statement)
         }
     }
 
@@ -94,7 +106,11 @@ struct SaveExecutor {
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
             try statement.bind(Int64(step.rows[index].old.version), at: form.columns.count + 2)
-            guard try statement.run() > 0 else { throw RowIsOutdated() }
+            if connection.putsOffResults {
+                try statement.runLater(expecting: 1) { throw RowIsOutdated() }
+            } else if try statement.run() != 1 {
+                throw RowIsOutdated()
+            }
         }
     }
 
@@ -160,7 +176,11 @@ struct SaveExecutor {
             try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
             try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
             try statement.bind(Int64(step.rows[range.lowerBound].version), at: 2)
-            if try statement.run() != range.count { try checkGone(step, range) }
+            if connection.putsOffResults {
+                try statement.runLater(expecting: range.count) { try checkGone(step, range) }
+            } else if try statement.run() != range.count {
+                try checkGone(step, range)
+            }
             first = range.upperBound
         }
         try delete(step, first..<step.rows.count)
@@ -182,14 +202,23 @@ struct SaveExecutor {
             {
                 for row in 0..<count { try statement.bind(step.rows[first + row].key.primaryKey, at: row) }
                 try statement.bind(Int64(version), at: count)
-                if try statement.run() != count {
-                    try (first..<first + count).forEach { try checkGone(step, $0..<$0 + 1) }
+                let rows = first..<first + count
+                func checkRows() throws { try rows.forEach { try checkGone(step, $0..<$0 + 1) } }
+                if connection.putsOffResults {
+                    try statement.runLater(expecting: count, otherwise: checkRows)
+                } else if try statement.run() != count {
+                    try checkRows()
                 }
                 first += count
             } else {
                 try single.bind(step.rows[first].key.primaryKey, at: 0)
                 try single.bind(Int64(version), at: 1)
-                if try single.run() == 0 { try checkGone(step, first..<first + 1) }
+                let row = first..<first + 1
+                if connection.putsOffResults {
+                    try single.runLater(expecting: 1) { try checkGone(step, row) }
+                } else if try single.run() != 1 {
+                    try checkGone(step, row)
+                }
                 first += 1
             }
         }
@@ -211,7 +240,7 @@ struct SaveExecutor {
         defer { statement.reset() }
         for key in step.keys {
             try statement.bind(key, at: 0)
-            try statement.run()
+            try run(statement)
         }
     }
 
@@ -228,7 +257,7 @@ struct SaveExecutor {
                     try statement.bind([.null], at: 2 + index)
                 }
             }
-            try statement.run()
+            try run(statement)
         }
     }
 

@@ -141,7 +141,7 @@ struct SavePlanner {
         // Rows with unique values make SQLite note how to undo the statement. Files of external data are written when a
         // row is bound, which must not happen twice.
         let isPlain =
-            table.constraints.isEmpty && form.externalColumns.isEmpty
+            tables.dialect.updatesByInserting && table.constraints.isEmpty && form.externalColumns.isEmpty
             && rows.indices.allSatisfy { rows[$0].new.version == rows[$0].old.version &+ 1 }
         return SavePlan.Updates(
             several: !isPlain

@@ -43,7 +43,7 @@ final class SaveTables: Sendable {
             self.constraints = constraints
             insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text(in: dialect).sql
             deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text(in: dialect).sql
-            keyQuery = Self.keyQuery(name).text(in: dialect).sql
+            keyQuery = Self.keyQuery(name, locks: dialect.writesTogether).text(in: dialect).sql
         }
     }
 
@@ -183,7 +183,7 @@ final class SaveTables: Sendable {
 
     /// `SELECT 1 FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
     func check(of table: Table) -> String {
-        text(table, .check, rows: 1) { presence(in: table, where: Self.isUnchanged) }
+        text(table, .check, rows: 1) { presence(in: table, where: Self.isUnchanged, locks: true) }
     }
 
     /// `SELECT 1 FROM ZITEM WHERE Z_PK BETWEEN ? AND ?`
@@ -193,9 +193,10 @@ final class SaveTables: Sendable {
         }
     }
 
-    private func presence(in table: Table, where condition: SQLExpression) -> SQLText {
+    private func presence(in table: Table, where condition: SQLExpression, locks: Bool = false) -> SQLText {
         var select = SelectStatement([.init(.integer(1))], from: .init(table.name, as: table.name))
         select.condition = condition
+        if locks, dialect.writesTogether { select.lock = .share }
         return select.text(in: dialect)
     }
 

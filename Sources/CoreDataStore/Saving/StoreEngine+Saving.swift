@@ -1,5 +1,6 @@
 import CoreDataPrimitives
 import CoreDataSQL
+import Foundation
 
 extension StoreEngine {
     /// Writes changes in one transaction: all of them, or nothing.
@@ -27,28 +28,37 @@ extension StoreEngine {
         let writer = ExternalDataWriter(externalData)
         var attempted: ChangeSet?
         do {
+            let writesTogether = database.dialect.writesTogether
+            let reserved = writesTogether ? try takeReservedKeys(keys) : [:]
             func run(_ connection: any SQLConnection) throws -> SaveOutcome {
-                var ranges: [Int: ClosedRange<Int64>] = [:]
-                for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
-                    ranges[root] = try takeKeys(root: root, count: count, connection)
+                var ranges = reserved
+                if !writesTogether {
+                    for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
+                        ranges[root] = try takeKeys(root: root, count: count, connection)
+                    }
                 }
-                let changes = try build(ranges)
+                let changes = try attempted ?? build(ranges)
                 attempted = changes
+                if writesTogether { forgetReservedKeys(upTo: changes.insertions) }
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
                 let history = try beginHistory(of: changes, connection)
                 try SaveExecutor(
                     connection: connection, identifier: identifier, externalData: writer, history: history
                 ).run(plan)
+                try SearchIndexes.update(layout.searchIndexes, in: connection)
                 let outcome = SaveOutcome(
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
                     historyTransaction: history?.transaction)
                 try beforeCommit()
                 return outcome
             }
-            let outcome = try write(run) { outcome in
-                guard let attempted else { return }
-                rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
+            func save() throws -> SaveOutcome {
+                try writeBesideOthers(run) { outcome in
+                    guard let attempted else { return }
+                    rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
+                }
             }
+            let outcome = try retryingSerialization(save)
             writer.finish()
             return outcome
         } catch {
@@ -59,6 +69,19 @@ extension StoreEngine {
             forgetHistoryKeys()
             throw try explained(error, attempted)
         }
+    }
+
+    /// Tries again, a few times, what failed because of others who write at the same time.
+    private func retryingSerialization<R>(_ body: () throws -> R) throws -> R {
+        var pause = 0.005
+        for _ in 0..<6 {
+            do { return try body() } catch let failure as SQLFailure where failure.kind == .serialization {
+                forgetHistoryKeys()
+                Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
+                pause *= 2
+            }
+        }
+        return try body()
     }
 
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {

@@ -1,4 +1,5 @@
 import CoreDataSQL
+import Foundation
 
 extension StoreEngine {
     /// Writes in one transaction, which is taken back where `body` throws: the only way in which an open store is written.
@@ -6,13 +7,7 @@ extension StoreEngine {
     /// - Parameter committed: Called before anybody else can write.
     /// - Throws: ``StoreFailure`` of the kind `.readOnly`, or `.incompatibleModel` where somebody else migrated the store.
     func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }) throws -> R {
-        guard !isReadOnly else {
-            throw StoreFailure(
-                .readOnly,
-                isReadOnlyForHistory
-                    ? "The store\(StoreFailure.quoted(path)) keeps a history of its changes that would not be written; it was opened for reading only."
-                    : "The store\(StoreFailure.quoted(path)) was opened for reading only.")
-        }
+        try checkMayWrite()
         return try database.write(
             { connection in
                 try checkModel(connection)
@@ -20,9 +15,43 @@ extension StoreEngine {
             }, committed: committed)
     }
 
+    /// As ``write(_:committed:)``, while others may write, too.
+    ///
+    /// A derived attribute is reckoned from rows of others, which may change at the same time: then nobody else writes.
+    func writeBesideOthers<R>(
+        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }
+    ) throws -> R {
+        if derivesFromOthers { return try write(body, committed: committed) }
+        try checkMayWrite()
+        return try database.writeBesideOthers(
+            { connection in
+                try checkModel(connection)
+                return try body(connection)
+            }, committed: committed)
+    }
+
+    private func checkMayWrite() throws {
+        guard !isReadOnly else {
+            throw StoreFailure(
+                .readOnly,
+                isReadOnlyForHistory
+                    ? "The store\(StoreFailure.quoted(path)) keeps a history of its changes that would not be written; it was opened for reading only."
+                    : "The store\(StoreFailure.quoted(path)) was opened for reading only.")
+        }
+    }
+
     /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
     /// migrated it meanwhile, and its tables have the same names.
     func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
+        if connection.putsOffResults, let known = knownSchemaVersion.withLock({ $0 }) {
+            return try connection.expectSchemaVersion(known) { [unowned(unsafe) connection] in
+                try self.lookAtModel(connection, isWriting: isWriting)
+            }
+        }
+        try lookAtModel(connection, isWriting: isWriting)
+    }
+
+    private func lookAtModel(_ connection: any SQLConnection, isWriting: Bool) throws {
         let version = try connection.schemaVersion()
         if knownSchemaVersion.withLock({ $0 == version }) { return }
         // Read from the metadata's property list, so only where the schema is not the one that was looked at last.

@@ -13,9 +13,16 @@ extension SchemaLayout {
         model: CompiledModel, entities: [Int], connection: any SQLConnection, texts: [String: String]? = nil
     ) throws -> SchemaLayout {
         let numbers = try EntityNumber.all(in: connection)
-        if let usual = usual(model: model, entities: entities, numbers: numbers, texts, connection) { return usual }
+        let dialect = connection.dialect
+        // Where a failure ends the transaction nothing is tried.
+        if !dialect.failureEndsTransaction,
+            let usual = usual(model: model, entities: entities, numbers: numbers, texts, connection)
+        {
+            return usual
+        }
         return try existing(
-            model: model, entities: entities, numbers: numbers, catalog: StoreCatalog.read(connection))
+            model: model, entities: entities, numbers: numbers, catalog: StoreCatalog.read(connection),
+            naming: dialect.naming)
     }
 
     /// The layout that the model has by itself, where the file has every table and column of it, as nearly every file
@@ -70,12 +77,13 @@ extension SchemaLayout {
     }
 
     package static func existing(
-        model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], catalog: StoreCatalog
+        model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], catalog: StoreCatalog,
+        naming: SQLDialect.Naming = .apples
     ) throws -> SchemaLayout {
         let closed = closure(of: entities, in: model)
         let (numbers, unnumbered) = numbers(of: closed, in: model, rows: rows)
         var binder = SchemaBinder(
-            expected: SchemaLayout(model: model, entities: closed, numbers: numbers), catalog: catalog)
+            expected: SchemaLayout(model: model, entities: closed, numbers: numbers, naming: naming), catalog: catalog)
         binder.bind()
         binder.missing += unnumbered.map {
             .init(entity: model.entities[$0].name, table: BookkeepingSchema.primaryKeyTable, column: "Z_ENT")

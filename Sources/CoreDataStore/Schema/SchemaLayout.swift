@@ -21,36 +21,44 @@ package struct SchemaLayout: Sendable {
     package let layout: StoreLayout
 
     /// The layout of a store that is created now: numbers count from 1 in the order of the entities.
-    package static func fresh(model: CompiledModel, entities: [Int]) -> SchemaLayout {
+    package static func fresh(
+        model: CompiledModel, entities: [Int], naming: SQLDialect.Naming = .apples
+    ) -> SchemaLayout {
         let closed = closure(of: entities, in: model)
         var numbers = [Int64?](repeating: nil, count: model.entities.count)
         for (index, ordinal) in closed.enumerated() { numbers[ordinal] = Int64(index + 1) }
-        return SchemaLayout(model: model, entities: closed, numbers: numbers)
+        return SchemaLayout(model: model, entities: closed, numbers: numbers, naming: naming)
     }
 
     /// The layout with given numbers, as an existing store's rows of `Z_PRIMARYKEY` have them.
-    package init(model: CompiledModel, entities: [Int], numbers: [Int64?]) {
+    package init(
+        model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming = .apples
+    ) {
         let closed = Self.closure(of: entities, in: model)
-        if let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed, kept.numbers == numbers {
+        if let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed, kept.numbers == numbers,
+            kept.naming == naming
+        {
             self.init(
                 model: model, entities: closed, numbers: numbers, tables: kept.tables, joinTables: kept.joinTables,
                 layout: kept.layout)
             return
         }
-        var builder = SchemaLayoutBuilder(
-            model: model, entities: closed, numbers: numbers)
+        var builder = SchemaLayoutBuilder(model: model, entities: closed, numbers: numbers, naming: naming)
         builder.build()
         self.init(
             model: model, entities: closed, numbers: numbers, tables: builder.tables, joinTables: builder.joinTables,
             layout: builder.storeLayout())
         model.companions.keep(
-            KeptLayout(entities: closed, numbers: numbers, tables: tables, joinTables: joinTables, layout: layout))
+            KeptLayout(
+                entities: closed, numbers: numbers, naming: naming, tables: tables, joinTables: joinTables,
+                layout: layout))
     }
 
     /// The layout that was made last, kept with its model: most programs open stores of one layout, many of them often.
     private struct KeptLayout: Sendable {
         let entities: [Int]
         let numbers: [Int64?]
+        let naming: SQLDialect.Naming
         let tables: [SchemaTable]
         let joinTables: [SchemaJoinTable]
         let layout: StoreLayout

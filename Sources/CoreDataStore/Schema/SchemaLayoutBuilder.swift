@@ -7,18 +7,25 @@ struct SchemaLayoutBuilder {
     let model: CompiledModel
     let entities: [Int]
     let numbers: [Int64?]
+    /// What tables and columns are called.
+    let naming: SQLDialect.Naming
     private(set) var tables: [SchemaTable] = []
     private(set) var joinTables: [SchemaJoinTable] = []
 
     private var usedTableNames: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
+    /// What the database has names of its own for.
+    private let reservedNames: Set<String>
     /// Names of the columns of one root's table, while it is made.
     private var usedColumnNames: Set<String> = []
     private var subtrees: [Int: [Int]] = [:]
 
-    init(model: CompiledModel, entities: [Int], numbers: [Int64?]) {
+    init(model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming) {
         self.model = model
         self.entities = entities
         self.numbers = numbers
+        self.naming = naming
+        reservedNames = naming == .models ? Set(SQLNames.readable.reserved.map { $0.lowercased() }) : []
+        usedTableNames.formUnion(reservedNames)
     }
 
     mutating func build() {
@@ -30,7 +37,10 @@ struct SchemaLayoutBuilder {
             if let root = rootOfTrace(visit) { traces[root, default: []].append(visit) }
         }
         for ordinal in entities where model.entities[ordinal].root == ordinal {
-            let name = Self.unique("Z" + model.entities[ordinal].name.uppercased(), in: &usedTableNames)
+            let name = Self.unique(
+                naming == .models
+                    ? model.entities[ordinal].name : "Z" + model.entities[ordinal].name.uppercased(),
+                naming, in: &usedTableNames)
             tables.append(
                 SchemaTable(name: name, root: ordinal, columns: columns(ofRoot: ordinal, traces[ordinal] ?? [])))
         }
@@ -38,12 +48,18 @@ struct SchemaLayoutBuilder {
     }
 
     /// The name itself, or with the smallest number that makes it free: `ZACCOUNT`, `ZACCOUNT1`, `ZACCOUNT2`.
-    private static func unique(_ name: String, in used: inout Set<String>) -> String {
-        var candidate = name
+    ///
+    /// Names of the model differ in more than their case, for people and tools that do not look at it.
+    private static func unique(
+        _ name: String, _ naming: SQLDialect.Naming, in used: inout Set<String>
+    ) -> String {
+        func stored(_ name: String) -> String { naming == .models ? SQLNames.readable.shortened(name) : name }
+        func key(_ name: String) -> String { naming == .models ? name.lowercased() : name }
+        var candidate = stored(name)
         var suffix = 0
-        while !used.insert(candidate).inserted {
+        while !used.insert(key(candidate)).inserted {
             suffix += 1
-            candidate = name + String(suffix)
+            candidate = stored(name + String(suffix))
         }
         return candidate
     }
@@ -66,6 +82,7 @@ struct SchemaLayoutBuilder {
     private mutating func columns(ofRoot root: Int, _ traces: [ToManyPass.Visit]) -> [SchemaColumn] {
         usedColumnNames.removeAll(keepingCapacity: true)
         usedColumnNames.formUnion(SchemaTable.fixedColumns)
+        usedColumnNames.formUnion(reservedNames)
         var groups = [[SchemaColumn]](repeating: [], count: 8)
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
@@ -84,7 +101,8 @@ struct SchemaLayoutBuilder {
                 for (slot, kind) in attributes[group] {
                     groups[group].append(
                         column(
-                            "Z" + properties[slot].columnStem, kind.columnType, .attribute(slot: slot),
+                            naming == .models ? properties[slot].name : "Z" + properties[slot].columnStem,
+                            kind.columnType, .attribute(slot: slot),
                             declaredBy: ordinal))
                 }
                 if group == 0 {
@@ -102,12 +120,13 @@ struct SchemaLayoutBuilder {
         for property in properties {
             guard let relationship = property.relationship, !relationship.isToMany else { continue }
             let key = column(
-                "Z" + property.name.uppercased(), .integer, .destinationKey(slot: property.slot), declaredBy: entity)
+                naming == .models ? property.name : "Z" + property.name.uppercased(), .integer,
+                .destinationKey(slot: property.slot), declaredBy: entity)
             columns.append(key)
             if isPolymorphic(relationship.destination), let number = numbers[relationship.destination] {
                 columns.append(
                     column(
-                        "Z\(number)_" + key.name.dropFirst(), .integer,
+                        naming == .models ? key.name + "_entity" : "Z\(number)_" + key.name.dropFirst(), .integer,
                         .destinationEntity(slot: property.slot), declaredBy: entity))
             }
         }
@@ -139,7 +158,8 @@ struct SchemaLayoutBuilder {
             guard let key = others.first(where: { $0.key == role }) else { return [] }
             return [
                 column(
-                    "Z_FOK_" + key.name.dropFirst(), .integer, .order(slot: inverse.slot),
+                    naming == .models ? key.name + "_order" : "Z_FOK_" + key.name.dropFirst(), .integer,
+                    .order(slot: inverse.slot),
                     declaredBy: inverse.entity)
             ]
         case .ownerKey:
@@ -147,13 +167,16 @@ struct SchemaLayoutBuilder {
             guard let relationship = property.relationship, let number = numbers[source.entity] else { return [] }
             var columns = [
                 column(
-                    "Z\(number)" + property.name.uppercased(), .integer,
+                    naming == .models
+                        ? "\(model.entities[source.entity].name)_\(property.name)"
+                        : "Z\(number)" + property.name.uppercased(), .integer,
                     .ownerKey(entity: source.entity, slot: source.slot), declaredBy: source.entity)
             ]
             if relationship.isOrdered {
                 columns.append(
                     column(
-                        "Z_FOK_" + columns[0].name.dropFirst(), .integer,
+                        naming == .models ? columns[0].name + "_order" : "Z_FOK_" + columns[0].name.dropFirst(),
+                        .integer,
                         .ownerOrder(entity: source.entity, slot: source.slot), declaredBy: source.entity))
             }
             for index in columns.indices { columns[index].entity = relationship.destination }
@@ -165,7 +188,7 @@ struct SchemaLayoutBuilder {
         _ name: String, _ type: SQLType, _ role: RowLayout.Role, declaredBy entity: Int
     ) -> SchemaColumn {
         SchemaColumn(
-            name: Self.unique(name, in: &usedColumnNames), type: type,
+            name: Self.unique(name, naming, in: &usedColumnNames), type: type,
             key: .init(declaringEntity: entity, role: role), entity: entity)
     }
 
@@ -193,7 +216,7 @@ struct SchemaLayoutBuilder {
                 own.sort { place($0) < place($1) }
             }
             for var table in own {
-                table.name = Self.unique(table.name, in: &usedTableNames)
+                table.name = Self.unique(table.name, naming, in: &usedTableNames)
                 table.join.name = table.name
                 joinTables.append(table)
             }
@@ -209,18 +232,42 @@ struct SchemaLayoutBuilder {
             let number = numbers[master.entity], let ownerNumber = numbers[backRelationship.destination],
             let destinationNumber = numbers[relationship.destination]
         else { return nil }
+        if naming == .models { return readableJoinTable(master, inverse) }
         let name = "Z_\(number)" + property.name.uppercased()
         var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
         if master == inverse {
             // Both columns would have one name; the second gets another.
-            join.ownerColumn = Self.unique(name, in: &used)
+            join.ownerColumn = Self.unique(name, naming, in: &used)
             join.destinationColumn = SchemaJoinTable.selfInverseColumn
             if relationship.isOrdered { join.orderColumn = "Z_FOK_" + join.ownerColumn.dropFirst(2) }
         } else {
-            join.destinationColumn = Self.unique("Z_\(destinationNumber)" + property.name.uppercased(), in: &used)
-            join.ownerColumn = Self.unique("Z_\(ownerNumber)" + back.name.uppercased(), in: &used)
+            join.destinationColumn = Self.unique(
+                "Z_\(destinationNumber)" + property.name.uppercased(), naming, in: &used)
+            join.ownerColumn = Self.unique("Z_\(ownerNumber)" + back.name.uppercased(), naming, in: &used)
             if relationship.isOrdered { join.orderColumn = "Z_FOK_" + join.destinationColumn.dropFirst(2) }
             if backRelationship.isOrdered { join.inverseOrderColumn = "Z_FOK_" + join.ownerColumn.dropFirst(2) }
+        }
+        return SchemaJoinTable(
+            name: name, root: model.entities[master.entity].root, master: master, inverse: inverse, join: join)
+    }
+
+    /// `Book_tags`, with the columns `Book` and `tags`, and `tags_order` where the tags of a book are ordered.
+    private func readableJoinTable(
+        _ master: StoreLayout.Relationship, _ inverse: StoreLayout.Relationship
+    ) -> SchemaJoinTable? {
+        let (property, back) = (property(master), property(inverse))
+        guard let relationship = property.relationship, let backRelationship = back.relationship else { return nil }
+        let owner = model.entities[master.entity].name
+        let name = "\(owner)_\(property.name)"
+        var used = reservedNames
+        var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
+        join.destinationColumn = Self.unique(property.name, naming, in: &used)
+        join.ownerColumn = Self.unique(owner, naming, in: &used)
+        if relationship.isOrdered {
+            join.orderColumn = Self.unique(join.destinationColumn + "_order", naming, in: &used)
+        }
+        if backRelationship.isOrdered, master != inverse {
+            join.inverseOrderColumn = Self.unique(join.ownerColumn + "_order", naming, in: &used)
         }
         return SchemaJoinTable(
             name: name, root: model.entities[master.entity].root, master: master, inverse: inverse, join: join)

@@ -30,10 +30,14 @@ package struct StoreCatalog: Sendable {
         var catalog = StoreCatalog(tables: [])
         var columns: [String: [String]] = [:]
         let rows = try connection.rows(CatalogQuery.parts)
+        let names = connection.dialect.names
         for row in rows {
-            guard case .text(let type) = row[0], case .text(let name) = row[1] else { continue }
+            guard case .text(let type) = row[0], case .text(let stored) = row[1] else { continue }
+            let name = names?.original(stored) ?? stored
             if type == "table" {
-                if case .text(let column) = row[2] { columns[name, default: []].append(column) }
+                if case .text(let column) = row[2] {
+                    columns[name, default: []].append(names?.originalColumn(column, of: stored) ?? column)
+                }
             } else {
                 catalog.otherKeys.insert(name.uppercased())
             }
@@ -91,8 +95,10 @@ struct StoreIndexes {
         }
         var found: [Found] = []
         let rows = try connection.rows(CatalogQuery.indexes)
+        let names = connection.dialect.names
         for row in rows {
-            guard case .text(let table) = row[0], case .text(let name) = row[1] else { continue }
+            guard case .text(let stored) = row[0], case .text(let name) = row[1] else { continue }
+            let table = names?.original(stored) ?? stored
             if found.last?.name != name {
                 found.append(
                     Found(
@@ -100,7 +106,9 @@ struct StoreIndexes {
                         isPartial: row[3] == .integer(1)))
             }
             // An expression has no name.
-            if case .text(let column) = row[4] { found[found.count - 1].columns.append(column) }
+            if case .text(let column) = row[4] {
+                found[found.count - 1].columns.append(names?.originalColumn(column, of: stored) ?? column)
+            }
         }
         var result = StoreIndexes()
         for index in found {
@@ -130,9 +138,10 @@ struct TableNames {
 
     static func read(_ connection: any SQLConnection) throws -> TableNames {
         let rows = try connection.rows(CatalogQuery.tableNames)
+        let names = connection.dialect.names
         return TableNames(
             rows.compactMap { row in
-                if case .text(let name) = row[0] { return name }
+                if case .text(let name) = row[0] { return names?.original(name) ?? name }
                 return nil
             })
     }

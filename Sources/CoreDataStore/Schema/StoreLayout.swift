@@ -59,6 +59,8 @@ package struct StoreLayout: Sendable {
     package var ordinalByNumber: [Int64: Int]
     /// By declaring entity and slot, both sides of each pair.
     package var joinTables: [Relationship: JoinTable]
+    /// Those that can be asked.
+    package var searchIndexes: [SearchIndex] = []
 
     package init(
         entities: [Entity?], ordinalByNumber: [Int64: Int], joinTables: [Relationship: JoinTable]

@@ -34,7 +34,7 @@ import Testing
         text.append(" = ")
         text.append(.integer(1))
         text.append(contentsOf: " + \(bind: .null)" as SQLText)
-        #expect(text.sql == "\"ZA\" = $1 + $2")
+        #expect(text.sql == "\"ZA\" = $1::BIGINT + $2")
         #expect(("\(identifier: "ZA") = \(bind: .integer(1))" as SQLText).sql == "ZA = ?")
     }
 

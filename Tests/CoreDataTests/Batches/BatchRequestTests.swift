@@ -302,6 +302,14 @@ import Testing
             #expect(error?.code.rawValue == NSValidationRelationshipDeniedDeleteError)
             #expect(try titles(stack).count == 3)
 
+            // What is not saved is in no store: that is told, and nothing deleted.
+            let unsaved = Book(context: context)
+            let mixed = NSBatchDeleteRequest(objectIDs: [books[0].objectID, unsaved.objectID])
+            let refusal = #expect(throws: CocoaError.self) { try context.execute(mixed) }
+            #expect(refusal?.localizedDescription.contains("whose ID is temporary") == true)
+            #expect(try titles(stack).count == 3)
+            context.delete(unsaved)
+
             let some = NSBatchDeleteRequest(objectIDs: [books[0].objectID, books[1].objectID])
             some.resultType = .resultTypeCount
             #expect(try (context.execute(some) as? NSBatchDeleteResult)?.result as? Int == 4)

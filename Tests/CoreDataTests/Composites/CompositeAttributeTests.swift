@@ -89,6 +89,87 @@ import Testing
         }
     }
 
+    @Test func whatASaveRefusesValidatingTheKeyRefusesToo() throws {
+        func outcome(_ value: [String: Any]?, optional: Bool = true) throws -> String? {
+            try LibraryStack(model: Self.model(Self.magnitude(optional: optional))).story { context in
+                let quake = insert(context, "A", ["richter": 1])
+                var object = value as AnyObject?
+                do {
+                    try withUnsafeMutablePointer(to: &object) { try quake.validateValue($0, forKey: "magnitude") }
+                    return nil
+                } catch let error as CocoaError { return "\(error.errorCode) \(error.validationKey ?? "")" }
+            }
+        }
+        #expect(try outcome(["richter": 1.0, "depth": 3]) == nil)
+        #expect(try outcome(nil) == nil)
+        #expect(try outcome(["richter": -3.0]) == "\(NSValidationNumberTooSmallError) magnitude.richter")
+        #expect(
+            try outcome(["richter": 1.0, "depth": 40_000]) == "\(NSValidationNumberTooLargeError) magnitude.depth")
+        #expect(try outcome(["depth": 1]) == "\(NSValidationMissingMandatoryPropertyError) magnitude.richter")
+        #expect(try outcome(nil, optional: false) == "\(NSValidationMissingMandatoryPropertyError) magnitude")
+        #expect(try outcome(["x": 1])?.hasPrefix("\(NSManagedObjectValidationError)") == true)
+    }
+
+    struct Shock: Decodable, Equatable {
+        var code: String
+        var magnitude: Magnitude?
+        struct Magnitude: Decodable, Equatable {
+            var richter: Double
+            var depth: Int?
+        }
+    }
+
+    struct DeepShock: Decodable {
+        var magnitude: Magnitude
+        struct Magnitude: Decodable { var width: Double }
+    }
+
+    @Test func rowsHaveCompositesAsTypesOfTheirOwn() throws {
+        try LibraryStack(model: Self.model(Self.magnitude())).story { context in
+            _ = insert(context, "A", ["richter": 4.5, "depth": 10])
+            _ = insert(context, "B", nil)
+            _ = insert(context, "C", ["richter": 2])
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Quake")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            #expect(
+                try context.fetch(request, as: Shock.self) == [
+                    Shock(code: "A", magnitude: .init(richter: 4.5, depth: 10)), Shock(code: "B"),
+                    Shock(code: "C", magnitude: .init(richter: 2)),
+                ])
+            request.propertiesToFetch = ["magnitude"]
+            #expect(
+                try context.fetch(request, as: [String: [String: Double]].self) == [
+                    ["magnitude": ["richter": 4.5, "depth": 10]], [:], ["magnitude": ["richter": 2]],
+                ])
+            request.propertiesToFetch = nil
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request, as: DeepShock.self) }
+            #expect(
+                error?.localizedDescription.contains(
+                    "the composite attribute 'magnitude' of Quake has no element 'width': it has depth, richter")
+                    == true,
+                "\(String(describing: error))")
+        }
+    }
+
+    @Test(arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+    func anElementThatIsNotThereIsAnErrorInEveryStore(type: NSPersistentStore.StoreType) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(Self.magnitude()))
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("Quakes")
+        try coordinator.addPersistentStore(type: type, configuration: nil, at: url, options: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            _ = insert(context, "A", ["richter": 4.5])
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Quake")
+            request.predicate = NSPredicate(format: "magnitude.width == nil")
+            #expect(throws: CocoaError.self) { try context.fetch(request) }
+            request.predicate = NSPredicate(format: "magnitude.depth == nil")
+            #expect(try context.fetch(request).count == 1)
+        }
+    }
+
     @Test func aRequiredCompositeNeedsAValue() throws {
         try LibraryStack(model: Self.model(Self.magnitude(optional: false))).story { context in
             let quake = insert(context, "A", nil)

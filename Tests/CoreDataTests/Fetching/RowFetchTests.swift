@@ -58,6 +58,43 @@ import Testing
         }
     }
 
+    enum Extent: Int32, Decodable { case short = 80 }
+    struct Extents: Decodable { var pages: Extent }
+
+    @Test("A raw value that an enumeration lacks is told of by the column's name")
+    func unknownCases() throws {
+        try LibraryStack().story { context in
+            try fill(context)
+            let request = books()
+            request.predicate = NSPredicate(format: "pages == 80")
+            #expect(try context.fetch(request, as: Extents.self).map(\.pages) == [.short])
+            let error = #expect(throws: CocoaError.self) { try context.fetch(books(), as: Extents.self) }
+            let text = error?.localizedDescription ?? ""
+            #expect(
+                text.contains("Extents: 'pages' of Book") && text.contains("Extent") && !text.contains("474"), "\(text)"
+            )
+        }
+    }
+
+    @Test("A dictionary is a row, too: what is not nil, by name")
+    func dictionaryRows() throws {
+        try LibraryStack().story { context in
+            try fill(context)
+            let request = books()
+            request.propertiesToFetch = ["pages", "rating"]
+            #expect(
+                try context.fetch(request, as: [String: Double].self) == [
+                    ["pages": 474, "rating": 4.5], ["pages": 80, "rating": 4.5],
+                ])
+            request.propertiesToFetch = ["title", "author.name"]
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request, as: [String: Int].self) }
+            #expect(error?.localizedDescription.contains("of Book is a text, and no Int") == true)
+            // Of authors, whose attributes are all texts.
+            let authors = NSFetchRequest<Author>(entityName: "Author")
+            #expect(try context.fetch(authors, as: [String: String].self).first?["name"] == "Jane")
+        }
+    }
+
     struct Row: Decodable, Equatable {
         var name: String
         var pages: Int

@@ -133,7 +133,8 @@ import Testing
             try stack.coordinator.destroyPersistentStore(at: stack.url, ofType: NSSQLiteStoreType)
             try stack.coordinator.addPersistentStore(type: .sqlite, at: stack.url)
             try stack.add("B")
-            #expect(try context.titles() == [])
+            // There are books again, but not in the state that the context reads.
+            #expect(QueryGenerationTests.code { _ = try context.titles() } == 134070)
             try context.setQueryGenerationFrom(.current)
             #expect(try context.titles() == ["B"])
         }

@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test func aStoreThatWasMigratedIsNoLongerReadByThoseWhoWerePinnedToIt() throws {
+        let stack = try GenerationStack()
+        try stack.add("A", "B")
+        let view = stack.context
+        try view.performAndWait {
+            try view.setQueryGenerationFrom(.current)
+            #expect(try view.countOfBooks() == 2)
+            let coordinator = try #require(view.persistentStoreCoordinator)
+            let target = stack.url.deletingLastPathComponent().appendingPathComponent("Moved.sqlite")
+            try coordinator.migratePersistentStore(
+                try #require(coordinator.persistentStores.first), to: target, type: .sqlite)
+            // Not nothing without a word.
+            #expect(throws: CocoaError.self) { try view.countOfBooks() }
+            #expect(throws: CocoaError.self) { try view.storedTitles() }
+            #expect(throws: CocoaError.self) { try view.all(Book.self, "Book") }
+            view.refreshAllObjects()
+            #expect(try view.countOfBooks() == 2)
+            #expect(try view.storedTitles() == ["A", "B"])
+        }
+    }
+
     @Test func aControllerInAPinnedContextMovesForward() throws {
         let stack = try GenerationStack()
         let ids = try stack.add("A", "B", "C")

@@ -45,6 +45,7 @@ extension SpecifiedStore {
         _ document: ModelDocument? = nil, test: String = #function, rules: [(String, String, NSDeleteRule)] = [],
         _ body: (SpecifiedStack) throws -> Void
     ) throws {
+        guard isInstalled else { return }
         try expectingExceptions(of: test) {
             let model = try NSManagedObjectModel(document: document ?? StoreTestSupport.document(Library.entities))
             for (entity, relationship, rule) in rules {

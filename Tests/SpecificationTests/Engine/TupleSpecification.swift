@@ -141,8 +141,49 @@ import Testing
             ]
             #expect(
                 try library.tuples(library.plan("Book"), formats)
-                    == [[.integer(0), .integer(0), .null, .null, .integer(0), .double(0)]])
+                    == [[.integer(0), .integer(0), .null, .null, .integer(0), .null]])
             #expect(try library.tuples(library.plan("Book"), formats, groupBy: ["title"]) == [])
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func theAverageOfNothingButNilIsNil(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try fill(library)
+            #expect(try library.tuples(library.plan("Book", "pages == nil"), ["average:(pages)"]) == [[.null]])
+            let plan = library.sorted(try library.plan("Book"), by: ["pages"])
+            #expect(
+                try library.tuples(plan, ["pages", "average:(price)"], groupBy: ["pages"]) == [
+                    [.null, .null], [.integer(30), .null],
+                    [.integer(100), .decimal(Decimal(string: "9.5") ?? 0)],
+                ])
+        }
+    }
+
+    /// A function of what one row has many of is of that row, and one of what each row has one of is of all rows.
+    @Test(arguments: SpecifiedStore.all)
+    func functionsOfCollectionsAreOfEachRow(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try fill(library)
+            #expect(
+                try library.tuples(
+                    books(library),
+                    ["count:(tags)", "sum:(tags.heft)", "max:(tags.name)", "count:(SUBQUERY(tags, $t, $t.heft > 2))"])
+                    == [
+                        [.integer(2), .integer(7), .string("red"), .integer(1)],
+                        [.integer(1), .integer(5), .string("blue"), .integer(1)],
+                        [.integer(0), .integer(0), .null, .integer(0)], [.integer(0), .integer(0), .null, .integer(0)],
+                    ])
+            #expect(
+                try library.tuples(
+                    library.plan("Book"),
+                    ["sum:(tags.@count)", "max:(tags.@sum.heft)", "sum:(SUBQUERY(tags, $t, $t.heft > 2).@count)"])
+                    == [[.integer(3), .integer(7), .integer(2)]])
+            let plan = library.sorted(try library.plan("Book"), by: ["title"])
+            #expect(
+                try library.tuples(plan, ["title", "sum:(tags.@count)"], groupBy: ["title"]) == [
+                    [.null, .integer(0)], [.string("One"), .integer(2)], [.string("Two"), .integer(1)],
+                ])
         }
     }
 

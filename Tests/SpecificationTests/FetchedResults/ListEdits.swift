@@ -7,11 +7,14 @@ struct ListEdits {
     var numbers: SeededNumbers
     private let context: NSManagedObjectContext
     private let sibling: NSManagedObjectContext
+    /// Whether the store takes batch requests.
+    private let batches: Bool
     private var count = 0
     /// What was done, for messages.
     private(set) var log: [String] = []
 
-    init(seed: UInt64, context: NSManagedObjectContext, sibling: NSManagedObjectContext) {
+    init(seed: UInt64, context: NSManagedObjectContext, sibling: NSManagedObjectContext, batches: Bool) {
+        self.batches = batches
         numbers = SeededNumbers(seed: seed)
         self.context = context
         self.sibling = sibling
@@ -27,7 +30,8 @@ struct ListEdits {
         case 2: context.rollback()
         case 3 where undoes: context.undo()
         case 4 where undoes: context.redo()
-        case 5...8 where !undoes: try editElsewhere()
+        case 5...7 where !undoes: try editElsewhere()
+        case 8 where !undoes: if batches { try editByBatch() } else { try editElsewhere() }
         case 9:
             for book in try context.all("Book", by: "code") where numbers.chance(4) && !context.hasChanges {
                 context.refresh(book, mergeChanges: numbers.chance(2))
@@ -52,6 +56,42 @@ struct ListEdits {
             try sibling.save()
             if let note = saved.note { context.mergeChanges(fromContextDidSave: note) }
         }
+    }
+
+    /// A batch request writes past all contexts, and this one is told of the IDs.
+    private mutating func editByBatch() throws {
+        let (short, pages, kind) = (numbers.below(5), numbers.below(8), numbers.below(4))
+        log.append("batch \(kind)")
+        let changes: [String: [NSManagedObjectID]] = try sibling.performAndWait {
+            sibling.reset()
+            switch kind {
+            case 0:
+                let rows = (0...short).map { number -> [String: Any] in
+                    ["title": "title \(short)", "code": "code \(count + number + 1)", "pages": pages, "place": count]
+                }
+                count += rows.count
+                let request = NSBatchInsertRequest(entityName: "Book", objects: rows)
+                request.resultType = .objectIDs
+                let result = try sibling.execute(request) as? NSBatchInsertResult
+                return [NSInsertedObjectIDsKey: result?.result as? [NSManagedObjectID] ?? []]
+            case 1:
+                let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+                fetch.predicate = NSPredicate(format: "pages == %d AND title == %@", pages, "title \(short)")
+                let request = NSBatchDeleteRequest(fetchRequest: fetch)
+                request.resultType = .resultTypeObjectIDs
+                let result = try sibling.execute(request) as? NSBatchDeleteResult
+                return [NSDeletedObjectIDsKey: result?.result as? [NSManagedObjectID] ?? []]
+            default:
+                let request = NSBatchUpdateRequest(entityName: "Book")
+                request.predicate = NSPredicate(format: "title == %@", "title \(short)")
+                let author = try any("Author", sibling)
+                request.propertiesToUpdate = kind == 2 || author == nil ? ["pages": pages] : ["author": author as Any]
+                request.resultType = .updatedObjectIDsResultType
+                let result = try sibling.execute(request) as? NSBatchUpdateResult
+                return [NSUpdatedObjectIDsKey: result?.result as? [NSManagedObjectID] ?? []]
+            }
+        }
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
     }
 
     private final class Box: @unchecked Sendable {

@@ -21,8 +21,13 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// How often the generated predicates are tried: what is slow to ask is asked less.
     var predicateSeeds: ClosedRange<UInt64> = 1...2
 
+    /// Whether the machine has what the store needs; its tests do nothing where it has not.
+    var isInstalled = true
+    /// Whether text may have the character U+0000.
+    var keepsNUL = true
+
     static let all: [SpecifiedStore] = [
-        .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder,
+        .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder, .postgreSQL,
     ]
 
     /// Why a store lacks query generations.
@@ -31,11 +36,17 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Whether it keeps the value; of what it does not it says so.
+    func keeps(_ value: Value) -> Bool {
+        if case .string(let text) = value { return keepsNUL || !text.unicodeScalars.contains("\0") }
+        return true
+    }
+
     /// Runs a test on an empty store of the model.
     func check(
         _ model: CompiledModel = Library.model, test: String = #function, _ body: (SpecifiedSource) throws -> Void
     ) throws {
-        guard attach == nil else { return }
+        guard attach == nil, isInstalled else { return }
         try expectingExceptions(of: test) {
             let opened = try make(model)
             defer { opened.remove() }

@@ -3,7 +3,8 @@ import Foundation
 import Measuring
 import Sides
 
-/// F1 … F13: what children, merging, undo, upserts, batch requests, lists, migrations and stores of one file take beside the same without them, in turn, each on a file of its own.
+/// F1 … F17: what children, merging, undo, upserts, batch requests, lists, migrations, stores of one file and searches take beside the same
+/// without them, in turn, each on a file of its own.
 struct FeatureMeasurement {
     let kind: FeatureKind
     let rows: Int
@@ -39,6 +40,8 @@ struct FeatureMeasurement {
         case .mapping: return try Migrations(rows: rows, stores: stores).mapped(isRaw: isBeside)
         case .xml, .binary:
             return try FileStores(isXML: kind == .xml, rows: rows, stores: stores).round(isFoundation: isBeside)
+        case .trigram, .trigramScan, .words, .prefix:
+            return try Searches(kind: kind, rows: rows, stores: stores).round(isBeside: isBeside)
         default: break
         }
         let contents: StoreContents = kind == .child ? .places : .full

@@ -1,0 +1,59 @@
+import CoreData
+import CoreDataPostgreSQLDriver
+import CoreDataSQL
+import Foundation
+
+/// The type of a store in a PostgreSQL database; see ``PostgreSQLStore``.
+public let NSPostgreSQLStoreType = "PostgreSQL"
+
+extension NSPersistentStore.StoreType {
+    /// A PostgreSQL database; see ``PostgreSQLStore``.
+    public static let postgreSQL = NSPersistentStore.StoreType(rawValue: NSPostgreSQLStoreType)
+}
+
+/// Stores in PostgreSQL databases: register them once, and a `postgresql://` URL is a store's URL.
+///
+///     PostgreSQLStore.register()
+///     let url = URL(string: "postgresql://shop@db.example.com/shop?schema=orders")!
+///     container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+///
+/// The schema is made where it is missing, and the store's tables in it; `public` is taken where none is named. The connection
+/// is encrypted and the server's certificate checked (`sslmode=verify-full`) unless the server is on a local socket or the URL
+/// says otherwise. Beside `schema` and `pool`, the most connections that read at once, the URL may have libpq's words:
+/// `host`, `port`, `sslmode`, `sslrootcert`, `connect_timeout`, ….
+///
+/// No part of Apple's framework.
+public enum PostgreSQLStore {
+    /// Has URLs that begin with `postgresql://` or `postgres://` open stores in PostgreSQL, in the whole program from now on.
+    ///
+    /// A password is taken from the URL, else from `password`, else from where libpq looks: `PGPASSWORD`, `PGPASSFILE`. It is in no
+    /// log, no error and no property of a store.
+    ///
+    ///     PostgreSQLStore.register { url in try Secrets.password(for: url.user()) }
+    ///
+    /// - Parameter password: asked, with the URL, when a connection is made; `nil` for none.
+    public static func register(password: (@Sendable (URL) throws -> String?)? = nil) {
+        ServerStores.shared.register(
+            .init(
+                type: NSPostgreSQLStoreType, schemes: PostgreSQLAddress.schemes,
+                makeDatabase: { try makeDatabase($0, password: password) },
+                shown: { PostgreSQLAddress.withoutPassword($0) }))
+    }
+
+    private static func makeDatabase(
+        _ options: DatabaseOptions, password: (@Sendable (URL) throws -> String?)?
+    ) throws -> any SQLDatabase {
+        var settings = try PostgreSQLOptions(options)
+        if let password, let url = options.server {
+            settings.password = { try password(PostgreSQLAddress.withoutPassword(url)) }
+        }
+        let database = try PostgreSQLDatabase(settings)
+        if options.createsFile, !options.isReadOnly {
+            do { try database.createSchema() } catch {
+                database.close()
+                throw error
+            }
+        }
+        return database
+    }
+}

@@ -1,0 +1,124 @@
+import CoreDataSQL
+import Foundation
+
+/// What a database was at one moment, as a transaction sees it that stays open on a connection of its own.
+///
+/// The server keeps rows that were changed or deleted since for as long as this is held.
+final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
+    // Safe because the lock guards the connection.
+
+    let dialect: SQLDialect
+    /// What tells this state from others.
+    let snapshot: String
+    private let connection: PostgreSQLConnection
+    /// Held by who reads; a thread that reads may read again.
+    private let lock = NSRecursiveLock()
+    private var isClosed = false
+    private var depth = 0
+
+    /// Takes the connection, and closes it in the end.
+    init(_ connection: PostgreSQLConnection) throws {
+        self.connection = connection
+        dialect = connection.dialect
+        do {
+            connection.begin(ServerText.beginReading)
+            guard case .text(let snapshot)? = try connection.rows(ServerText.snapshot).first?.first else {
+                throw SQLFailure.misuse("the server tells of no snapshot")
+            }
+            self.snapshot = snapshot
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+
+    deinit { end() }
+
+    private func end() {
+        guard !isClosed else { return }
+        isClosed = true
+        connection.endReading()
+        connection.close()
+    }
+
+    func close() { lock.withLock { end() } }
+
+    func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        try lock.withLock {
+            if isClosed || connection.isBroken {
+                throw SQLFailure(kind: .stateGone, code: 0, message: "the connection that kept the state is gone")
+            }
+            if depth > 0 { return try body(connection) }
+            depth += 1
+            defer { depth -= 1 }
+            // A statement that fails would end the transaction, and the state with it.
+            try connection.beginAttempt()
+            do {
+                let result = try body(connection)
+                try connection.endAttempt()
+                return result
+            } catch {
+                connection.giveUpAttempt()
+                throw error
+            }
+        }
+    }
+
+    func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R { try read(body) }
+
+    private static var readOnly: SQLFailure {
+        SQLFailure(kind: .readOnly, code: 0, message: "a former state can only be read")
+    }
+
+    func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R { throw Self.readOnly }
+    func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R { throw Self.readOnly }
+    func move(to path: String, check: (any SQLConnection) throws -> Void) throws { throw Self.readOnly }
+    func analyze() throws { throw Self.readOnly }
+    func vacuum() throws { throw Self.readOnly }
+
+    func interrupt() { connection.cancel() }
+    func setObserver(_ observer: (any SQLObserver)?) { lock.withLock { connection.observer = observer } }
+    func addObserver(_ observer: any SQLObserver) {}
+    func removeObserver(_ observer: any SQLObserver) {}
+    func note(_ text: @autoclosure () -> String) {}
+    func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {}
+    func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
+    func integrityProblems() throws -> [String] { [] }
+    func settings() throws -> [String: String] { [:] }
+
+    func plan(of query: SQLText) throws -> [String] {
+        try read { connection in
+            let statement = try connection.statement(ServerText.explain + query.sql)
+            defer { statement.reset() }
+            try statement.bind(query.bindings, at: 0)
+            var lines: [String] = []
+            while try statement.step() {
+                if case .text(let line) = statement.value(0) { lines.append(line) }
+            }
+            return lines
+        }
+    }
+}
+
+/// Who holds former states of one database: each has a connection to itself.
+struct PinnedPostgreSQLStates {
+    private struct Held {
+        weak var database: PinnedPostgreSQLDatabase?
+    }
+
+    private var held: [Held] = []
+
+    /// How many there are.
+    mutating func count() -> Int {
+        held.removeAll { $0.database == nil }
+        return held.count
+    }
+
+    func state(_ snapshot: String) -> PinnedPostgreSQLDatabase? {
+        held.lazy.compactMap(\.database).first { $0.snapshot == snapshot }
+    }
+
+    mutating func add(_ database: PinnedPostgreSQLDatabase) { held.append(Held(database: database)) }
+
+    var all: [PinnedPostgreSQLDatabase] { held.compactMap(\.database) }
+}

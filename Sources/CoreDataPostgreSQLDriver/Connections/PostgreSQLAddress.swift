@@ -1,0 +1,116 @@
+import CoreDataSQL
+import Foundation
+
+/// Where a database on a server is, and how to get there, as its URL says.
+///
+///     postgresql://shop@db.example.com/shop?schema=orders&pool=8
+///     postgresql:///shop?host=/var/run/postgresql
+///
+/// What is not said here is libpq's to find: in `PGHOST` and its like, in `PGPASSFILE`.
+package struct PostgreSQLAddress: Hashable, Sendable {
+    /// Words and values of libpq's, the password among them.
+    private(set) var parameters: [String: String] = [:]
+    /// Where the store's tables are.
+    package private(set) var schema = "public"
+    /// The most connections that read at once.
+    package private(set) var poolSize: Int?
+    /// The URL without the password.
+    package let description: String
+
+    package static let schemes: Set<String> = ["postgresql", "postgres"]
+
+    /// Words of libpq's that a URL may have.
+    private static let words: Set<String> = [
+        "host", "hostaddr", "port", "user", "password", "dbname", "passfile", "sslmode", "sslrootcert", "sslcert",
+        "sslkey", "sslpassword", "sslcrl", "sslsni", "channel_binding", "ssl_min_protocol_version",
+        "ssl_max_protocol_version", "connect_timeout", "application_name", "keepalives", "keepalives_idle",
+        "keepalives_interval", "keepalives_count", "tcp_user_timeout", "target_session_attrs", "service", "options",
+    ]
+
+    /// - Throws: ``SQLFailure`` of the kind `.cannotOpen` that names what in the URL is not understood.
+    package init(_ url: URL) throws(SQLFailure) {
+        description = Self.withoutPassword(url).absoluteString
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), let scheme = parts.scheme,
+            Self.schemes.contains(scheme.lowercased())
+        else {
+            throw Self.refusal("'\(description)' is no URL of a PostgreSQL database: postgresql://user@host/database")
+        }
+        if let host = parts.percentEncodedHost?.removingPercentEncoding, !host.isEmpty {
+            parameters["host"] = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        }
+        if let port = parts.port { parameters["port"] = String(port) }
+        if let user = parts.user, !user.isEmpty { parameters["user"] = user }
+        if let password = parts.password { parameters["password"] = password }
+        let name = String(parts.path.drop { $0 == "/" })
+        if !name.isEmpty { parameters["dbname"] = name }
+        for item in parts.queryItems ?? [] { try take(item.name, item.value ?? "") }
+        if parameters["application_name"] == nil { parameters["application_name"] = "OpenCoreData" }
+        secure()
+    }
+
+    private mutating func take(_ name: String, _ value: String) throws(SQLFailure) {
+        switch name {
+        case "schema":
+            guard !value.isEmpty, value.utf8.count <= 63, !value.hasPrefix("pg_"), !value.utf8.contains(0) else {
+                throw Self.refusal(
+                    "'\(value)' can be no schema's name: it has 1 to 63 bytes and does not begin with pg_")
+            }
+            schema = value
+        case "pool":
+            guard let size = Int(value), size > 0 else {
+                throw Self.refusal("pool=\(value) is no number of connections")
+            }
+            poolSize = size
+        case "ssl" where value == "true": parameters["sslmode"] = "verify-full"
+        case _ where Self.words.contains(name): parameters[name] = value
+        default:
+            throw Self.refusal(
+                "'\(description)' has '\(name)', which means nothing here: known are schema, pool, \(Self.words.sorted().joined(separator: ", "))"
+            )
+        }
+    }
+
+    /// Whether the server is on this machine, by a socket that is a file.
+    private var isLocal: Bool {
+        let host = parameters["host"] ?? ProcessInfo.processInfo.environment["PGHOST"] ?? ""
+        return parameters["hostaddr"] == nil && (host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@"))
+    }
+
+    /// Whoever says nothing of TLS gets the whole of it, unless nobody can be on the way.
+    private mutating func secure() {
+        let environment = ProcessInfo.processInfo.environment
+        guard !isLocal, parameters["sslmode"] == nil, environment["PGSSLMODE"] == nil, parameters["service"] == nil
+        else { return }
+        parameters["sslmode"] = "verify-full"
+        guard parameters["sslrootcert"] == nil, environment["PGSSLROOTCERT"] == nil else { return }
+        let own = NSHomeDirectory() + "/.postgresql/root.crt"
+        let system = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
+        let files = FileManager.default
+        if !files.fileExists(atPath: own), let bundle = system.first(where: files.fileExists) {
+            parameters["sslrootcert"] = bundle
+        }
+    }
+
+    /// Whether a password is given with the URL.
+    var hasPassword: Bool { parameters["password"] != nil }
+
+    mutating func setPassword(_ password: String) { parameters["password"] = password }
+
+    /// The URL as it may be shown.
+    package static func withoutPassword(_ url: URL) -> URL {
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return url }
+        guard parts.password != nil || parts.queryItems?.contains(where: { isSecret($0.name) }) == true else {
+            return url
+        }
+        parts.password = nil
+        parts.queryItems = parts.queryItems?.filter { !isSecret($0.name) }
+        if parts.queryItems?.isEmpty == true { parts.queryItems = nil }
+        return parts.url ?? URL(string: "postgresql:///") ?? url
+    }
+
+    private static func isSecret(_ name: String) -> Bool { name == "password" || name == "sslpassword" }
+
+    private static func refusal(_ message: String) -> SQLFailure {
+        SQLFailure(kind: .cannotOpen, code: 0, message: message)
+    }
+}

@@ -1,0 +1,423 @@
+import CPostgreSQL
+import CoreDataSQL
+import Foundation
+
+/// One session on a server, in pipeline mode: what is sent waits until something is asked for.
+///
+/// ```
+///  BEGIN, UPDATE …, UPDATE …, sync ──▶ server        one way there
+///  what came of each, in order     ◀──               and one back
+/// ```
+final class PostgreSQLConnection: SQLConnection {
+    let dialect: SQLDialect
+    let handle: OpaquePointer
+    /// Who is shown the statements.
+    var observer: (any SQLObserver)?
+    /// Whether the server is gone, or nobody knows what it will say next.
+    private(set) var isBroken = false
+    /// When it was last used, for whoever hands it out.
+    var lastUse = ContinuousClock.now
+    private let cancellation: OpaquePointer?
+
+    private final class Entry {
+        var statement: PostgreSQLStatement
+        var lastUse = 0
+        init(_ statement: PostgreSQLStatement) { self.statement = statement }
+    }
+
+    private var statements: [String: Entry] = [:]
+    private var clock = 0
+    private var nameCount = 0
+    private var companions: [AnyObject?] = []
+    private static let statementLimit = 256
+
+    /// What was sent, in order.
+    private var pending: [Pending] = []
+    /// A transaction that begins with the next statement.
+    private var owedBegin: String?
+    private(set) var isInTransaction = false
+    private var isWriting = false
+    /// What the last transaction is known by.
+    private(set) var token: Int64?
+
+    /// What triggers tell.
+    fileprivate let notices = Notices()
+
+    private enum Pending {
+        case statement(
+            String, expecting: Int?, otherwise: (() throws -> Void)?, observer: (any SQLObserver)?,
+            ContinuousClock.Instant?)
+        /// What nobody minds.
+        case housekeeping
+        case end
+    }
+
+    /// Opens a session.
+    ///
+    /// - Throws: ``SQLFailure`` that names the server, never the password.
+    init(_ options: PostgreSQLOptions) throws {
+        dialect = options.dialect
+        var address = options.address
+        if !address.hasPassword, let password = try options.password?() { address.setPassword(password) }
+        handle = try Self.open(address, timeout: options.connectTimeout)
+        cancellation = PQgetCancel(handle)
+        PQsetNoticeReceiver(handle, Notices.receive, Unmanaged.passUnretained(notices).toOpaque())
+        guard PQenterPipelineMode(handle) == 1 else {
+            let failure = SQLFailure.lost(handle)
+            close()
+            throw failure
+        }
+        do {
+            try rows(ServerText.useSchema, [.text(address.schema)])
+            try rows(ServerText.lockTimeout, [.text(String(options.lockMilliseconds))])
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    private static func open(_ address: PostgreSQLAddress, timeout: Duration) throws -> OpaquePointer {
+        var parameters = address.parameters
+        if parameters["connect_timeout"] == nil {
+            parameters["connect_timeout"] = String(max(2, timeout.components.seconds))
+        }
+        parameters["client_encoding"] = "UTF8"
+        let words = parameters.sorted { $0.key < $1.key }
+        var keys = words.map { strdup($0.key) }.map { UnsafePointer($0) } + [nil]
+        var values = words.map { strdup($0.value) }.map { UnsafePointer($0) } + [nil]
+        defer {
+            for text in keys + values { free(UnsafeMutableRawPointer(mutating: text)) }
+        }
+        guard let handle = PQconnectdbParams(&keys, &values, 0) else {
+            throw SQLFailure(kind: .cannotOpen, code: 0, message: "there is no memory for a connection")
+        }
+        guard PQstatus(handle) == CONNECTION_OK else {
+            var message = SQLFailure.text(PQerrorMessage(handle))
+            if let password = parameters["password"], !password.isEmpty {
+                message = message.replacing(password, with: "…")
+            }
+            PQfinish(handle)
+            throw SQLFailure(
+                kind: .cannotOpen, code: 0, message: "cannot open '\(address.description)': \(message)")
+        }
+        return handle
+    }
+
+    /// Ends the session; called once.
+    func close() {
+        statements.removeAll()
+        companions.removeAll()
+        if let cancellation { PQfreeCancel(cancellation) }
+        PQfinish(handle)
+    }
+
+    /// Has the server give up what the session is doing; from any thread.
+    func cancel() {
+        var message = [CChar](repeating: 0, count: 256)
+        if let cancellation { PQcancel(cancellation, &message, Int32(message.count)) }
+    }
+
+    /// Whether the server has ended the session, as far as can be seen from here.
+    func looksAlive() -> Bool {
+        guard !isBroken, PQstatus(handle) == CONNECTION_OK else { return false }
+        // What is still to come of the last transaction; or what the server says as it leaves, and then the end.
+        for _ in 0..<8 {
+            var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+            guard poll(&descriptor, 1, 0) > 0 else { return true }
+            guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { return false }
+        }
+        return true
+    }
+
+    // MARK: Statements
+
+    func statement(_ sql: String) throws -> any SQLStatement {
+        clock += 1
+        if let entry = statements[sql] {
+            entry.lastUse = clock
+            // Whoever still has a reference keeps the statement and the cache gets another.
+            if isKnownUniquelyReferenced(&entry.statement) {
+                entry.statement.reset()
+                return entry.statement
+            }
+            let other = PostgreSQLStatement(entry.statement.prepared, self)
+            entry.statement = other
+            return other
+        }
+        let made = PostgreSQLStatement(try prepare(sql), self)
+        if statements.count >= Self.statementLimit,
+            let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })
+        {
+            try forget(oldest.key)
+        }
+        let entry = Entry(made)
+        entry.lastUse = clock
+        statements[sql] = entry
+        return made
+    }
+
+    private func forget(_ sql: String) throws {
+        guard let entry = statements.removeValue(forKey: sql) else { return }
+        entry.statement.prepared.isForgotten = true
+        try sendHousekeeping(ServerText.forget(entry.statement.prepared.name))
+    }
+
+    /// Has the server take the text apart.
+    func prepare(_ sql: String) throws -> PreparedStatement {
+        try beginIfOwed()
+        nameCount += 1
+        let name = "s\(nameCount)"
+        guard PQsendPrepare(handle, name, sql, 0, nil) == 1, PQsendDescribePrepared(handle, name) == 1 else {
+            throw broken(sql)
+        }
+        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
+        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
+        guard let description = try finish() else { throw broken(sql) }
+        return PreparedStatement(sql, name: name, description: description.pointer)
+    }
+
+    func keyedStatement(_ select: SelectStatement, key: String) -> any SQLKeyedStatement {
+        PostgreSQLKeyedStatement(select, key: key, self)
+    }
+
+    func execute(_ sql: String) throws {
+        try beginIfOwed()
+        try observer?.willRun(sql, bindings: [])
+        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
+        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: observer, observer.map { _ in .now }))
+        try finish()
+    }
+
+    /// Runs the statement, and all that was sent before.
+    func query(_ statement: PostgreSQLStatement) throws -> QueryResult {
+        try send(statement, expecting: nil, otherwise: nil)
+        guard let result = try finish() else { throw broken(statement.sql) }
+        return result
+    }
+
+    func send(_ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?) throws {
+        try beginIfOwed()
+        if let observer { try observer.willRun(statement.sql, bindings: statement.observedBindings) }
+        let isSent = statement.parameters.withValues { values, lengths, formats in
+            PQsendQueryPrepared(
+                handle, statement.prepared.name, Int32(statement.parameters.types.count), values, lengths, formats, 1)
+        }
+        guard isSent == 1 else { throw broken(statement.sql) }
+        pending.append(
+            .statement(
+                statement.sql, expecting: count, otherwise: otherwise, observer: observer, observer.map { _ in .now }))
+    }
+
+    var putsOffResults: Bool { true }
+
+    /// In a transaction that writes its token is asked for on the same way.
+    func settle() throws {
+        if isInTransaction, isWriting, token == nil { return try takeToken() }
+        guard pending.contains(where: { if case .end = $0 { false } else { true } }) else { return }
+        try finish()
+    }
+
+    func companion(_ number: Int) -> AnyObject? { number < companions.count ? companions[number] : nil }
+
+    func keep(_ companion: AnyObject, as number: Int) {
+        while companions.count <= number { companions.append(nil) }
+        companions[number] = companion
+    }
+
+    var derivedAttributeReports: [DerivedAttributeReport] { notices.reports }
+
+    // MARK: Transactions
+
+    /// Has a transaction begin with the next statement.
+    func begin(_ sql: String) {
+        owedBegin = sql
+        isWriting = sql == ServerText.beginWriting
+        token = nil
+        notices.reports.removeAll()
+    }
+
+    private func beginIfOwed() throws {
+        guard let sql = owedBegin else { return }
+        owedBegin = nil
+        try observer?.willRun(sql, bindings: [])
+        try sendHousekeeping(sql)
+        isInTransaction = true
+        observer?.didRun(sql, duration: .zero, rows: 0)
+    }
+
+    /// Commits, and learns whether that was done.
+    func commit() throws {
+        if owedBegin != nil {
+            owedBegin = nil
+            return
+        }
+        guard isInTransaction else { return }
+        try execute(ServerText.commit)
+        isInTransaction = false
+    }
+
+    /// Ends a transaction that only read; what comes of that nobody waits for.
+    func endReading() {
+        owedBegin = nil
+        guard isInTransaction else { return }
+        isInTransaction = false
+        if let observer { try? observer.willRun(ServerText.commit, bindings: []) }
+        guard (try? sendHousekeeping(ServerText.commit)) != nil, PQpipelineSync(handle) == 1 else {
+            isBroken = true
+            return
+        }
+        pending.append(.end)
+        if PQflush(handle) != 0 { isBroken = true }
+        observer?.didRun(ServerText.commit, duration: .zero, rows: 0)
+    }
+
+    func rollBack() {
+        owedBegin = nil
+        guard isInTransaction, !isBroken else {
+            isInTransaction = false
+            return
+        }
+        isInTransaction = false
+        observer = nil
+        // What was sent and not asked for yet comes to nothing with it.
+        pending = pending.map { entry in if case .end = entry { .end } else { .housekeeping } }
+        do {
+            try sendHousekeeping(ServerText.rollback)
+            try finish()
+        } catch { isBroken = true }
+    }
+
+    /// Has the transaction be told again later; see ``ServerText/transactionStatus``.
+    private func takeToken() throws {
+        if case .integer(let value)? = try rows(ServerText.transactionToken).first?.first { token = value }
+    }
+
+    // MARK: Attempts: parts of a transaction that may fail without it
+
+    func beginAttempt() throws {
+        try beginIfOwed()
+        try sendHousekeeping(ServerText.beginAttempt)
+    }
+
+    func endAttempt() throws { try sendHousekeeping(ServerText.endAttempt) }
+
+    func giveUpAttempt() {
+        guard !isBroken else { return }
+        do {
+            try sendHousekeeping(ServerText.giveUpAttempt)
+            try sendHousekeeping(ServerText.endAttempt)
+            try finish()
+        } catch { isBroken = true }
+    }
+
+    private func sendHousekeeping(_ sql: String) throws {
+        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
+        pending.append(.housekeeping)
+    }
+
+    // MARK: Results
+
+    private func broken(_ sql: String?) -> SQLFailure {
+        isBroken = true
+        return .lost(handle, sql: sql)
+    }
+
+    /// Has the server do all that was sent and takes what came of it: the last result.
+    ///
+    /// - Throws: the first failure; what was sent behind it was not done.
+    @discardableResult
+    private func finish() throws -> QueryResult? {
+        guard PQpipelineSync(handle) == 1 else { throw broken(nil) }
+        let sent = pending + [.end]
+        pending.removeAll(keepingCapacity: true)
+        var last: QueryResult?
+        var failure: SQLFailure?
+        var surprises: [() throws -> Void] = []
+        for entry in sent {
+            guard let pointer = PQgetResult(handle) else { throw broken(nil) }
+            let result = QueryResult(pointer)
+            let status = PQresultStatus(pointer)
+            if case .end = entry {
+                guard status == PGRES_PIPELINE_SYNC else { throw broken(nil) }
+                continue
+            }
+            while let more = PQgetResult(handle) { PQclear(more) }
+            switch status {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+            case PGRES_PIPELINE_ABORTED: continue
+            default:
+                if PQstatus(handle) != CONNECTION_OK { isBroken = true }
+                if failure == nil { failure = self.failure(pointer, entry) }
+                continue
+            }
+            guard case .statement(let sql, let expected, let otherwise, let observer, let start) = entry else {
+                continue
+            }
+            last = result
+            if let observer, let start {
+                let rows = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
+                observer.didRun(sql, duration: start.duration(to: .now), rows: rows)
+            }
+            let count = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
+            if let expected, count != expected, let otherwise { surprises.append(otherwise) }
+        }
+        if let failure { throw failure }
+        for surprise in surprises { try surprise() }
+        return last
+    }
+
+    private func failure(_ result: OpaquePointer, _ entry: Pending) -> SQLFailure {
+        guard case .statement(let sql, _, _, _, _) = entry else { return .of(result, sql: "") }
+        return isBroken && PQresultStatus(result) != PGRES_FATAL_ERROR ? .lost(handle, sql: sql) : .of(result, sql: sql)
+    }
+
+    // MARK: Schema
+
+    func schemaVersion() throws -> Int64 {
+        guard case .integer(let version)? = try rows(ServerText.schemaVersion).first?.first else { return 0 }
+        return version
+    }
+
+    func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
+        let statement = try statement(ServerText.schemaVersionIs)
+        defer { statement.reset() }
+        try statement.bind(version, at: 0)
+        try statement.runLater(expecting: 1, otherwise: otherwise)
+    }
+
+    func changeSchemaVersion() throws { try execute(ServerText.changeSchemaVersion) }
+
+    /// Every row of a statement of ``ServerText``.
+    @discardableResult
+    func rows(_ sql: String, _ values: [SQLValue] = []) throws -> [[SQLValue]] {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        if !values.isEmpty { try statement.bind(values, at: 0) }
+        var rows: [[SQLValue]] = []
+        while try statement.step() { rows.append((0..<statement.columnCount).map(statement.value)) }
+        return rows
+    }
+
+    /// As ``rows(_:_:)``, of which nobody waits for what comes.
+    func runLater(_ sql: String, _ values: [SQLValue]) throws {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values, at: 0)
+        try statement.runLater(expecting: nil, otherwise: {})
+    }
+}
+
+/// What the server tells beside results.
+final class Notices {
+    fileprivate(set) var reports: [DerivedAttributeReport] = []
+
+    static let receive: PQnoticeReceiver = { context, result in
+        guard let context, let result else { return }
+        let notices = Unmanaged<Notices>.fromOpaque(context).takeUnretainedValue()
+        guard let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))),
+            String(cString: state) == ServerText.reportState,
+            let message = PQresultErrorField(result, Int32(UInt8(ascii: "M")))
+        else { return }
+        if let report = ServerText.report(String(cString: message)) { notices.reports.append(report) }
+    }
+}

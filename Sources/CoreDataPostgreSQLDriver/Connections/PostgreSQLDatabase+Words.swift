@@ -1,0 +1,58 @@
+import CoreDataSQL
+
+// What PostgreSQL has words of its own for.
+extension PostgreSQLDatabase {
+    /// Makes the schema that the URL names, where the server has none of that name.
+    package func createSchema() throws {
+        try writeWithoutTransaction { connection in
+            let exists = try connection.rows(named: ServerText.schemaExists, [.text(options.address.schema)])
+            if exists.isEmpty { try connection.execute(ServerText.createSchema(options.address.schema)) }
+        }
+    }
+
+    /// Takes the schema away with all that is in it.
+    package func dropSchema() throws {
+        try writeWithoutTransaction { try $0.execute(ServerText.dropSchema(options.address.schema)) }
+    }
+
+    /// The server checks its pages as it reads them; what a store must hold beside that is for whoever knows the store.
+    package func integrityProblems() throws -> [String] { [] }
+
+    package func plan(of query: SQLText) throws -> [String] {
+        try read { connection in
+            let statement = try connection.statement(ServerText.explain + query.sql)
+            defer { statement.reset() }
+            try statement.bind(query.bindings, at: 0)
+            var lines: [String] = []
+            while try statement.step() {
+                if case .text(let line) = statement.value(0) { lines.append(line) }
+            }
+            return lines
+        }
+    }
+
+    package func settings() throws -> [String: String] {
+        try read { connection in
+            var values: [String: String] = [:]
+            for row in try connection.rows(named: ServerText.settings, []) {
+                if case .text(let name) = row[0], case .text(let value) = row[1] { values[name] = value }
+            }
+            return values
+        }
+    }
+
+    package func analyze() throws { try writeWithoutTransaction { try $0.execute(ServerText.analyze) } }
+
+    package func vacuum() throws { try writeWithoutTransaction { try $0.execute(ServerText.vacuum) } }
+}
+
+extension SQLConnection {
+    fileprivate func rows(named sql: String, _ values: [SQLValue]) throws -> [[SQLValue]] {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        if !values.isEmpty { try statement.bind(values, at: 0) }
+        var rows: [[SQLValue]] = []
+        while try statement.step() { rows.append((0..<statement.columnCount).map(statement.value)) }
+        return rows
+    }
+}

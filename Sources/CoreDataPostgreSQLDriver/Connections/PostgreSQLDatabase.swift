@@ -1,0 +1,371 @@
+import CoreDataSQL
+import Foundation
+import Synchronization
+
+/// A database on a server: connections that read, as many as are asked for at once up to a limit, and one that writes.
+///
+///     let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
+///     try database.write { try $0.execute("CREATE TABLE …") }
+///
+/// Who reads sees one state of the database, as it is when the first statement runs. Who writes is alone on the whole server
+/// (``write(_:committed:)``), or beside others who see to it (``writeBesideOthers(_:committed:)``).
+///
+/// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write sees the last
+/// committed state; a write in a write fails.
+package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
+    // Safe because the condition guards all that changes; connections are lent to one thread at a time.
+
+    private struct Loan {
+        var connection: PostgreSQLConnection
+        var depth: Int
+    }
+
+    package let options: PostgreSQLOptions
+    package let dialect: SQLDialect
+    /// Guards what follows, and tells who waits for a connection that there may be one.
+    private let condition = NSCondition()
+    private var idle: [PostgreSQLConnection] = []
+    private var reading: [UInt: Loan] = [:]
+    /// Connections that read, open or being opened.
+    private var readerCount = 0
+    private var writer: PostgreSQLConnection?
+    private var writingThread: UInt?
+    private var isClosed = false
+    private var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, [])
+    private var observer: (any SQLObserver)?
+    /// Guards the former states that somebody holds.
+    private let states = Mutex(PinnedPostgreSQLStates())
+    private var schemaCheck: (@Sendable (any SQLConnection) throws -> Void)?
+
+    /// Connects once, so that what is wrong shows at once.
+    ///
+    /// - Throws: ``SQLFailure`` that names the server and what it says.
+    package init(_ options: PostgreSQLOptions) throws {
+        self.options = options
+        dialect = options.dialect
+        idle = [try PostgreSQLConnection(options)]
+        readerCount = 1
+    }
+
+    deinit {
+        for connection in idle { connection.close() }
+        writer?.close()
+    }
+
+    // MARK: Reading
+
+    @discardableResult
+    package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        let (connection, isInHand) = try takeReader()
+        if isInHand { return try body(connection) }
+        defer { giveBack(connection) }
+        connection.begin(ServerText.beginReading)
+        defer { connection.endReading() }
+        try checkSchema(connection)
+        return try body(connection)
+    }
+
+    @discardableResult
+    package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        let (connection, isInHand) = try takeReader()
+        if isInHand { return try body(connection) }
+        defer { giveBack(connection) }
+        try checkSchema(connection)
+        return try body(connection)
+    }
+
+    private func checkSchema(_ connection: PostgreSQLConnection) throws {
+        guard let check = condition.withLock({ self.schemaCheck }) else { return }
+        try check(connection)
+    }
+
+    // MARK: Writing
+
+    @discardableResult
+    package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
+        try write(ServerText.lockAlone, body, committed)
+    }
+
+    @discardableResult
+    package func writeBesideOthers<R>(
+        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
+    ) throws -> R { try write(ServerText.lockBeside, body, committed) }
+
+    private func write<R>(
+        _ lock: String, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
+    ) throws -> R {
+        let connection = try takeWriter()
+        defer { leaveWriter() }
+        connection.begin(ServerText.beginWriting)
+        let result: R
+        do {
+            try connection.runLater(lock, [.text("OpenCoreData \(options.address.schema)")])
+            result = try body(connection)
+            try connection.settle()
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+        try commit(connection)
+        committed(result)
+        return result
+    }
+
+    /// Where the connection goes while it commits, the server is asked what became of it.
+    private func commit(_ connection: PostgreSQLConnection) throws {
+        do {
+            try connection.commit()
+        } catch let failure as SQLFailure {
+            let token = connection.token
+            connection.rollBack()
+            guard connection.isBroken, let token, try wasCommitted(token, failure) else { throw failure }
+        }
+    }
+
+    private func wasCommitted(_ token: Int64, _ failure: SQLFailure) throws -> Bool {
+        let other = try open()
+        defer { other.close() }
+        let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
+        while true {
+            switch try other.rows(ServerText.transactionStatus, [.integer(token)]).first?.first {
+            case .text("committed")?: return true
+            case .text("aborted")?: return false
+            case .text("in progress")? where .now < deadline: Thread.sleep(forTimeInterval: 0.05)
+            default:
+                var unknown = failure
+                unknown.message += "; whether the transaction was committed cannot be told"
+                throw unknown
+            }
+        }
+    }
+
+    @discardableResult
+    package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        let connection = try takeWriter()
+        defer { leaveWriter() }
+        return try body(connection)
+    }
+
+    // MARK: Connections
+
+    private static var thread: UInt { UInt(bitPattern: Int(truncatingIfNeeded: pthread_self())) }
+
+    private static var closed: SQLFailure { .misuse("the database is closed") }
+
+    /// A connection of its own, after some attempts where the server does not answer.
+    private func open() throws -> PostgreSQLConnection {
+        let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
+        var pause = 0.05
+        while true {
+            do { return try PostgreSQLConnection(options) } catch let failure as SQLFailure {
+                // A wrong password is wrong the next time, too.
+                guard failure.mayPass, ContinuousClock.now.advanced(by: .seconds(pause)) < deadline else {
+                    throw failure
+                }
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, 1)
+            }
+        }
+    }
+
+    /// The connection that the thread reads with already, or one that is lent to it from now on.
+    private func takeReader() throws -> (connection: PostgreSQLConnection, isInHand: Bool) {
+        let thread = Self.thread
+        let deadline = Date(timeIntervalSinceNow: options.connectTimeout.seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        if let loan = reading[thread] { return (loan.connection, true) }
+        while true {
+            if isClosed { throw Self.closed }
+            while let connection = idle.popLast() {
+                guard connection.looksAlive() else {
+                    connection.close()
+                    readerCount -= 1
+                    continue
+                }
+                connection.observer = observer
+                reading[thread] = Loan(connection: connection, depth: 1)
+                return (connection, false)
+            }
+            if readerCount < options.readerCount {
+                readerCount += 1
+                condition.unlock()
+                let opened = Result { try open() }
+                condition.lock()
+                guard case .success(let connection) = opened else {
+                    readerCount -= 1
+                    condition.signal()
+                    return (try opened.get(), false)
+                }
+                connection.observer = observer
+                reading[thread] = Loan(connection: connection, depth: 1)
+                return (connection, false)
+            }
+            guard condition.wait(until: deadline) else {
+                throw SQLFailure(
+                    kind: .busy, code: 0,
+                    message:
+                        "all \(options.readerCount) connections to '\(options.address.description)' were in use for \(Int(options.connectTimeout.seconds)) s"
+                )
+            }
+        }
+    }
+
+    private func giveBack(_ connection: PostgreSQLConnection) {
+        condition.lock()
+        defer { condition.unlock() }
+        reading[Self.thread] = nil
+        connection.observer = nil
+        if connection.isBroken || isClosed {
+            connection.close()
+            readerCount -= 1
+        } else {
+            idle.append(connection)
+        }
+        condition.broadcast()
+    }
+
+    private func takeWriter() throws -> PostgreSQLConnection {
+        let thread = Self.thread
+        condition.lock()
+        defer { condition.unlock() }
+        if writingThread == thread { throw SQLFailure.misuse("a write was begun inside a write") }
+        let deadline = Date(timeIntervalSinceNow: options.lockTimeout.seconds)
+        while writingThread != nil {
+            if isClosed { throw Self.closed }
+            guard condition.wait(until: deadline) else {
+                throw SQLFailure(kind: .busy, code: 0, message: "another thread has been writing for too long")
+            }
+        }
+        if isClosed { throw Self.closed }
+        writingThread = thread
+        if let writer, writer.looksAlive() {
+            writer.observer = observer
+            return writer
+        }
+        writer?.close()
+        writer = nil
+        condition.unlock()
+        let opened = Result { try open() }
+        condition.lock()
+        switch opened {
+        case .success(let connection):
+            writer = connection
+            connection.observer = observer
+            return connection
+        case .failure(let error):
+            writingThread = nil
+            condition.broadcast()
+            throw error
+        }
+    }
+
+    private func leaveWriter() {
+        condition.lock()
+        defer { condition.unlock() }
+        writingThread = nil
+        writer?.observer = nil
+        if writer?.isBroken == true || isClosed {
+            writer?.close()
+            writer = nil
+        }
+        condition.broadcast()
+    }
+
+    package func close() {
+        condition.lock()
+        defer { condition.unlock() }
+        guard !isClosed else { return }
+        isClosed = true
+        condition.broadcast()
+        for state in states.withLock({ $0.all }) { state.close() }
+        let thread = Self.thread
+        while reading.keys.contains(where: { $0 != thread }) || writingThread.map({ $0 != thread }) ?? false {
+            condition.wait()
+        }
+        for connection in idle { connection.close() }
+        readerCount -= idle.count
+        idle.removeAll()
+        if writingThread == nil {
+            writer?.close()
+            writer = nil
+        }
+    }
+
+    package func pinned() throws -> (any SQLDatabase)? {
+        if condition.withLock({ self.isClosed }) { throw Self.closed }
+        guard states.withLock({ $0.count() }) < options.stateCount else {
+            throw SQLFailure(
+                kind: .tooManyStates, code: 0,
+                message:
+                    "\(options.stateCount) former states of '\(options.address.description)' are held already, each by a connection"
+            )
+        }
+        let made = try PinnedPostgreSQLDatabase(open())
+        return states.withLock { states in
+            if let same = states.state(made.snapshot) { return same }
+            states.add(made)
+            return made
+        }
+    }
+
+    package func move(to path: String, check: (any SQLConnection) throws -> Void) throws {
+        throw SQLFailure.misuse("a database on a server cannot be moved to the file '\(path)'")
+    }
+
+    package func interrupt() {
+        condition.withLock { () -> Void in
+            for loan in reading.values { loan.connection.cancel() }
+            if writingThread != nil { writer?.cancel() }
+        }
+    }
+
+    // MARK: Observers
+
+    package func setObserver(_ observer: (any SQLObserver)?) { changeObservers { $0.set = observer } }
+    package func addObserver(_ observer: any SQLObserver) { changeObservers { $0.added.append(observer) } }
+    package func removeObserver(_ observer: any SQLObserver) {
+        changeObservers { $0.added.removeAll { $0 === observer } }
+    }
+
+    private func changeObservers(
+        _ change: (inout (set: (any SQLObserver)?, added: [any SQLObserver])) -> Void
+    ) {
+        condition.withLock { () -> Void in
+            change(&observers)
+            observer = SQLObservers.combining((observers.set.map { [$0] } ?? []) + observers.added)
+        }
+    }
+
+    package func note(_ text: @autoclosure () -> String) {
+        let observer = condition.withLock { self.observer }
+        observer?.note(text())
+    }
+
+    package func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {
+        condition.withLock { schemaCheck = check }
+    }
+
+    package func makeCommitCounter() throws -> (any SQLCommitCounter)? {
+        throw SQLFailure.misuse(
+            "a store in PostgreSQL does not tell of what others commit yet: leave the option out, and refresh or read the history instead"
+        )
+    }
+}
+
+extension SQLFailure {
+    /// Whether to wait a little may help.
+    fileprivate var mayPass: Bool {
+        kind == .disconnected
+            || kind == .cannotOpen
+                && [
+                    "Connection refused", "starting up", "shutting down", "No such file", "too many clients", "timeout",
+                ]
+                .contains(where: message.contains)
+    }
+}
+
+extension Duration {
+    /// As a number of seconds.
+    var seconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}

@@ -1,0 +1,67 @@
+import CPostgreSQL
+import CoreDataSQL
+
+extension SQLFailure {
+    /// What a result says went wrong.
+    static func of(_ result: OpaquePointer, sql: String) -> SQLFailure {
+        func field(_ name: Character) -> String {
+            PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
+        }
+        let state = field("C")
+        var message = field("M")
+        if message.isEmpty { message = text(PQresultErrorMessage(result)) }
+        // The detail of a constraint has the values.
+        let hint = field("H")
+        if !hint.isEmpty { message += " (\(hint))" }
+        let constraint = field("n")
+        if !constraint.isEmpty, !message.contains(constraint) { message += " [\(constraint)]" }
+        return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
+    }
+
+    /// The state's five characters as a number by which they can be told again.
+    static func number(ofState state: String) -> Int { Int(state, radix: 36) ?? 0 }
+
+    /// What the last call on the connection said; the connection is of no more use.
+    static func lost(_ connection: OpaquePointer?, sql: String? = nil) -> SQLFailure {
+        let message = text(connection.flatMap { PQerrorMessage($0) })
+        return SQLFailure(
+            kind: .disconnected, code: 0, message: message.isEmpty ? "the connection to the server is lost" : message,
+            sql: sql)
+    }
+
+    static func text(_ message: UnsafePointer<CChar>?) -> String {
+        guard let message else { return "" }
+        var text = String(cString: message)
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return text.replacing("\n", with: " ")
+    }
+
+    private static func kind(ofState state: String) -> Kind {
+        switch state {
+        case "40001", "40P01": .serialization
+        case "55P03": .busy
+        case "57014": .interrupted
+        case "25006", "42501": .readOnly
+        case "53100", "53200", "53400": .full
+        case "42P01": .missingTable
+        case "2201B": .pattern
+        case "42883", "42804", "42725", "42846", "42P18": .computation
+        case "3D000", "3F000", "53300": .cannotOpen
+        case "57P01", "57P02", "57P03": .disconnected
+        default:
+            switch state.prefix(2) {
+            case "22": .computation
+            case "23": .constraint
+            case "08": .disconnected
+            case "28": .cannotOpen
+            case "XX": .corrupt
+            default: .other
+            }
+        }
+    }
+
+    /// A misuse of the driver by the program.
+    static func misuse(_ message: String, sql: String? = nil) -> SQLFailure {
+        SQLFailure(kind: .other, code: 0, message: message, sql: sql)
+    }
+}

@@ -1,0 +1,50 @@
+import CoreDataSQL
+import Foundation
+
+/// How a database on a server is opened.
+package struct PostgreSQLOptions: Sendable {
+    package var address: PostgreSQLAddress
+    package var isReadOnly = false
+    /// The most connections that read at once, beside the one that writes.
+    package var readerCount = 8
+    /// The most former states that are held at once, each by a connection of its own.
+    package var stateCount = 16
+    /// How long to wait for a connection, and for a server that does not answer.
+    package var connectTimeout = Duration.seconds(10)
+    /// How long to wait for another's lock.
+    package var lockTimeout = Duration.seconds(60)
+    /// Asked for a password where the URL has none.
+    package var password: (@Sendable () throws -> String?)?
+    /// What may be said to the server.
+    package var dialect = SQLDialect.postgreSQL
+
+    package init(_ address: PostgreSQLAddress) {
+        self.address = address
+        if let size = address.poolSize { readerCount = size }
+    }
+
+    /// - Throws: ``SQLFailure`` for what a server cannot follow.
+    package init(_ options: DatabaseOptions) throws {
+        guard let url = options.server else {
+            throw SQLFailure(kind: .cannotOpen, code: 0, message: "a PostgreSQL store needs a postgresql:// URL")
+        }
+        self.init(try PostgreSQLAddress(url))
+        guard options.pragmas.isEmpty else {
+            throw SQLFailure(
+                kind: .cannotOpen, code: 0,
+                message:
+                    "pragmas are SQLite's: '\(address.description)' cannot follow \(options.pragmas.keys.sorted().joined(separator: ", "))"
+            )
+        }
+        isReadOnly = options.isReadOnly
+        if let timeout = options.busyTimeout { lockTimeout = timeout }
+        if let count = options.readerCount { readerCount = max(1, count) }
+        if let count = options.stateCount { stateCount = count }
+    }
+
+    var lockMilliseconds: Int64 {
+        let parts = lockTimeout.components
+        // 0 would wait for ever.
+        return max(1, parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,194 @@
+import CPostgreSQL
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// A prepared statement of PostgreSQL.
+///
+/// ```
+///            bind             step → true
+///  ready ───────────▶ ready ───────────────▶ at a row ──┐ step → true
+///    ▲                  │ step → false          │   ▲───┘
+///    │                  ▼                       ▼ step → false
+///    └──── reset ──── ended ◀───────────────────┘
+/// ```
+/// The first step has all rows of the result come over; `run` leaves the statement ready, with its bindings.
+final class PostgreSQLStatement: SQLStatement {
+    let sql: String
+    /// What the session knows it by.
+    private(set) var prepared: PreparedStatement
+    private unowned(unsafe) let connection: PostgreSQLConnection
+    let parameters: ParameterBuffer
+    private var result: QueryResult?
+    private var row: Int32 = -1
+    private var hasBindings = false
+    /// Only while somebody observes.
+    private(set) var observed: [Int: SQLValue] = [:]
+
+    init(_ prepared: PreparedStatement, _ connection: PostgreSQLConnection) {
+        sql = prepared.sql
+        self.prepared = prepared
+        self.connection = connection
+        parameters = ParameterBuffer(prepared.parameterTypes)
+    }
+
+    /// The bindings in order, for whoever observes.
+    var observedBindings: [SQLValue] { parameters.types.indices.map { observed[$0] ?? .null } }
+
+    // MARK: Running
+
+    func step() throws -> Bool {
+        if let result {
+            row += 1
+            return row < result.rowCount
+        }
+        try prepareAgain()
+        let result = try connection.query(self)
+        self.result = result
+        row = 0
+        return result.rowCount > 0
+    }
+
+    @discardableResult
+    func run() throws -> Int {
+        if result != nil { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        try prepareAgain()
+        return try connection.query(self).changeCount
+    }
+
+    func runUpdating() throws -> Int? { try run() }
+
+    func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws {
+        if result != nil { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        try prepareAgain()
+        try connection.send(self, expecting: count, otherwise: otherwise)
+    }
+
+    private func prepareAgain() throws {
+        if prepared.isForgotten { prepared = try connection.prepare(sql) }
+    }
+
+    func reset() {
+        result = nil
+        row = -1
+        guard hasBindings else { return }
+        hasBindings = false
+        parameters.removeAll()
+        if !observed.isEmpty { observed.removeAll() }
+    }
+
+    // MARK: Binding
+
+    func bind(_ values: [SQLValue], at first: Int) throws {
+        try prepareToBind(first + values.count)
+        for (index, value) in values.enumerated() {
+            try parameters.set(first + index, value)
+            if connection.observer != nil { observed[first + index] = value }
+        }
+    }
+
+    func bind(_ value: Int64, at parameter: Int) throws {
+        try prepareToBind(parameter + 1)
+        try parameters.set(parameter, integer: value)
+        if connection.observer != nil { observed[parameter] = .integer(value) }
+    }
+
+    func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
+        try prepareToBind(first + columns.count)
+        var parameter = first
+        for column in columns {
+            if row.isNull(column) {
+                parameters.setNull(parameter)
+            } else {
+                switch kinds[column] {
+                case .integer: try parameters.set(parameter, integer: row.integer(column))
+                case .real: try parameters.set(parameter, real: row.real(column))
+                case .text: try row.withBytes(column) { try parameters.set(parameter, text: $0) }
+                case .blob: try row.withBytes(column) { try parameters.set(parameter, blob: $0) }
+                }
+            }
+            if connection.observer != nil { observed[parameter] = Self.value(row, column, kinds[column]) }
+            parameter += 1
+        }
+    }
+
+    private func prepareToBind(_ count: Int) throws {
+        if result != nil { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        guard count <= parameters.types.count else {
+            throw SQLFailure.misuse("the statement has \(parameters.types.count) parameters, not \(count)", sql: sql)
+        }
+        hasBindings = true
+    }
+
+    private static func value(_ row: RowSnapshot, _ column: Int, _ kind: ColumnKind) -> SQLValue {
+        if row.isNull(column) { return .null }
+        switch kind {
+        case .integer: return .integer(row.integer(column))
+        case .real: return .real(row.real(column))
+        case .text: return .text(row.text(column))
+        case .blob: return .blob(row.withBytes(column) { Data($0) })
+        }
+    }
+
+    // MARK: Reading
+
+    @inline(__always)
+    private func withRow<R>(_ body: (WireValues) -> R) -> R {
+        guard let result, row >= 0, row < result.rowCount else { preconditionFailure("the statement is at no row") }
+        return prepared.columnTypes.withUnsafeBufferPointer { types in
+            body(WireValues(result.pointer, row: row, types: types))
+        }
+    }
+
+    var columnCount: Int { prepared.columnTypes.count }
+    func columnName(_ column: Int) -> String { prepared.columnNames[column] }
+    func value(_ column: Int) -> SQLValue { withRow { $0.value(column) } }
+    func integer(_ column: Int) -> Int64 { withRow { $0.integer(column) } }
+    func isNull(_ column: Int) -> Bool { withRow { $0.isNull(column) } }
+
+    func threeIntegers(from first: Int) -> (Int64, Int64, Int64) {
+        withRow { ($0.integer(first), $0.integer(first + 1), $0.integer(first + 2)) }
+    }
+
+    func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int) {
+        withRow { values in
+            kinds.withUnsafeBufferPointer { kinds in
+                for group in stride(from: 0, to: kinds.count, by: 64) {
+                    builder.fill(group) { values.word(first + $0, kinds[$0], builder) }
+                }
+            }
+        }
+    }
+
+    func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int]) {
+        withRow { values in
+            for group in stride(from: 0, to: kinds.count, by: 64) {
+                builder.fill(group) { columns[$0] < 0 ? nil : values.word(columns[$0], kinds[$0], builder) }
+            }
+        }
+    }
+}
+
+/// Rows by key, each by a statement of its own.
+final class PostgreSQLKeyedStatement: SQLKeyedStatement {
+    private unowned(unsafe) let connection: PostgreSQLConnection
+    private let sql: String
+    private var statement: (any SQLStatement)?
+
+    init(_ select: SelectStatement, key: String, _ connection: PostgreSQLConnection) {
+        self.connection = connection
+        var select = select
+        select.condition = .comparison(.equal, .column(nil, key), .parameter)
+        sql = select.text(in: connection.dialect).sql
+    }
+
+    func row(_ key: Int64) throws -> (any SQLStatement)? {
+        let statement = try statement ?? connection.statement(sql)
+        self.statement = statement
+        statement.reset()
+        try statement.bind(key, at: 0)
+        return try statement.step() ? statement : nil
+    }
+
+    func end() { statement?.reset() }
+}

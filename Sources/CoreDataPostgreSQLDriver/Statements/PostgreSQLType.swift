@@ -1,0 +1,20 @@
+import CPostgreSQL
+
+/// The types of the server that are read and written as they are on the wire.
+enum PostgreSQLType {
+    static let boolean: Oid = 16
+    static let bytes: Oid = 17
+    static let int8: Oid = 20
+    static let int2: Oid = 21
+    static let int4: Oid = 23
+    static let text: Oid = 25
+    static let oid: Oid = 26
+    static let float4: Oid = 700
+    static let float8: Oid = 701
+    static let timestampTZ: Oid = 1184
+    static let numeric: Oid = 1700
+    static let uuid: Oid = 2950
+
+    /// Microseconds from 2000-01-01, the server's first moment, to 2001-01-01, ours.
+    static let epoch: Int64 = 31_622_400_000_000
+}

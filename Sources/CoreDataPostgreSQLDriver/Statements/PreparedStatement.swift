@@ -1,0 +1,50 @@
+import CPostgreSQL
+
+/// A statement that a session has prepared: its name there, and what it takes and gives.
+final class PreparedStatement {
+    let sql: String
+    let name: String
+    let parameterTypes: [Oid]
+    let columnTypes: [Oid]
+    let columnNames: [String]
+    /// Whether the session has forgotten it.
+    var isForgotten = false
+
+    /// - Parameter description: what the server says of the statement.
+    init(_ sql: String, name: String, description: OpaquePointer) {
+        self.sql = sql
+        self.name = name
+        parameterTypes = (0..<PQnparams(description)).map { PQparamtype(description, $0) }
+        let columns = 0..<PQnfields(description)
+        columnTypes = columns.map { PQftype(description, $0) }
+        columnNames = columns.map { column in PQfname(description, column).map { String(cString: $0) } ?? "" }
+    }
+}
+
+/// What a query gave; freed with this.
+final class QueryResult {
+    let pointer: OpaquePointer
+    let rowCount: Int32
+
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+        rowCount = PQntuples(pointer)
+    }
+
+    deinit { PQclear(pointer) }
+
+    /// How many rows the statement changed, 0 for one that changes none.
+    var changeCount: Int {
+        guard let text = PQcmdTuples(pointer), PQresultStatus(pointer) != PGRES_TUPLES_OK || rowCount == 0 else {
+            // An INSERT … RETURNING gives rows; a SELECT counts what it gives.
+            return isSelect ? 0 : PQcmdTuples(pointer).flatMap { Int(String(cString: $0)) } ?? 0
+        }
+        return isSelect ? 0 : Int(String(cString: text)) ?? 0
+    }
+
+    private var isSelect: Bool {
+        guard let status = PQcmdStatus(pointer) else { return false }
+        // "SELECT 3"
+        return status.pointee == CChar(bitPattern: UInt8(ascii: "S"))
+    }
+}

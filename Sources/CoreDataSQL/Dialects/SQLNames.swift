@@ -1,0 +1,78 @@
+/// How a database calls what the engine has Apple's names for, and what is too long for it.
+///
+///     SQLNames.readable.stored("Z_PK")          // _id
+///     SQLNames.readable.stored("title")         // title
+///
+/// What is here begins with an underscore, or stands in a table that does: nothing of a model is in its way, since whoever
+/// names tables and columns asks for ``reserved`` first.
+package final class SQLNames: Sendable {
+    private let names: [String: String]
+    private let originals: [String: String]
+    /// Of columns of tables that are not the model's.
+    private let bookkeeping: [String: String]
+    private let maximumLength: Int
+
+    init(_ names: [String: String], maximumLength: Int) {
+        self.names = names
+        self.maximumLength = maximumLength
+        bookkeeping = Dictionary(names.map { ($0.value, $0.key) }, uniquingKeysWith: max)
+        originals = Dictionary(
+            names.filter { $0.value.hasPrefix("_") }.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// What the name is in the database.
+    package func stored(_ name: String) -> String {
+        if let known = names[name] { return known }
+        return shortened(name)
+    }
+
+    /// What a name of the database is to the engine.
+    package func original(_ stored: String) -> String { originals[stored] ?? stored }
+
+    /// What a column of a table of the database is to the engine.
+    package func originalColumn(_ stored: String, of storedTable: String) -> String {
+        storedTable.hasPrefix("_") && originals[storedTable] != nil ? bookkeeping[stored] ?? stored : original(stored)
+    }
+
+    /// What nothing of a model may be called.
+    package var reserved: Set<String> { Set(names.keys).union(originals.keys) }
+
+    /// The name, or where it is too long its beginning and a number that differs where the rest differs.
+    package func shortened(_ name: String) -> String {
+        guard name.utf8.count > maximumLength else { return name }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let number = "_" + String(hash, radix: 36)
+        var start = ""
+        for character in name {
+            guard start.utf8.count + String(character).utf8.count + number.utf8.count <= maximumLength else { break }
+            start.append(character)
+        }
+        return start + number
+    }
+}
+
+extension SQLNames {
+    /// Names that people like to read; PostgreSQL cuts names off after 63 bytes.
+    package static let readable = SQLNames(
+        [
+            "Z_PK": "_id", "Z_ENT": "_entity", "Z_OPT": "_version",
+            "Z_PRIMARYKEY": "_entities", "Z_NAME": "name", "Z_SUPER": "parent", "Z_MAX": "last_id",
+            "Z_METADATA": "_metadata", "Z_VERSION": "number", "Z_UUID": "uuid", "Z_PLIST": "property_list",
+            "Z_MODELCACHE": "_model", "Z_CONTENT": "content",
+            "ACHANGE": "_history_changes", "ZCHANGETYPE": "kind", "ZENTITY": "entity", "ZENTITYPK": "row_id",
+            "ZTRANSACTIONID": "transaction_id", "ZCOLUMNS": "columns",
+            "ATRANSACTION": "_history_transactions", "ZAUTHORTS": "author_id", "ZBUNDLEIDTS": "bundle_id",
+            "ZCONTEXTNAMETS": "context_id", "ZPROCESSIDTS": "process_id", "ZTIMESTAMP": "timestamp",
+            "ZAUTHOR": "author", "ZBUNDLEID": "bundle", "ZCONTEXTNAME": "context", "ZPROCESSID": "process",
+            "ZQUERYGEN": "query_generation",
+            "ATRANSACTIONSTRING": "_history_strings", "ZNAME": "name",
+        ], maximumLength: 63)
+}
+
+extension SQLNames: Hashable {
+    package static func == (a: SQLNames, b: SQLNames) -> Bool { a === b }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

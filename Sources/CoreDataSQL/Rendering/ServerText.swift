@@ -1,0 +1,85 @@
+/// What a driver says to a PostgreSQL server beside the statements of the engine.
+package enum ServerText {
+    // MARK: Transactions
+
+    package static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    package static let beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    package static let commit = "COMMIT"
+    package static let rollback = "ROLLBACK"
+
+    /// A part of a transaction that may fail without it.
+    package static let beginAttempt = "SAVEPOINT attempt"
+    package static let endAttempt = "RELEASE SAVEPOINT attempt"
+    package static let giveUpAttempt = "ROLLBACK TO SAVEPOINT attempt"
+
+    /// What tells the state that a transaction sees from others.
+    package static let snapshot = "SELECT CAST(pg_current_snapshot() AS TEXT)"
+
+    /// Waits for all that write, and keeps them out until the transaction ends; bound: the schema's name.
+    package static let lockAlone = "SELECT pg_advisory_xact_lock(hashtextextended($1::TEXT, 7))"
+    /// Waits for who has the other lock, and keeps them out until the transaction ends.
+    package static let lockBeside = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1::TEXT, 7))"
+
+    /// What tells later whether this transaction was committed.
+    package static let transactionToken = "SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)"
+    /// `committed`, `aborted`, `in progress`, or NULL for one that the server no longer knows; bound: the token.
+    package static let transactionStatus = "SELECT pg_xact_status(CAST(CAST($1::BIGINT AS TEXT) AS xid8))"
+
+    // MARK: Sessions
+
+    /// Has names without a schema be those of one; bound: its name. What a session sets is told by the server as we read it.
+    package static let useSchema = """
+        SELECT set_config('search_path', quote_ident($1::TEXT), false), set_config('client_min_messages', 'notice', false), \
+        set_config('coredata.reports', 'on', false), set_config('TimeZone', 'UTC', false)
+        """
+    /// Bound: milliseconds; 0 waits for ever.
+    package static let lockTimeout = "SELECT set_config('lock_timeout', $1::TEXT, false)"
+    /// Whether the schema is there; bound: its name.
+    package static let schemaExists = "SELECT 1 FROM pg_namespace WHERE nspname = $1::TEXT"
+    package static func createSchema(_ name: String) -> String {
+        "CREATE SCHEMA IF NOT EXISTS \(SQLIdentifier.quoted(name))"
+    }
+    package static func dropSchema(_ name: String) -> String {
+        "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) CASCADE"
+    }
+
+    /// A number that whoever changes the schema makes another one.
+    package static var schemaVersion: String { "SELECT \(quoted("Z_VERSION")) FROM \(quoted("Z_METADATA"))" }
+    package static var changeSchemaVersion: String {
+        "UPDATE \(quoted("Z_METADATA")) SET \(quoted("Z_VERSION")) = \(quoted("Z_VERSION")) + 1"
+    }
+    /// Has a row where that is the number; bound: the number.
+    package static var schemaVersionIs: String {
+        "SELECT 1 FROM \(quoted("Z_METADATA")) WHERE \(quoted("Z_VERSION")) = $1"
+    }
+
+    package static func forget(_ statement: String) -> String { "DEALLOCATE \(SQLIdentifier.quoted(statement))" }
+
+    package static let explain = "EXPLAIN "
+    package static let analyze = "ANALYZE"
+    package static let vacuum = "VACUUM"
+
+    /// What the server says of itself: names and values.
+    package static let settings = """
+        SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'server_encoding', 'lc_collate', \
+        'TimeZone', 'max_connections', 'default_transaction_isolation', 'ssl') \
+        UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database()
+        """
+
+    // MARK: Derived attributes
+
+    /// What tells a trigger's notice from others.
+    package static let reportState = "CD001"
+
+    /// What a trigger says of a row whose derived attribute it has set: `12 7 1 sum`, by entity, key, whether the row was being
+    /// inserted, and attribute.
+    package static func report(_ message: String) -> DerivedAttributeReport? {
+        let parts = message.split(separator: " ", maxSplits: 3).map(String.init)
+        guard parts.count == 4, let entity = Int64(parts[0]), let key = Int64(parts[1]) else { return nil }
+        return DerivedAttributeReport(
+            table: "", entityNumber: entity, primaryKey: key, attribute: parts[3], value: .null,
+            isInsertion: parts[2] == "1")
+    }
+
+    private static func quoted(_ name: String) -> String { SQLIdentifier.quoted(SQLNames.readable.stored(name)) }
+}

@@ -1,0 +1,76 @@
+import CoreDataSQL
+import Foundation
+import Testing
+
+@testable import CoreDataPostgreSQLDriver
+
+/// What a URL means to libpq.
+@Suite struct AddressTests {
+    private func address(_ text: String) throws -> PostgreSQLAddress {
+        try PostgreSQLAddress(try #require(URL(string: text)))
+    }
+
+    @Test(arguments: [
+        (
+            "postgresql://shop:geheim@db.example.com:5433/orders?schema=s1&pool=3",
+            ["host": "db.example.com", "port": "5433", "user": "shop", "password": "geheim", "dbname": "orders"]
+        ),
+        ("postgres://shop@10.0.0.1/orders?sslmode=require", ["host": "10.0.0.1", "sslmode": "require"]),
+        ("postgresql:///orders?host=/tmp/pg&user=me", ["host": "/tmp/pg", "user": "me", "dbname": "orders"]),
+        ("postgresql://%2Ftmp%2Fpg/orders", ["host": "/tmp/pg", "dbname": "orders"]),
+        ("postgresql://a%40b@h/x", ["user": "a@b"]),
+    ])
+    func wordsOfLibpq(url: String, expected: [String: String]) throws {
+        let found = try address(url).parameters
+        for (word, value) in expected { #expect(found[word] == value, "\(word)") }
+        #expect(found["application_name"] == "OpenCoreData")
+    }
+
+    @Test func whoSaysNothingOfTLSGetsAllOfIt() throws {
+        #expect(try address("postgresql://db.example.com/x").parameters["sslmode"] == "verify-full")
+        #expect(try address("postgresql://localhost/x").parameters["sslmode"] == "verify-full")
+        #expect(try address("postgresql://db.example.com/x?sslmode=disable").parameters["sslmode"] == "disable")
+        #expect(try address("postgresql:///x?host=/tmp").parameters["sslmode"] == nil)
+    }
+
+    @Test func schemaAndPoolAreOurs() throws {
+        let found = try address("postgresql://h/x?schema=My%20Shop&pool=3")
+        #expect(found.schema == "My Shop" && found.poolSize == 3)
+        #expect(found.parameters["schema"] == nil && found.parameters["pool"] == nil)
+        #expect(try address("postgresql://h/x").schema == "public")
+    }
+
+    @Test(arguments: [
+        "postgresql://h/x?sckema=a", "postgresql://h/x?schema=", "postgresql://h/x?schema=pg_mine",
+        "postgresql://h/x?pool=0",
+        "https://h/x", "postgresql://h/x?password2=geheim",
+    ])
+    func whatIsNotUnderstoodIsAnError(url: String) throws {
+        let failure = #expect(throws: SQLFailure.self) { try address(url) }
+        #expect(failure?.kind == .cannotOpen)
+        #expect(failure?.message.isEmpty == false)
+    }
+
+    @Test(arguments: [
+        "postgresql://shop:geheim@h/x?schema=a", "postgresql://h/x?password=geheim&schema=a",
+        "postgresql://shop:geheim@h/x?unknown=1",
+    ])
+    func passwordsAreNotShown(url: String) throws {
+        let given = try #require(URL(string: url))
+        #expect(!PostgreSQLAddress.withoutPassword(given).absoluteString.contains("geheim"))
+        do {
+            #expect(!(try PostgreSQLAddress(given)).description.contains("geheim"))
+        } catch { #expect(!"\(error)".contains("geheim")) }
+    }
+
+    @Test(arguments: [
+        ([0, 0, 0, 0], "0"), ([1, 0, 0, 0, 7], "7"), ([2, 0, 0, 1, 12, 5000], "12.5"),
+        ([1, 1, 0x4000, 0, 3], "-30000"),
+        ([1, -1, 0, 4, 1], "0.0001"), ([1, -2, 0, 8, 25], "0.00000025"), ([2, 0, 0, 2, 1, 5000], "1.5"),
+        ([0, 0, 0xC000, 0], "NaN"), ([3, 2, 0, 0, 1, 2, 3], "100020003"),
+    ])
+    func numericsAsText(words: [Int], text: String) {
+        let wire = words.flatMap { word in [UInt8(truncatingIfNeeded: word >> 8), UInt8(truncatingIfNeeded: word)] }
+        #expect(wire.withUnsafeBytes { NumericText.text($0.baseAddress.unsafelyUnwrapped) } == text)
+    }
+}

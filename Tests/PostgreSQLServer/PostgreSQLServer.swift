@@ -1,0 +1,126 @@
+import Foundation
+
+/// A PostgreSQL server of this process's own, in a temporary folder, by a socket: started when it is first needed, and stopped
+/// when the process has ended, however it ends.
+///
+///     guard let server = PostgreSQLServer.shared else { return }       // none is installed: says so once
+///     let url = server.url(schema: "shop")
+package final class PostgreSQLServer: Sendable {
+    /// `nil` where no server is installed, or it does not start; why is told on the standard error stream.
+    package static let shared: PostgreSQLServer? = {
+        do { return try PostgreSQLServer() } catch {
+            FileHandle.standardError.write(Data("No tests on PostgreSQL: \(error)\n".utf8))
+            return nil
+        }
+    }()
+
+    package static let user = "store"
+
+    /// Where the socket is.
+    package let folder: String
+    private let programs: String
+
+    private struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private init() throws {
+        programs = try Self.findPrograms()
+        let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if Self.isRoot { try Self.run("chown", ["postgres", folder]) }
+        try runAsServer(
+            "initdb", ["-D", folder + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+        let settings = [
+            "listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=400", "shared_buffers=64MB",
+            "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off",
+        ]
+        try runAsServer(
+            "pg_ctl",
+            [
+                "-D", folder + "/data", "-l", folder + "/log", "-w", "-s", "-o",
+                settings.map { "-c \($0)" }.joined(separator: " "), "start",
+            ])
+        try watch()
+    }
+
+    /// The URL of a store in that schema.
+    package func url(schema: String) -> URL {
+        guard let url = URL(string: "postgresql:///postgres?host=\(folder)&user=\(Self.user)&schema=\(schema)") else {
+            preconditionFailure("\(schema) is no part of a URL")
+        }
+        return url
+    }
+
+    // MARK: Programs
+
+    private static var isRoot: Bool { geteuid() == 0 }
+
+    private static func findPrograms() throws -> String {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let debian = versions.compactMap(Int.init).sorted(by: >).map { "/usr/lib/postgresql/\($0)/bin" }
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        guard
+            let found = (debian + path).first(where: { folder in
+                ["initdb", "pg_ctl"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+            })
+        else { throw Failure(description: "no server is installed (Debian: apt-get install postgresql)") }
+        return found
+    }
+
+    /// A server does not run as root.
+    private func runAsServer(_ program: String, _ arguments: [String]) throws {
+        let path = "\(programs)/\(program)"
+        guard Self.isRoot else { return try Self.run(path, arguments) }
+        try Self.run("runuser", ["-u", "postgres", "--", path] + arguments)
+    }
+
+    /// Foundation's `Process` would wait for the server, too, which has what tells of the end of the program that started it.
+    private static func run(_ program: String, _ arguments: [String]) throws {
+        let log = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        defer { unlink(log) }
+        let child = try spawn(program, arguments, log: log)
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        guard status == 0 else {
+            let said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+            throw Failure(description: "\(program) \(arguments.joined(separator: " ")): \(said)")
+        }
+    }
+
+    private static func spawn(_ program: String, _ arguments: [String], log: String) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
+        guard code == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
+        return child
+    }
+
+    /// Has a shell of its own wait for the end of this process, and end the server then.
+    private func watch() throws {
+        let postmaster = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
+        guard let pid = postmaster.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+            throw Failure(description: "the server has left no process ID")
+        }
+        let own = ProcessInfo.processInfo.processIdentifier
+        _ = try Self.spawn(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                while kill -0 \(own) 2>/dev/null; do sleep 1; done
+                kill -QUIT \(pid) 2>/dev/null
+                while kill -0 \(pid) 2>/dev/null; do sleep 1; done
+                rm -rf '\(folder)'
+                """,
+            ], log: "/dev/null")
+    }
+}
