@@ -110,9 +110,7 @@ open class NSEntityMigrationPolicy: NSObject {
             if let entity = relationship.destinationEntity,
                 let other = members.first(where: { !$0.entity.isKindOf(entity: entity) })
             {
-                throw CoreDataErrors.policy(
-                    "The mapping '\(mapping.name ?? "")' gives the relationship '\(name)' of '\(dInstance.entity.name ?? "")' an object of '\(other.entity.name ?? "")', not of '\(entity.name ?? "")'."
-                )
+                throw CoreDataErrors.wrongMember(other, of: dInstance, name, wanted: entity.name ?? "", by: mapping)
             }
             if !relationship.isToMany {
                 dInstance.setValue(members.first, forKey: name)
@@ -143,5 +141,17 @@ open class NSEntityMigrationPolicy: NSObject {
     open func value(ofFunction name: String, arguments: [Any?]) throws -> Any? {
         throw CoreDataErrors.policy(
             "\(type(of: self)) has no function '\(name)'; override value(ofFunction:arguments:) to give it one.")
+    }
+}
+
+extension CoreDataErrors {
+    /// A mapping that gives a relationship an object of an entity that it does not lead to.
+    static func wrongMember(
+        _ member: NSManagedObject, of object: NSManagedObject, _ relationship: String, wanted: String,
+        by mapping: NSEntityMapping
+    ) -> any Error {
+        policy(
+            "The mapping '\(mapping.name ?? "")' gives the relationship '\(relationship)' of '\(object.entity.name ?? "")' an object of '\(member.entity.name ?? "")', not of '\(wanted)'."
+        )
     }
 }

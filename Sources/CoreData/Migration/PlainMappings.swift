@@ -115,9 +115,7 @@ extension MigrationRun {
             ? source.knownMembers(from).members : [source.toOne(from)].compactMap { $0 }
         let members = related.flatMap { destinations(of: $0, mappingNamed: name, info) }
         if let other = members.first(where: { !info.destinationSubtree.contains($0.runtime.ordinal) }) {
-            throw CoreDataErrors.policy(
-                "The mapping '\(mapping.name ?? "")' gives the relationship '\(info.name)' of '\(object.runtime.name)' an object of '\(other.runtime.name)', not of '\(info.destinationName)'."
-            )
+            throw CoreDataErrors.wrongMember(other, of: object, info.name, wanted: info.destinationName, by: mapping)
         }
         if info.isToMany {
             object.setToMany(members, to)

@@ -86,18 +86,7 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     func integrityProblems() throws -> [String] { [] }
     func settings() throws -> [String: String] { [:] }
 
-    func plan(of query: SQLText) throws -> [String] {
-        try read { connection in
-            let statement = try connection.statement(ServerText.explain + query.sql)
-            defer { statement.reset() }
-            try statement.bind(query.bindings, at: 0)
-            var lines: [String] = []
-            while try statement.step() {
-                if case .text(let line) = statement.value(0) { lines.append(line) }
-            }
-            return lines
-        }
-    }
+    func plan(of query: SQLText) throws -> [String] { try read { try $0.serverPlan(of: query) } }
 }
 
 /// Who holds former states of one database: each has a connection to itself.

@@ -18,18 +18,7 @@ extension PostgreSQLDatabase {
     /// The server checks its pages as it reads them; what a store must hold beside that is for whoever knows the store.
     package func integrityProblems() throws -> [String] { [] }
 
-    package func plan(of query: SQLText) throws -> [String] {
-        try read { connection in
-            let statement = try connection.statement(ServerText.explain + query.sql)
-            defer { statement.reset() }
-            try statement.bind(query.bindings, at: 0)
-            var lines: [String] = []
-            while try statement.step() {
-                if case .text(let line) = statement.value(0) { lines.append(line) }
-            }
-            return lines
-        }
-    }
+    package func plan(of query: SQLText) throws -> [String] { try read { try $0.serverPlan(of: query) } }
 
     package func settings() throws -> [String: String] {
         try read { connection in
@@ -47,6 +36,14 @@ extension PostgreSQLDatabase {
 }
 
 extension SQLConnection {
+    /// The lines in which the server explains how it would answer.
+    func serverPlan(of query: SQLText) throws -> [String] {
+        try rows(named: ServerText.explain + query.sql, query.bindings).compactMap { row in
+            if case .text(let line) = row[0] { return line }
+            return nil
+        }
+    }
+
     fileprivate func rows(named sql: String, _ values: [SQLValue]) throws -> [[SQLValue]] {
         let statement = try statement(sql)
         defer { statement.reset() }
