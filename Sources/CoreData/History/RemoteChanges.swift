@@ -18,9 +18,11 @@ final class RemoteChanges: @unchecked Sendable {
     func begin(_ store: AttachedStore) {
         let position = try? store.historyPosition()
         do {
-            let watch = try store.watch { [weak self, weak store] in
-                guard let store else { return }
-                self?.post(for: store)
+            let watch = try CoreDataErrors.converting {
+                try store.watch { [weak self, weak store] in
+                    guard let store else { return }
+                    self?.post(for: store)
+                }
             }
             let old = state.withLock { state in
                 defer {

@@ -8,50 +8,57 @@ import Synchronization
 /// inotify: the file or its log was written ──▶ the database's counter of commits differs ──▶ changed()
 ///                                          └─▶ looked at again a few times, ever later
 /// ```
-/// The kernel wakes it, nothing is polled. What is written to a log counts only a moment later, when the log's index in
-/// shared memory says so, of which the kernel does not tell: so each write is followed by a few more looks. Commits that come while one is being told of are told of together. It has a
-/// descriptor for inotify and a connection of its own, which go when it is cancelled or nobody holds it.
+/// The kernel wakes it, nothing is polled, unless the kernel cannot: where a user has no descriptors or watches left, or the
+/// folder cannot be read, the counter is asked four times a second until the kernel can. What is written to a log counts only
+/// a moment later, when the log's index in shared memory says so, of which the kernel does not tell: so each write is followed
+/// by a few more looks. Commits that come while one is being told of are told of together. It has a connection of its own,
+/// which goes when it is cancelled or nobody holds it.
 package final class FileWatch: SourceWatch, @unchecked Sendable {
-    // Safe because what changes is used on the queue only, and the source guards itself.
+    // Safe because what changes is used on the queue only, and the rest guards itself.
 
     private let queue = DispatchQueue(label: "com.apple.CoreData.remote-changes", qos: .utility)
-    private let source: any DispatchSourceRead
-    private let descriptor: Int32
+    private let events: FileEvents
+    private var listener = 0
     private let path: String
+    /// Of the file, its log and its folder: the numbers of those that are watched.
     private var watches: [String: Int32] = [:]
+    /// Whether a commit may come of which the kernel does not tell.
+    private var isBlind = false
     private let counter: any SQLCommitCounter
     private var lastCount: Int64
     private let changed: @Sendable () -> Void
     /// Tells the last write from those before.
     private var writes = 0
-    /// When, after a write, somebody may have synchronised his log to the disk and committed.
-    private static let delays: [DispatchTimeInterval] = [1, 10, 50, 250, 1000, 4000].map { .milliseconds($0) }
+    /// When, after a write, somebody may have synchronised his log to the disk and committed; a slow or busy disk takes long.
+    package static let delays: [DispatchTimeInterval] = [1, 10, 50, 250, 1000, 4000, 16_000, 64_000].map {
+        .milliseconds($0)
+    }
+    private let delays: [DispatchTimeInterval]
+    /// How often the counter is asked where the kernel does not tell.
+    private static let pollingInterval = DispatchTimeInterval.milliseconds(250)
     private let isCancelled = Atomic<Bool>(false)
 
     /// `changed` is called on a queue of the watch's own, until it is cancelled.
     ///
-    /// - Throws: where the kernel gives no descriptor, or the database cannot be read.
-    package init(path: String, counter: any SQLCommitCounter, changed: @escaping @Sendable () -> Void) throws {
+    /// - Parameter delays: when it looks again after a write.
+    /// - Throws: where the database cannot be read.
+    package init(
+        path: String, counter: any SQLCommitCounter, events: FileEvents = .shared,
+        delays: [DispatchTimeInterval] = FileWatch.delays, changed: @escaping @Sendable () -> Void
+    ) throws {
+        self.delays = delays
         self.path = path
         self.counter = counter
+        self.events = events
         self.changed = changed
-        lastCount = try counter.value()
-        descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
-        guard descriptor >= 0 else {
-            let code = errno
+        do { lastCount = try counter.value() } catch {
             counter.close()
-            throw StoreFailure(
-                .cannotOpen,
-                "Changes of the store '\(path)' cannot be watched: \(String(cString: strerror(code))) (inotify).")
+            throw error
         }
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        let descriptor = descriptor
-        source.setCancelHandler { close(descriptor) }
-        source.setEventHandler { [weak self] in self?.look() }
+        listener = events.addListener { [weak self] news in self?.queue.async { [weak self] in self?.look(news) } }
         watch()
-        source.activate()
         // What was committed while the watches were being set.
-        queue.async { [weak self] in self?.look() }
+        queue.async { [weak self] in self?.look(FileEvents.News()) }
     }
 
     deinit { cancel() }
@@ -59,31 +66,44 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
     /// The connection is closed then: who takes the file away may not find it open.
     package func cancel() {
         guard !isCancelled.exchange(true, ordering: .relaxed) else { return }
-        source.cancel()
+        events.removeListener(listener)
         counter.close()
     }
 
     /// Watches the file and its log, and for the log where it is not there yet.
     private func watch() {
-        let writes = UInt32(IN_MODIFY) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
-        for suffix in ["", "-wal"] where watches[path + suffix] == nil {
-            let number = inotify_add_watch(descriptor, path + suffix, writes)
-            if number >= 0 { watches[path + suffix] = number }
-        }
-        let folder = (path as NSString).deletingLastPathComponent
+        isBlind = false
+        for suffix in ["", "-wal"] where watches[path + suffix] == nil { watch(path + suffix, .file) }
+        let folder = folder
         let hasAll = watches[path] != nil && watches[path + "-wal"] != nil
         if hasAll, let number = watches.removeValue(forKey: folder) {
-            inotify_rm_watch(descriptor, number)
+            events.stopListening(listener, to: number)
         } else if !hasAll, watches[folder] == nil {
-            let number = inotify_add_watch(
-                descriptor, folder.isEmpty ? "." : folder, UInt32(IN_CREATE) | UInt32(IN_MOVED_TO))
-            if number >= 0 { watches[folder] = number }
+            watch(folder, .folder)
         }
     }
 
-    private func look() {
+    private var folder: String {
+        let folder = (path as NSString).deletingLastPathComponent
+        return folder.isEmpty ? "." : folder
+    }
+
+    private func watch(_ path: String, _ kind: FileEvents.Kind) {
+        switch events.listen(listener, to: path, kind) {
+        case .listens(let number): watches[path] = number
+        case .notThere: break
+        case .refused: isBlind = true
+        }
+    }
+
+    private func look(_ news: FileEvents.News) {
         guard !isCancelled.load(ordering: .relaxed) else { return }
-        if drain() { watch() }
+        for (path, number) in watches where news.lostSome || news.replaced.contains(number) {
+            // Another file may have its name by now.
+            watches[path] = nil
+            events.stopListening(listener, to: number)
+        }
+        if isBlind || watches[path] == nil || watches[path + "-wal"] == nil { watch() }
         count()
         writes &+= 1
         lookAgain(after: writes, 0)
@@ -91,44 +111,23 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
 
     /// Looks again after a write, unless another one follows.
     private func lookAgain(after write: Int, _ times: Int) {
-        guard times < Self.delays.count else { return }
-        queue.asyncAfter(deadline: .now() + Self.delays[times]) { [weak self] in
+        guard isBlind || times < delays.count else { return }
+        let delay = isBlind ? Self.pollingInterval : delays[times]
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
             guard let self, write == writes, !isCancelled.load(ordering: .relaxed) else { return }
+            let wasBlind = isBlind
+            if wasBlind { watch() }
             count()
-            lookAgain(after: write, times + 1)
+            lookAgain(after: write, wasBlind ? 0 : times + 1)
         }
     }
 
     /// Tells of commits since the last time.
     private func count() {
-        // A counter that cannot be read says nothing; the next write wakes us again.
+        // A counter that cannot be read says nothing; it is looked at again.
         guard let count = try? counter.value(), count != lastCount else { return }
         lastCount = count
         changed()
-    }
-
-    /// Takes the events; whether a file came or went.
-    private func drain() -> Bool {
-        var mustWatch = false
-        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-            guard let base = buffer.baseAddress else { return }
-            while true {
-                let count = read(descriptor, base, buffer.count)
-                guard count > 0 else { break }
-                var place = 0
-                while place + 16 <= count {
-                    let number = base.loadUnaligned(fromByteOffset: place, as: Int32.self)
-                    let mask = base.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
-                    let length = base.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self)
-                    if mask & ~UInt32(IN_MODIFY) != 0 { mustWatch = true }
-                    if mask & UInt32(IN_IGNORED) != 0 {
-                        for (path, known) in watches where known == number { watches[path] = nil }
-                    }
-                    place += 16 + Int(length)
-                }
-            }
-        }
-        return mustWatch
     }
 }
 

@@ -99,8 +99,10 @@ final class StackMerging: @unchecked Sendable {
 
     /// What came to the history since it was last looked at.
     private func mergeHistory() {
-        let (begun, token) = state.withLock { (!$0.observers.isEmpty, $0.token) }
-        guard begun, token != nil else { return }
+        let (begun, token, own) = state.withLock { (!$0.observers.isEmpty, $0.token, $0.own) }
+        guard begun else { return }
+        // There is none without a history, or where it could not be read.
+        guard let token else { return beginAnew() }
         let fetched = parent.performAndWait { () -> Result<[NSPersistentHistoryTransaction], any Error> in
             Result {
                 let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
@@ -117,14 +119,24 @@ final class StackMerging: @unchecked Sendable {
                 }
                 if !isOwn { merge(transaction.objectIDNotification().userInfo ?? [:]) }
             }
+            // What had been noted before is in what was read now, or was before its save was noted.
+            state.withLock { $0.own.subtract(own) }
         case .failure:
-            // A part of it was purged before it could be read: everything is read anew.
-            let current = coordinator.currentPersistentHistoryToken(fromStores: nil)
-            state.withLock { state in
+            // A part of it was purged before it could be read, or nothing can be read just now.
+            beginAnew()
+        }
+    }
+
+    /// Reads everything anew, and follows the history from where it is now; where it cannot be read, the next time.
+    private func beginAnew() {
+        let current = coordinator.currentPersistentHistoryToken(fromStores: nil)
+        let isLost = state.withLock { state in
+            defer {
                 state.token = current
                 state.own = []
             }
-            merge([NSInvalidatedAllObjectsKey: true])
+            return state.token != nil || current != nil
         }
+        if isLost { merge([NSInvalidatedAllObjectsKey: true]) }
     }
 }
