@@ -97,10 +97,11 @@ public struct Backup: Sendable {
     /// Whatever fails, the store is as it was. A program that dies in between finds the old store or the new one when it starts
     /// again, whole, and what was left lying beside it is removed.
     ///
-    /// What was not saved is lost, and whoever holds objects of the store can no longer read them.
+    /// Whoever holds objects of the store can no longer read them. What import contexts have not saved cannot be saved any more.
     ///
-    /// - Throws: a ``ToolkitError`` for an archive that is damaged, refused, or not of this model, and where another process has
-    ///   the store open (134090).
+    /// - Throws: a ``ToolkitError`` for an archive that is damaged, refused, or not of this model, and where the view context or
+    ///   its parent has changes that are not saved, which would be lost: save or roll back first. Where another process has
+    ///   the store open, 134090.
     public func restore(
         isolation: isolated (any Actor)? = #isolation, _ name: String, progress: ProgressHandler? = nil
     ) async throws {
@@ -108,6 +109,7 @@ public struct Backup: Sendable {
         guard let storeURL = stack.storeURL, !stack.options.isReadOnly else {
             throw ToolkitError("Only a store in a file that may be written to can be replaced by a backup.")
         }
+        try await refuseUnsaved()
         let work = try WorkFolder.beside(storeURL)
         defer { work.remove() }
         try await destination.fetch(name, to: work.archive)
@@ -122,6 +124,8 @@ public struct Backup: Sendable {
             try cancellation.check()
             return archive.storeURL
         }
+        // Somebody may have gone on meanwhile.
+        try await refuseUnsaved()
         let type = stack.options.storeType
         do {
             try await stack.whileStoresAreRemoved {
@@ -135,6 +139,20 @@ public struct Backup: Sendable {
         } catch {
             try await rollBack(to: work.before, at: storeURL)
             throw error
+        }
+    }
+
+    private func refuseUnsaved(isolation: isolated (any Actor)? = #isolation) async throws {
+        for context in [stack.viewContext, stack.parentContext] {
+            let counts = await context.perform {
+                [context.insertedObjects.count, context.updatedObjects.count, context.deletedObjects.count]
+            }
+            guard counts != [0, 0, 0] else { continue }
+            throw ToolkitError(
+                """
+                The \(context.name ?? "context") has changes that are not saved, which restoring would lose: \(counts[0]) \
+                inserted, \(counts[1]) updated and \(counts[2]) deleted objects. Save them or roll back, then restore.
+                """)
         }
     }
 

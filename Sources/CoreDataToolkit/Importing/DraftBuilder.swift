@@ -91,6 +91,17 @@ struct DraftBuilder {
     ) throws {
         // What the store computes, or nobody stores, is not the file's to say.
         guard !(attribute is NSDerivedAttributeDescription), !attribute.isTransient else { return }
+        if case .object(let fields) = value, !isExact, let composite = attribute as? NSCompositeAttributeDescription {
+            // What is not said of it stays, as of an object.
+            for field in fields {
+                guard let element = composite.element(called: field.name) else {
+                    let hint = Suggestion.text(for: field.name, among: composite.elements.map(\.name))
+                    throw ToolkitError("\(draft.entity.name ?? "").\(key): has no element '\(field.name)'\(hint)")
+                }
+                try setAttribute(field.value, element, "\(key).\(element.name)", on: draft)
+            }
+            return
+        }
         do {
             let text = AttributeText(attribute: attribute, emptyIsNil: emptyIsNil && !isExact, isExact: isExact)
             let value = try text.value(value)

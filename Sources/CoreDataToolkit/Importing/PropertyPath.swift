@@ -83,12 +83,11 @@ package struct PropertyPath {
         var current: NSAttributeDescription = composite
         var found: [String] = []
         for name in names {
-            let elements = (current as? NSCompositeAttributeDescription)?.elements ?? []
-            let alike = elements.filter { $0.name.lowercased() == name.lowercased() }
-            guard let element = elements.first(where: { $0.name == name }) ?? (alike.count == 1 ? alike[0] : nil) else {
+            let composite = current as? NSCompositeAttributeDescription
+            guard let element = composite?.element(called: name) else {
                 throw ToolkitError(
                     "'\(path)': \(current.name) has no element '\(name)'"
-                        + Suggestion.text(for: name, among: elements.map(\.name)))
+                        + Suggestion.text(for: name, among: composite?.elements.map(\.name) ?? []))
             }
             found.append(element.name)
             current = element
@@ -122,6 +121,15 @@ package struct PropertyPath {
         guard sorted else { return members }
         return members.map { (object: $0, key: $0.objectID.uriRepresentation().absoluteString) }
             .sorted { ($0.key.count, $0.key) < ($1.key.count, $1.key) }.map(\.object)
+    }
+}
+
+extension NSCompositeAttributeDescription {
+    /// The element of that name, in any case where none has the very spelling.
+    func element(called name: String) -> NSAttributeDescription? {
+        if let element = elements.first(where: { $0.name == name }) { return element }
+        let alike = elements.filter { $0.name.lowercased() == name.lowercased() }
+        return alike.count == 1 ? alike[0] : nil
     }
 }
 

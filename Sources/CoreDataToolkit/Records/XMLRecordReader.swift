@@ -2,11 +2,11 @@ import CoreDataXML
 import Foundation
 
 /// The records of an XML file: the children of the root element. Their attributes are the fields, and so are elements
-/// in them that hold nothing but text.
+/// in them: those that hold nothing but text are values, others objects, as JSON has them.
 ///
 ///     <items>
 ///         <item name="Milk" unit="L"/>
-///         <item><name>Bread</name></item>
+///         <item><name>Bread</name><unit><name>kg</name></unit></item>
 ///     </items>
 ///
 /// Where the root has children of several names, those that are named like the entity count, in any case; without an
@@ -38,14 +38,14 @@ struct XMLRecordReader: RecordReader {
         while let event = try nextEvent() {
             guard case .start(let tag) = event, depth == 2, element.map({ $0 == tag.name }) ?? true else { continue }
             number += 1
-            var fields = tag.attributes.map { ($0.name, FieldValue.text($0.value)) }
-            do {
-                try readChildren(of: tag.name, into: &fields)
-            } catch var failure as RecordFailure {
+            var fields = tag.attributes.map { FieldValue.Field(name: $0.name, value: .text($0.value)) }
+            do { try readChildren(of: tag, into: &fields) } catch var failure as RecordFailure {
                 failure.number = number
                 throw failure
             }
-            return Record(fields: fields, number: number, line: tag.line, entity: element == nil ? tag.name : nil)
+            return Record(
+                fields: fields.map { ($0.name, $0.value) }, number: number, line: tag.line,
+                entity: element == nil ? tag.name : nil)
         }
         return nil
     }
@@ -61,30 +61,34 @@ struct XMLRecordReader: RecordReader {
         }
     }
 
-    /// Reads to the end of the record.
-    private mutating func readChildren(of element: String, into fields: inout [(String, FieldValue)]) throws {
-        var child: String?
+    /// Reads to the end of the record, or of an element in it; returns the text that stands beside the elements.
+    @discardableResult
+    private mutating func readChildren(of element: XMLTag, into fields: inout [FieldValue.Field]) throws -> String {
         var text = ""
         while let event = try nextEvent() {
             switch event {
             case .start(let tag):
-                guard child == nil, tag.attributes.isEmpty else {
-                    throw RecordFailure(
-                        file: fileName, line: tag.line, column: tag.column,
-                        message:
-                            "<\(child ?? tag.name)> in <\(element)> has more than text in it, which is not a value",
-                        isRecoverable: false)
-                }
-                child = tag.name
-                text = ""
+                fields.append(FieldValue.Field(name: tag.name, value: try value(of: tag, in: element)))
             case .text(let part): text += part
-            case .end:
-                guard let name = child else { return }
-                fields.append((name, .text(text)))
-                child = nil
+            case .end: return text
             case .comment: break
             }
         }
+        return text
+    }
+
+    /// The text of an element; of one with attributes or elements in it, an object.
+    private mutating func value(of tag: XMLTag, in element: XMLTag) throws -> FieldValue {
+        var fields = tag.attributes.map { FieldValue.Field(name: $0.name, value: .text($0.value)) }
+        let text = try readChildren(of: tag, into: &fields)
+        if fields.isEmpty { return .text(text) }
+        guard text.allSatisfy(\.isWhitespace) else {
+            throw RecordFailure(
+                file: fileName, line: tag.line, column: tag.column,
+                message: "<\(tag.name)> in <\(element.name)> has text beside what is in it, which is not a value",
+                isRecoverable: false)
+        }
+        return .object(fields)
     }
 
     /// The names of the root's children, in order of appearance. Reads the whole file, and so checks it too.

@@ -75,12 +75,43 @@ import Testing
         let store = try store(scratch)
         for (text, part) in [
             (#"[{"name": "Dan", "address": {"town": "X"}}]"#, "Person.address: has no element 'town'"),
-            (#"[{"name": "Dan", "address": {"number": "x"}}]"#, "Person.address: number: 'x' is not a whole number"),
+            (#"[{"name": "Dan", "address": {"number": "x"}}]"#, "Person.address.number: 'x' is not a whole number"),
             (#"[{"name": "Dan", "address": "Oslo"}]"#, "Person.address"),
         ] {
             let file = try scratch.write(text, to: "wrong.json")
             let run = try CommandRun.coredata("import", store, "--entity", "Person", file)
             #expect(run.status != 0 && (run.error + run.output).contains(part), "\(run.error)\(run.output)")
         }
+    }
+
+    /// What a file does not say of a composite stays, as what it does not say of an object.
+    @Test(arguments: [
+        ("json", #"[{"name": "Ann", "address": {"city": "Rome", "geo": {}}}]"#),
+        ("ndjson", #"{"name": "Ann", "address": {"CITY": "Rome"}}"#),
+        ("xml", "<people><person name='Ann'><address><city>Rome</city></address></person></people>"),
+        ("xml", "<people><person><name>Ann</name><address city='Rome'/></person></people>"),
+        ("csv", "name,address.city\nAnn,Rome\n"),
+    ])
+    func elementsAreMergedIntoWhatIsThere(format: String, text: String) throws {
+        let scratch = try Scratch()
+        let store = try store(scratch)
+        let file = try scratch.write(text, to: "people.\(format)")
+        let run = try CommandRun.coredata("import", store, "--entity", "Person", "--unique", "Person.name", file)
+        #expect(run.status == 0, "\(run.error)")
+        let csv = try CommandRun.coredata("export", store, "--entity", "Person", "--no-ids", "--format", "csv")
+        #expect(csv.output.hasPrefix("address.city,address.geo.x,address.number,name\nRome,1.5,7,Ann\nBern,,,Bob\n"))
+    }
+
+    @Test func nestedElementsOfXMLAreRead() throws {
+        let scratch = try Scratch()
+        let store = try store(scratch)
+        let text = "<people><person name='Dan'><address city='Graz'><geo><x>3</x></geo></address></person></people>"
+        let run = try CommandRun.coredata(
+            "import", store, "--entity", "Person", try scratch.write(text, to: "people.xml"))
+        #expect(run.status == 0, "\(run.error)")
+        let query = try CommandRun.coredata(
+            "query", store, "Person", "--where", "name == 'Dan'", "--select", "address.city,address.geo.x", "--format",
+            "csv")
+        #expect(query.output == "address.city,address.geo.x\nGraz,3\n", "\(query.output)\(query.error)")
     }
 }

@@ -63,6 +63,28 @@ import Testing
         #expect(try await stack.count("Item") == 378)
     }
 
+    @Test func whatIsNotSavedIsNotLostByARestore() async throws {
+        let grocery = try Grocery()
+        let stack = try await grocery.makeStack()
+        let backup = Backup(stack, to: FolderDestination(Self.folder(grocery)))
+        let made = try await backup.create()
+        let add = { @Sendable (context: NSManagedObjectContext) -> Void in
+            NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).setValue("Milk", forKey: "name")
+        }
+        for isParent in [false, true] {
+            await stack.inView(add)
+            if isParent { try await stack.inView { try $0.save() } }
+            let error = await #expect(throws: ToolkitError.self) { try await backup.restore(made.name) }
+            #expect(error?.message.contains("1 inserted, 0 updated and 0 deleted") == true)
+            #expect(try await stack.texts("Item", "name") == ["Milk"])
+            if !isParent { await stack.rollback() }
+        }
+        try await stack.save()
+        #expect(try await stack.texts("Item", "name") == ["Milk"])
+        try await backup.restore(made.name)
+        #expect(try await stack.count("Item") == 0)
+    }
+
     /// Each save inserts two objects, so that a backup has an even number.
     @Test func aBackupIsOfOneMomentWhileOthersSave() async throws {
         let grocery = try Grocery()

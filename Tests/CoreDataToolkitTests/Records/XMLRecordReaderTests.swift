@@ -55,9 +55,18 @@ import Testing
         #expect(records(text, .xml) == [message])
     }
 
-    @Test func aRecordWithMoreThanTextInItIsRefused() {
+    @Test(arguments: [
+        ("<a><b><unit><name>kg</name></unit></b></a>", "unit={name='kg'}"),
+        ("<a><b><unit name='kg'/></b></a>", "unit={name='kg'}"),
+        ("<a><b>\n <c x='1'>\n  <d><e>2</e></d>\n  <f/>\n </c>\n</b></a>", "c={x='1' d={e='2'} f=''}"),
+    ])
+    func elementsInElementsAreObjects(text: String, fields: String) {
+        #expect(records(text, .xml) == ["1#1 " + fields])
+    }
+
+    @Test func textBesideElementsIsRefused() {
         #expect(
-            records("<a><b/>\n<b><c><d/></c></b></a>", .xml)
-                == ["1#1 ", "file:2:7: record 2: <c> in <b> has more than text in it, which is not a value"])
+            records("<a><b/>\n<b><c>x<d/></c></b></a>", .xml)
+                == ["1#1 ", "file:2:4: record 2: <c> in <b> has text beside what is in it, which is not a value"])
     }
 }
