@@ -21,7 +21,8 @@ package final class RowBuilder {
     // The row in the making lies in the slab, where it stays, as long as there is room, else in the scratch.
     @exclusivity(unchecked) @usableFromInline var words: UnsafeMutablePointer<UInt64>
     @exclusivity(unchecked) @usableFromInline var bytes: UnsafeMutableRawPointer
-    @exclusivity(unchecked) @usableFromInline var byteCount = 0
+    /// How much text and blobs the row in the making has.
+    @exclusivity(unchecked) @usableFromInline package var byteCount = 0
     @exclusivity(unchecked) @usableFromInline var byteCapacity = 0
 
     @exclusivity(unchecked) private var slab: RowSlab?

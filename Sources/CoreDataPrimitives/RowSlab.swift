@@ -3,7 +3,7 @@ import Synchronization
 /// What stands before the words of each row.
 @usableFromInline
 struct RowHeader: ~Copyable {
-    @usableFromInline let primaryKey: Int64
+    @usableFromInline var primaryKey: Int64
     /// How many words stand for the row; see ``RowSnapshot/retainedWord()``. As long as there are any, they hold the slab once.
     @usableFromInline let holders: Atomic<UInt32>
     /// How far behind its slab's start the header lies.

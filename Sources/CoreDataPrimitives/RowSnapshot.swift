@@ -26,7 +26,7 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 /// allocation, their ``RowSlab``.
 @usableFromInline
 package struct RowSnapshot: @unchecked Sendable {
-    // Safe because only RowBuilder writes, before the row is published, and the holders are counted atomically.
+    // Safe because only its maker writes, before the row is published, and the holders are counted atomically.
 
     @usableFromInline let slab: RowSlab
     @usableFromInline let header: UnsafePointer<RowHeader>
@@ -42,6 +42,9 @@ package struct RowSnapshot: @unchecked Sendable {
     @inlinable package var entity: Int { withView { $0.entity } }
     @inlinable package var key: RowKey { RowKey(entity: entity, primaryKey: primaryKey) }
     @inlinable package var columnCount: Int { withView { $0.columnCount } }
+
+    /// Gives the row a key, which only its maker may do, before anybody else has it.
+    package func assign(primaryKey: Int64) { UnsafeMutablePointer(mutating: header).pointee.primaryKey = primaryKey }
 
     /// Calls `body` with a view of the row.
     @inlinable @inline(__always)

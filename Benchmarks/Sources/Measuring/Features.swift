@@ -9,6 +9,9 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     case upsert = "F4"
     case upsertHalf = "F4h"
     case batchInsert = "F5"
+    case batchInsertList = "F5l"
+    case batchInsertObjects = "F5o"
+    case batchInsertRows = "F5r"
     case batchUpdate = "F6"
     case batchDelete = "F7"
     case list = "F8"
@@ -30,7 +33,10 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .undoAlone: "the same, but save"
         case .upsert: "upsert all by a constraint, all are there"
         case .upsertHalf: "the same, half are there"
-        case .batchInsert: "batch insert all"
+        case .batchInsert: "batch insert all, a handler fills dictionaries"
+        case .batchInsertList: "the same, an array of dictionaries"
+        case .batchInsertObjects: "the same, a handler fills an object"
+        case .batchInsertRows: "the same, a handler returns typed rows"
         case .batchUpdate: "batch update the listed half"
         case .batchDelete: "batch delete the listed half"
         case .list: "first page of a list of all in sections"
@@ -53,7 +59,7 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .merge: "fetch all again"
         case .undo, .undoAlone: "without"
         case .upsert, .upsertHalf: "plain C, ON CONFLICT"
-        case .batchInsert: "plain C"
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: "plain C"
         case .batchUpdate, .batchDelete: "the statement alone"
         case .list: "its three statements in plain C"
         case .listEdit: "50 µs"
@@ -69,7 +75,9 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     /// Whether there is more to see with more rows.
     package var isMeasuredWithMillion: Bool {
         switch self {
-        case .batchInsert, .trigram, .trigramScan, .words, .prefix: true
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows, .trigram, .trigramScan, .words,
+            .prefix:
+            true
         default: false
         }
     }
@@ -82,7 +90,7 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         // What is left without the save is little to begin with.
         case .undoAlone: nil
         case .upsert, .upsertHalf: 2
-        case .batchInsert: 1.2
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: 1.2
         case .batchUpdate, .batchDelete: 1.1
         case .list: 1.5
         case .listEdit: 1

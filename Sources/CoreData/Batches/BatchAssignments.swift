@@ -76,15 +76,24 @@ struct BatchAssignments {
         guard info.attribute != nil else { return .destination(try key(any, info)) }
         if let value = ManagedObjectValues.acceptedValue(any, info.kind) {
             if case .integer(let number) = value, let range = ranges[slot], !range.contains(number) {
-                throw CoreDataErrors.invalidRequest(
-                    "\(number) is too large for '\(info.name)' of entity '\(entity.name)', which takes \(range.lowerBound) to \(range.upperBound)."
-                )
+                throw tooLarge(number, range, info)
             }
             return .value(value)
         }
         throw CoreDataErrors.invalidRequest(
             "Unacceptable type of value for attribute: property = \"\(info.name)\"; entity = \"\(entity.name)\"; desired type = "
                 + "\(ManagedObjectValues.className(info)); given type = \(Swift.type(of: any)).")
+    }
+
+    /// What refuses a number that was set in an object, where validation would refuse it later.
+    func tooLarge(_ number: Any, _ slot: Int) -> CocoaError {
+        tooLarge(number, ranges[slot] ?? Int64.min...Int64.max, entity.slots[slot])
+    }
+
+    private func tooLarge(_ number: Any, _ range: ClosedRange<Int64>, _ info: EntityRuntime.Slot) -> CocoaError {
+        CoreDataErrors.invalidRequest(
+            "\(number) is too large for '\(info.name)' of entity '\(entity.name)', which takes \(range.lowerBound) to \(range.upperBound)."
+        )
     }
 
     private func source(_ expression: NSExpression, of slot: Int) throws -> BatchAssignment.Source {
@@ -98,7 +107,8 @@ struct BatchAssignments {
         }
     }
 
-    private func key(_ any: Any, _ info: EntityRuntime.Slot) throws -> RowKey {
+    /// The key of the row that a to-one relationship is to lead to.
+    func key(_ any: Any, _ info: EntityRuntime.Slot) throws -> RowKey {
         guard !info.isToMany else {
             throw CoreDataErrors.invalidRequest(
                 "A batch request cannot set the to-many relationship '\(info.name)' of entity '\(entity.name)'.")

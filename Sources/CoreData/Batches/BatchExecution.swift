@@ -30,14 +30,13 @@ struct BatchExecution {
         }
         let result = try write([place], request.resultType.form, NSInsertedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
-            let rows = BatchRows(request, entity, store)
+            let rows = try BatchRows(request, entity, store, writer, in: coordinator.runtime)
             var done = Done()
             while try rows.readPortion() {
-                let keys = try writer.insert(entity: entity.ordinal, count: rows.count, conflict) {
-                    try rows.row($0, key: $1)
-                }
-                done.count += keys.count
-                if wantsKeys { done.keys += keys }
+                let part = try writer.insert(
+                    entity: entity.ordinal, rows.insertions, given: rows.given, conflict, wantsKeys: wantsKeys)
+                done.count += part.count
+                if wantsKeys { done.keys += part.keys }
             }
             return done
         }
@@ -164,6 +163,13 @@ struct BatchExecution {
                 NSManagedObjectConstraintMergeError,
                 "The batch request was refused, and nothing was written: values that must be unique are taken. A merge policy of the "
                     + "context, such as mergeByPropertyObjectTrump, has a batch insert update what is there.",
+                [NSAffectedStoresErrorKey: [store.store]])
+        case let places as MissingPlaces:
+            CoreDataErrors.make(
+                NSManagedObjectConstraintMergeError,
+                "The batch insert was refused, and nothing was written: a \(places.entity) cannot become the \(places.survivor) that has "
+                    + "its unique values already, which has no place for \(places.properties.joined(separator: ", ")). Delete that one "
+                    + "first, or leave these out.",
                 [NSAffectedStoresErrorKey: [store.store]])
         case let denied as DeletionDenied:
             CoreDataErrors.make(

@@ -4,124 +4,197 @@ import CoreDataStore
 import Foundation
 
 /// The objects of a batch insert as rows, a portion at a time.
+///
+/// What an object is given goes into its row at once; no list of it is made.
 final class BatchRows {
-    /// What one object was given.
-    private struct Given {
-        var values: [(slot: Int, value: Value)] = []
-        var destinations: [(slot: Int, key: RowKey)] = []
-    }
-
     private let request: NSBatchInsertRequest
     private let entity: EntityRuntime
     private let store: AttachedStore
     private let builder: RowBuilder
     private let assignments: BatchAssignments
-    private var portion: [Given] = []
+    /// What is not nil where nothing is given.
+    private let defaults: [(slot: Int, column: Int, value: Value)]
+    /// The columns of the row in the making that were given a value.
+    private var mask = IndexMask()
     private var next = 0
     private var isAtEnd = false
-    private lazy var scratch = entity.objectClass.init(entity: entity.entity, insertInto: nil)
+    private lazy var scratch = BatchObject(entity, store, assignments)
+    private let columns: BatchColumns?
+    private let destinations: BatchDestinations
 
-    init(_ request: NSBatchInsertRequest, _ entity: EntityRuntime, _ store: AttachedStore) {
+    /// The portion's rows, whose keys they are yet to get, and the columns that each was given.
+    private(set) var insertions: [ChangeSet.Insertion] = []
+    private(set) var given: [IndexMask] = []
+
+    /// A portion ends with the row that fills so many bytes.
+    private static let largestPortion = 4 << 20
+
+    init(
+        _ request: NSBatchInsertRequest, _ entity: EntityRuntime, _ store: AttachedStore, _ writer: BatchWriter,
+        in model: ModelRuntime
+    ) throws {
         self.request = request
         self.entity = entity
         self.store = store
         builder = RowBuilder(columnCount: entity.layout.columns.count)
         assignments = BatchAssignments(entity, store)
+        columns = try request.rowSource.map { try BatchColumns($0, entity) }
+        destinations = BatchDestinations(writer, entity, in: model)
+        defaults = entity.slots.compactMap { slot in
+            guard slot.column >= 0, let value = slot.attribute?.defaultValue, !value.isNull else { return nil }
+            return (slot.property.slot, slot.column, value)
+        }
     }
-
-    var count: Int { portion.count }
 
     /// Asks for the next objects; `false` when there are none.
     func readPortion() throws -> Bool {
-        portion.removeAll(keepingCapacity: true)
-        while !isAtEnd, portion.count < BatchWriter.portion {
-            guard let given = try readOne() else {
+        insertions.removeAll(keepingCapacity: true)
+        given.removeAll(keepingCapacity: true)
+        var bytes = 0
+        while !isAtEnd, insertions.count < BatchWriter.portion, bytes < Self.largestPortion {
+            mask = IndexMask()
+            guard try readOne() else {
                 isAtEnd = true
                 break
             }
-            portion.append(given)
+            for (slot, column, value) in defaults where !mask.contains(column) { try set(value, slot, column) }
+            bytes += builder.byteCount
+            insertions.append(.init(row: builder.finish(primaryKey: 0, version: 1, entity: entity.ordinal)))
+            given.append(mask)
         }
-        return !portion.isEmpty
+        return !insertions.isEmpty
     }
 
-    private func readOne() throws -> Given? {
+    private func readOne() throws -> Bool {
+        if let columns, let source = request.rowSource {
+            return try source.next { try columns.read($0, into: self, builder) }
+        }
         if let objects = request.objectsToInsert {
-            guard next < objects.count else { return nil }
+            guard next < objects.count else { return false }
             defer { next += 1 }
-            var given = Given()
-            for (key, value) in objects[next] { try add(value, key, to: &given) }
-            return given
+            for (key, value) in objects[next] { try add(value, key) }
+            return true
         }
         if let handler = request.dictionaryHandler {
             let dictionary = NSMutableDictionary()
-            if handler(dictionary) { return nil }
-            var given = Given()
-            for (key, value) in dictionary { if let key = key as? String { try add(value, key, to: &given) } }
-            return given
+            if handler(dictionary) { return false }
+            for (key, value) in dictionary { if let key = key as? String { try add(value, key) } }
+            return true
         }
-        return request.managedObjectHandler.flatMap(readObject)
+        guard let handler = request.managedObjectHandler else { return false }
+        return try scratch.read(handler, setValue: give, setDestination: give)
     }
 
-    private func readObject(_ handler: (NSManagedObject) -> Bool) -> Given? {
-        let object = scratch
-        object.values = nil
-        object.relations.removeAll()
-        if handler(object) { return nil }
-        var given = Given()
-        for slot in object.values?.live ?? IndexMask() where entity.slots[slot].attribute != nil {
-            given.values.append((slot, object.attributeValue(slot)))
-        }
-        return given
+    private func add(_ value: Any, _ key: String) throws {
+        guard let slot = entity.slot(forKey: key) else { return try addUnique(value, key) }
+        try add(value, slot, key)
     }
 
-    private func add(_ value: Any, _ key: String, to given: inout Given) throws {
-        guard let slot = entity.slot(forKey: key) else { return }
-        if entity.slots[slot].kind == .composite {
-            given.values += try assignments.elements(of: value, entity.slots[slot])
+    /// A value of a to-one's destination; what is no property is left out.
+    private func addUnique(_ value: Any, _ key: String) throws {
+        let keys = key.split(separator: ".").map(String.init)
+        guard keys.count > 1, let (slot, rest) = entity.slot(at: keys[...]), !rest.isEmpty,
+            entity.slots[slot].relationship != nil
+        else { return }
+        if let found = try destinations.key(value, slot, rest) { give(found, slot) } else { giveNil(slot) }
+    }
+
+    private func add(_ value: Any, _ slot: Int, _ key: String) throws {
+        let column = Int(entity.facts[slot].column)
+        // Most values are seen to fit without looking at the property's description.
+        if column >= 0, let kind = entity.kinds[slot].plainKind, let plain = ManagedObjectValues.plain(value, kind),
+            fits(plain, slot)
+        {
+            return try give(plain, slot)
+        }
+        let info = entity.slots[slot]
+        if info.kind == .composite {
+            for element in try assignments.elements(of: value, info) where entity.facts[element.slot].column >= 0 {
+                try give(element.value, element.slot)
+            }
             return
         }
-        if entity.slots[slot].property.isTransient { return }
+        if info.property.isTransient { return }
         switch try assignments.source(value, of: slot) {
-        case .value(let value): given.values.append((slot, value))
-        case .destination(let key?): given.destinations.append((slot, key))
-        case .destination(nil): break
+        case .value(let value): try give(value, slot)
+        case .destination(let key?): give(key, slot)
+        case .destination(nil): giveNil(slot)
         case .expression:
             throw CoreDataErrors.invalidRequest(
                 "A batch insert takes values, no expressions: '\(key)' of entity '\(entity.name)'.")
         }
     }
 
-    // MARK: Rows
-
-    /// The row of the object with that index, and the columns that were given.
-    func row(_ index: Int, key: Int64) throws -> (row: RowSnapshot, given: IndexMask) {
-        var mask = IndexMask()
-        for slot in entity.slots where slot.attribute != nil && slot.column >= 0 {
-            try set(slot.attribute?.defaultValue ?? .null, slot.property.slot)
+    /// Whether the attribute is wide enough for the number.
+    private func fits(_ value: Value, _ slot: Int) -> Bool {
+        guard case .integer(let number) = value else {
+            if case .double = value { return entity.kinds[slot].plainKind != .integer }
+            return true
         }
-        for (slot, value) in portion[index].values where entity.slots[slot].column >= 0 {
-            try set(value, slot)
-            mask.insert(entity.slots[slot].column)
-        }
-        for (slot, destination) in portion[index].destinations {
-            let info = entity.slots[slot]
-            builder.setInteger(destination.primaryKey, at: info.column)
-            mask.insert(info.column)
-            guard info.entityColumn >= 0 else { continue }
-            builder.setInteger(store.source.number(ofEntity: destination.entity), at: info.entityColumn)
-            mask.insert(info.entityColumn)
-        }
-        return (builder.finish(primaryKey: key, version: 1, entity: entity.ordinal), mask)
+        return entity.kinds[slot].holds(number)
     }
 
-    private func set(_ value: Value, _ slot: Int) throws {
-        let column = entity.slots[slot].column
+    // MARK: Tuples
+
+    /// A value by its name, as a dictionary has it.
+    func give(_ any: Any?, _ name: String, _ slot: Int) throws {
+        guard let any else { return giveNil(slot) }
+        if entity.slots[slot].name == name { try add(any, slot, name) } else { try addUnique(any, name) }
+    }
+
+    /// A destination by its ID.
+    func give(_ id: NSManagedObjectID?, _ slot: Int) throws {
+        guard let id else { return giveNil(slot) }
+        if id.storeReference === store.reference, id.primaryKey > 0,
+            id.runtime.ordinal == Int(entity.facts[slot].destination)
+        {
+            return give(RowKey(entity: id.runtime.ordinal, primaryKey: id.primaryKey), slot)
+        }
+        give(try assignments.key(id, entity.slots[slot]), slot)
+    }
+
+    @inline(__always)
+    func note(_ column: Int) { mask.insert(column) }
+
+    /// Nil, whatever the default is.
+    func giveNil(_ slot: Int) {
+        let facts = entity.facts[slot]
+        builder.setNull(at: Int(facts.column))
+        mask.insert(Int(facts.column))
+        mask.insertStored(Int(facts.entityColumn))
+    }
+
+    func notANumber(_ slot: Int) -> CocoaError {
+        CoreDataErrors.invalidRequest(
+            "'\(entity.slots[slot].name)' of entity '\(entity.name)' is not a number, which no store keeps.")
+    }
+
+    func tooLarge(_ number: Int64, _ slot: Int) -> CocoaError { assignments.tooLarge(number, slot) }
+
+    // MARK: The row in the making
+
+    private func give(_ value: Value, _ slot: Int) throws {
+        let column = Int(entity.facts[slot].column)
+        guard column >= 0 else { return }
+        try set(value, slot, column)
+        mask.insert(column)
+    }
+
+    private func give(_ destination: RowKey, _ slot: Int) {
+        let facts = entity.facts[slot]
+        builder.setInteger(destination.primaryKey, at: Int(facts.column))
+        mask.insert(Int(facts.column))
+        guard facts.entityColumn >= 0 else { return }
+        builder.setInteger(store.source.number(ofEntity: destination.entity), at: Int(facts.entityColumn))
+        mask.insert(Int(facts.entityColumn))
+    }
+
+    private func set(_ value: Value, _ slot: Int, _ column: Int) throws {
         do {
             try ManagedObjectValues.encode(
                 value, slot: slot, of: entity, entity.layout.kinds[column], at: column, into: builder)
         } catch is ManagedObjectValues.NotANumber {
-            throw CoreDataErrors.invalidRequest(
-                "'\(entity.slots[slot].name)' of entity '\(entity.name)' is not a number, which no store keeps.")
+            throw notANumber(slot)
         }
     }
 }

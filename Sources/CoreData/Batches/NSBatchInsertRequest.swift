@@ -25,7 +25,12 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// A handler is asked for one object after the other, until it returns `true`; what it filled in then is not inserted. Memory
 /// does not grow with the number of objects.
 ///
-/// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store.
+/// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store, or, by a key path, a unique
+/// value of it; a handler with an object sets it to an object of whatever context that is saved. Rows can come typed, see
+/// ``init(_:_:entityName:rowHandler:)``.
+///
+///     ["name": "Milk", "unit": litre.objectID]        // or
+///     ["name": "Milk", "unit.name": "Litre"]          // SELECT t0.Z_PK, t0.Z_ENT FROM ZUNIT t0 WHERE t0.ZNAME = ?, once for each name
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The entity's name.
     public final let entityName: String
@@ -37,6 +42,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var dictionaryHandler: ((_ dictionary: NSMutableDictionary) -> Bool)?
     /// Fills in the next object, which is the same again and again; returns `true` when there is none.
     open var managedObjectHandler: ((_ object: NSManagedObject) -> Bool)?
+    /// Gives tuples, where the request was made with key paths.
+    final var rowSource: BatchRowSource?
     /// What the request returns.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
     /// Contexts that are told of what was inserted, when it is done. Apple's framework has no such property.
@@ -93,6 +100,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         copy.objectsToInsert = objectsToInsert
         copy.dictionaryHandler = dictionaryHandler
         copy.managedObjectHandler = managedObjectHandler
+        copy.rowSource = rowSource
         copy.resultType = resultType
         copy.mergesInto = mergesInto
         copy.affectedStores = affectedStores

@@ -4,35 +4,151 @@ import Foundation
 
 /// Makes values of a `Decodable` type of the rows of a fetch.
 ///
-/// Columns are looked up by name for the first row; a type asks for them in the same order for every other.
+/// The first row's columns are looked up by name and made as they are asked for. What the type asked for, in which order and as which
+/// of Swift's types, is known then: of every other row a statement puts those values into cells, from where they are taken.
 final class RowDecoding {
     let columns: RowColumns
     let typeName: String
     private(set) var root: RowNode!
-    var tuple = FetchTuple([])
+    @exclusivity(unchecked) private(set) var tuple = FetchTuple([])
+
+    /// As which type each column was asked for.
+    private var asked: [CellKind?]
+    private var fields: TypedFields?
+    /// A value for each field; which ones are there, a bit each says.
+    private let cells: UnsafeMutableRawPointer
+    /// The field of each column, with its kind; 255 where there is none.
+    private let cellOfColumn: UnsafeMutablePointer<UInt8>
+    private let kindOfColumn: UnsafeMutablePointer<CellKind>
+    @exclusivity(unchecked) private var full: UInt64 = 0
+    /// The fields whose values need to be let go.
+    private var texts: UInt64 = 0
+    private var isFirst = true
+
+    private static let cellSize = 16
 
     init<Row>(_ columns: RowColumns, _ type: Row.Type) {
         self.columns = columns
         typeName = String(describing: type)
+        let count = columns.names.count
+        asked = Array(repeating: nil, count: count)
+        cells = .allocate(byteCount: Self.cellSize * max(1, min(count, TypedField.most)), alignment: 16)
+        cellOfColumn = .allocate(capacity: max(count, 1))
+        cellOfColumn.initialize(repeating: 255, count: count)
+        kindOfColumn = .allocate(capacity: max(count, 1))
+        kindOfColumn.initialize(repeating: CellKind(.other, isOptional: false), count: count)
         root = RowNode(self, prefix: "", names: columns.names)
     }
 
+    deinit {
+        letGo()
+        cells.deallocate()
+        cellOfColumn.deallocate()
+        kindOfColumn.deallocate()
+    }
+
     func column(_ index: Int) -> FetchedColumn { FetchedColumn(value: tuple[index], index: index, columns: columns) }
+
+    /// There are no more rows.
+    func end() {
+        root.end()
+        root = nil
+    }
+
+    // MARK: Rows
+
+    /// Goes on to a row.
+    @inline(__always)
+    func begin(_ tuple: FetchTuple) {
+        if full & texts != 0 { letGo() }
+        self.tuple = tuple
+        if let fields {
+            full = tuple.write(fields, to: cells)
+        } else {
+            beginUnknown()
+        }
+    }
+
+    private func beginUnknown() {
+        full = 0
+        defer { isFirst = false }
+        if !isFirst { plan() }
+    }
+
+    /// Has statements put into cells what was asked for.
+    private func plan() {
+        var wanted: [TypedField] = []
+        for (column, kind) in asked.enumerated() where wanted.count < TypedField.most {
+            guard let kind else { continue }
+            cellOfColumn[column] = UInt8(truncatingIfNeeded: wanted.count)
+            kindOfColumn[column] = kind
+            if kind.kind == .text { texts |= 1 << UInt64(wanted.count) }
+            wanted.append(
+                TypedField(
+                    column: column, kind.kind, isOptional: kind.isOptional, offset: wanted.count * Self.cellSize))
+        }
+        let fields = TypedFields(wanted)
+        self.fields = fields
+        full = tuple.write(fields, to: cells)
+    }
+
+    /// Lets go of what nobody took.
+    private func letGo() {
+        for (column, kind) in asked.enumerated() where kind?.kind == .text && cellOfColumn[column] != 255 {
+            let cell = Int(cellOfColumn[column])
+            guard full & 1 << UInt64(cell) != 0 else { continue }
+            (cells + cell * Self.cellSize).assumingMemoryBound(to: String?.self).deinitialize(count: 1)
+        }
+        full = 0
+    }
+
+    /// The cell with a column's value, which whoever asks takes out of it; `nil` where the value is to be made.
+    @inline(__always)
+    func take(_ column: Int, _ kind: CellKind) -> UnsafeMutableRawPointer? {
+        let cell = Int(cellOfColumn[column])
+        guard cell != 255, kindOfColumn[column] == kind, full & 1 << UInt64(cell) != 0 else {
+            if fields == nil { asked[column] = kind }
+            return nil
+        }
+        full &= ~(1 << UInt64(cell))
+        return cells + cell &* Self.cellSize
+    }
+}
+
+/// As what a column is asked for.
+struct CellKind: Equatable {
+    let kind: TypedField.Kind
+    let isOptional: Bool
+
+    @inline(__always)
+    init(_ kind: TypedField.Kind, isOptional: Bool) { (self.kind, self.isOptional) = (kind, isOptional) }
 }
 
 /// The columns below one key path: those of the row, or of what a to-one leads to.
 final class RowNode: Decoder {
-    unowned let row: RowDecoding
+    let row: RowDecoding
     private let prefix: String
     private var columns: [String: Int] = [:]
     private var children: [String: RowNode] = [:]
+    let hasChildren: Bool
     /// What can be asked for, in the order of the columns.
     private var keys: [String] = []
     /// Of a child: the column of the to-one's key, which is nil where it leads nowhere.
     private var presence: Int?
     /// The keys in the order in which they were asked for, with their columns.
-    private var order: [(name: String, column: Int)] = []
-    private var next = 0
+    @exclusivity(unchecked) private var order: [Asked] = []
+    @exclusivity(unchecked) private var next = 0
+    /// A container, and the type of its keys: the same type asks for one for each row.
+    @exclusivity(unchecked) private var container: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) private var keyType: ObjectIdentifier?
+    private var releaseContainer: ((UnsafeMutableRawPointer) -> Void)?
+
+    private struct Asked {
+        let name: String
+        let column: Int
+        /// The key's only byte; -1 where it has none, or more.
+        let byte: Int
+    }
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -40,6 +156,8 @@ final class RowNode: Decoder {
     init(_ row: RowDecoding, prefix: String, names: [String]) {
         self.row = row
         self.prefix = prefix
+        var columns: [String: Int] = [:]
+        var children: [String: RowNode] = [:]
         for (index, name) in names.enumerated() where name.hasPrefix(prefix) {
             let rest = name.dropFirst(prefix.count)
             guard let dot = rest.firstIndex(of: ".") else {
@@ -52,6 +170,24 @@ final class RowNode: Decoder {
             if children[key] == nil { children[key] = RowNode(row, prefix: prefix + key + ".", names: names) }
         }
         for (key, child) in children { child.presence = columns[key] }
+        self.columns = columns
+        self.children = children
+        hasChildren = !children.isEmpty
+    }
+
+    deinit { forgetContainer() }
+
+    /// The container and the node keep each other until then.
+    fileprivate func end() {
+        forgetContainer()
+        for child in children.values { child.end() }
+    }
+
+    private func forgetContainer() {
+        guard let container else { return }
+        self.container = nil
+        keyType = nil
+        releaseContainer?(container)
     }
 
     /// Whether the to-one that leads here leads nowhere.
@@ -72,26 +208,37 @@ final class RowNode: Decoder {
 
     func has(_ name: String) -> Bool { columns[name] != nil || children[name] != nil }
 
-    /// The column of that name.
+    /// The column of that key.
     @inline(__always)
-    func column(_ name: String) throws -> Int {
-        if next < order.count, order[next].name == name {
-            next += 1
-            return order[next - 1].column
+    func column<Key: CodingKey>(_ key: Key) throws -> Int {
+        let byte = Self.byte(of: key)
+        if next < order.count {
+            let asked = order[next]
+            if byte >= 0 ? asked.byte == byte : asked.name == key.stringValue {
+                next &+= 1
+                return asked.column
+            }
         }
-        return try found(name)
+        return try found(key.stringValue, byte)
     }
 
-    private func found(_ name: String) throws -> Int {
+    /// What tells a key of an enumeration from its others, without asking it for its name.
+    @inline(__always)
+    private static func byte<Key: CodingKey>(of key: Key) -> Int {
+        guard MemoryLayout<Key>.size == 1 else { return -1 }
+        return withUnsafePointer(to: key) { Int(UnsafeRawPointer($0).load(as: UInt8.self)) }
+    }
+
+    private func found(_ name: String, _ byte: Int) throws -> Int {
         guard let column = columns[name] else {
             throw CoreDataErrors.invalidRequest(
                 "\(row.typeName): '\(prefix)\(name)' is none of the columns that are fetched: "
                     + columns.keys.sorted().joined(separator: ", ") + ".")
         }
-        if let place = order.firstIndex(where: { $0.name == name }) {
+        if let place = order.firstIndex(where: { $0.name == name && $0.byte == byte }) {
             next = place + 1
         } else {
-            order.append((name, column))
+            order.append(Asked(name: name, column: column, byte: byte))
             next = order.count
         }
         return column
@@ -101,7 +248,27 @@ final class RowNode: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         next = 0
-        return KeyedDecodingContainer(RowContainer<Key>(node: self))
+        if keyType == ObjectIdentifier(type), let container {
+            return container.assumingMemoryBound(to: KeyedDecodingContainer<Key>.self).pointee
+        }
+        return make(type)
+    }
+
+    private func make<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
+        let made = KeyedDecodingContainer(RowContainer<Key>(node: self))
+        // Keys of another type, as of a type's superclass, are told by their own bytes.
+        order = []
+        forgetContainer()
+        let place = UnsafeMutablePointer<KeyedDecodingContainer<Key>>.allocate(capacity: 1)
+        place.initialize(to: made)
+        container = UnsafeMutableRawPointer(place)
+        keyType = ObjectIdentifier(type)
+        releaseContainer = { container in
+            let place = container.assumingMemoryBound(to: KeyedDecodingContainer<Key>.self)
+            place.deinitialize(count: 1)
+            place.deallocate()
+        }
+        return made
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -124,88 +291,63 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { node.has(key.stringValue) }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        if let child = node.child(key.stringValue) { return child.isNil }
-        return node.row.tuple[try node.column(key.stringValue)].isNull
+        if node.hasChildren, let child = node.child(key.stringValue) { return child.isNil }
+        return node.row.tuple[try node.column(key)].isNull
     }
 
-    private func column(_ key: Key) throws -> FetchedColumn {
-        node.row.column(try node.column(key.stringValue))
-    }
-
-    private func value(_ key: Key) throws -> Value { node.row.tuple[try node.column(key.stringValue)] }
+    private func column(_ key: Key) throws -> FetchedColumn { node.row.column(try node.column(key)) }
 
     // MARK: Values
 
-    func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        let index = try node.column(key.stringValue)
-        if case .string(let text) = node.row.tuple[index] { return text }
-        return try String._read(node.row.column(index))
-    }
-
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        let index = try node.column(key.stringValue)
-        switch node.row.tuple[index] {
-        case .string(let text): return text
-        case .null: return nil
-        default: return try String._read(node.row.column(index))
+    /// A value that a statement has put into its cell, else made of the column.
+    @inline(__always)
+    private func value<T: FetchedValue>(_ kind: TypedField.Kind, _ key: Key) throws -> T {
+        let index = try node.column(key)
+        if let cell = node.row.take(index, CellKind(kind, isOptional: false)) {
+            return cell.assumingMemoryBound(to: T.self).move()
         }
+        return try T._read(node.row.column(index))
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        let index = try node.column(key.stringValue)
-        if case .double(let number) = node.row.tuple[index] { return number }
-        return try Double._read(node.row.column(index))
-    }
-
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        let index = try node.column(key.stringValue)
-        switch node.row.tuple[index] {
-        case .double(let number): return number
-        case .null: return nil
-        default: return try Double._read(node.row.column(index))
+    @inline(__always)
+    private func valueIfPresent<T: FetchedValue>(_ kind: TypedField.Kind, _ key: Key) throws -> T? {
+        let index = try node.column(key)
+        if let cell = node.row.take(index, CellKind(kind, isOptional: true)) {
+            return cell.assumingMemoryBound(to: T?.self).move()
         }
+        return try T?._read(node.row.column(index))
     }
 
     private func integer<T: FixedWidthInteger>(_ type: T.Type, _ key: Key) throws -> T {
-        let index = try node.column(key.stringValue)
-        if case .integer(let number) = node.row.tuple[index], let fits = T(exactly: number) { return fits }
-        return try Whole<T>._read(node.row.column(index)).value
+        try Whole<T>._read(column(key)).value
     }
 
-    private func integerIfPresent<T: FixedWidthInteger>(_ type: T.Type, _ key: Key) throws -> T? {
-        let index = try node.column(key.stringValue)
-        switch node.row.tuple[index] {
-        case .null: return nil
-        case .integer(let number): if let fits = T(exactly: number) { return fits }
-        default: break
-        }
-        return try Whole<T>._read(node.row.column(index)).value
-    }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try Bool._read(column(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { Float(try decode(Double.self, forKey: key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(.text, key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(.real, key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(.single, key) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(.flag, key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(.long, key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(.short, key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(.medium, key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(.long, key) }
     func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
     func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
 
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try Bool?._read(column(key)) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try decodeIfPresent(Double.self, forKey: key).map { Float($0) }
-    }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try integerIfPresent(type, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try integerIfPresent(type, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try integerIfPresent(type, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try integerIfPresent(type, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try valueIfPresent(.text, key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try valueIfPresent(.real, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try valueIfPresent(.single, key) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(.flag, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try valueIfPresent(.long, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try valueIfPresent(.short, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try valueIfPresent(.medium, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try valueIfPresent(.long, key) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        if let child = node.child(key.stringValue) {
+        if node.hasChildren, let child = node.child(key.stringValue) {
             guard !child.isNil else {
                 throw CoreDataErrors.invalidRequest(
                     "\(node.row.typeName): '\(key.stringValue)' leads nowhere, and is no \(type): declare it as \(type)?."
@@ -213,12 +355,19 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             }
             return try T(from: child)
         }
-        return try RowCell.decode(type, column(key))
+        let index = try node.column(key)
+        if type == Date.self, let cell = node.row.take(index, CellKind(.date, isOptional: false)) {
+            return cell.assumingMemoryBound(to: T.self).move()
+        }
+        return try RowCell.decode(type, node.row.column(index))
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        if let child = node.child(key.stringValue) { return child.isNil ? nil : try T(from: child) }
-        let index = try node.column(key.stringValue)
+        if node.hasChildren, let child = node.child(key.stringValue) { return child.isNil ? nil : try T(from: child) }
+        let index = try node.column(key)
+        if type == Date.self, let cell = node.row.take(index, CellKind(.date, isOptional: true)) {
+            return cell.assumingMemoryBound(to: T?.self).move()
+        }
         if node.row.tuple[index].isNull { return nil }
         return try RowCell.decode(type, node.row.column(index))
     }

@@ -59,17 +59,22 @@ extension NSManagedObjectContext {
         var names = [try SwiftPredicates.column(first)]
         repeat names.append(try SwiftPredicates.column(each rest))
         let rows = try RowFetch(request, columns: names, in: self)
-        var results: [(First, repeat each Rest)] = []
+        var shape = TupleShape()
+        shape.append(First.self)
+        repeat shape.append((each Rest).self)
+        precondition(shape.fits((First, repeat each Rest).self), "a tuple's elements lie elsewhere")
+        let fields = shape.fields(readsNilAsZero: true)
+        let all = shape.elements.count >= TypedField.most ? UInt64.max : 1 << UInt64(shape.elements.count) - 1
+        let hasMore = shape.elements.count > TypedField.most
+        let results = TypedRows<(First, repeat each Rest)>()
         let columns = rows.columns
         try rows.forEach { tuple in
-            var index = -1
-            func next<V: FetchedValue>(_ type: V.Type) throws -> V {
-                index += 1
-                return try V._read(FetchedColumn(value: tuple[index], index: index, columns: columns))
-            }
-            results.append((try next(First.self), repeat try next((each Rest).self)))
+            let row = results.next()
+            let written = tuple.write(fields, to: row)
+            if written != all || hasMore { try shape.readRest(tuple, columns, to: row, written: written) }
+            results.take()
         }
-        return results
+        return results.finish()
     }
 
     /// Fetches rows as values of a type of yours: only the columns that it names are read, and no objects are made.
@@ -100,9 +105,10 @@ extension NSManagedObjectContext {
         let columns = given ? nil : try RowProbe.columns(of: type, request, in: coordinator.runtime)
         let rows = try RowFetch(request, columns: columns, as: String(describing: type), in: self)
         let decoder = RowDecoding(rows.columns, Row.self)
+        defer { decoder.end() }
         var results: [Row] = []
         try rows.forEach { tuple in
-            decoder.tuple = tuple
+            decoder.begin(tuple)
             results.append(try Row(from: decoder.root))
         }
         return results

@@ -59,9 +59,13 @@ enum KeyPathProbe {
         self.recording = recording
         defer { self.recording = outer }
         let value = (object as Any)[keyPath: keyPath]
-        guard recording.isChain, !recording.keys.isEmpty,
-            unwrapped(recording.lastType) == unwrapped(type(of: keyPath).valueType)
-        else { return nil }
+        guard recording.isChain, !recording.keys.isEmpty else { return nil }
+        let wanted = unwrapped(type(of: keyPath).valueType)
+        if wanted is any TypedObjectID.Type, unwrapped(recording.lastType) is NSManagedObject.Type {
+            return Answer(
+                name: (recording.keys + ["objectID"]).joined(separator: "."), value: nil, type: recording.lastType)
+        }
+        guard unwrapped(recording.lastType) == wanted else { return nil }
         return Answer(name: recording.keys.joined(separator: "."), value: value, type: recording.lastType)
     }
 

@@ -95,6 +95,15 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         }
     }
 
+    /// Forgets every value, and keeps the room for them.
+    func removeAll() {
+        for slot in live { (storage + slot).deinitialize(count: 1) }
+        live.removeAll()
+        changed.removeAll()
+        event.removeAll()
+        forgetRare()
+    }
+
     /// The same values, which change apart from these.
     func copy() -> ObjectValues {
         let copy = unsafeDowncast(Self.create(minimumCapacity: capacity) { _ in Masks() }, to: ObjectValues.self)

@@ -238,11 +238,19 @@ package protocol SQLStatement: AnyObject {
     /// stays NULL.
     func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int])
 
+    /// Puts the columns of fields into a caller's memory as Swift's own types: one call for a whole row.
+    ///
+    /// Bit *i* of the result is set where field *i* was put there; the caller makes the others of ``value(_:)``, as all of those
+    /// after the first 64.
+    func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64
+
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()
 }
 
 extension SQLStatement {
+    package func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64 { 0 }
+
     package func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws {
         let changed = try run()
         if let count, changed != count { try otherwise() }

@@ -17,7 +17,7 @@ extension BatchWriter {
     package func delete(_ plan: FetchPlan, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
         let planner = engine.planner
         let split = try planner.split(plan)
-        guard split.isWhole else { return try delete(engine.keys(plan), wantsKeys: wantsKeys) }
+        guard split.isWhole else { return try delete(selected(plan, split, planner), wantsKeys: wantsKeys) }
         if plan.limit == 0, plan.offset == 0, !wantsKeys, !needsRules(plan.entity) {
             let start = try planner.start(plan)
             let select = start.scope.select([.integer(1)])

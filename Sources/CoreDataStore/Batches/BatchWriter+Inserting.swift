@@ -12,30 +12,48 @@ package enum BatchConflict: Sendable {
     case keep
 }
 
+/// A unique value is another entity's of the hierarchy, which has no place for what was given with it.
+package struct MissingPlaces: Error {
+    package var entity: String
+    package var survivor: String
+    package var properties: [String]
+}
+
+extension RowLayout.Role {
+    fileprivate func slot(in entity: CompiledEntity) -> String {
+        switch self {
+        case .attribute(let slot), .destinationKey(let slot), .destinationEntity(let slot), .order(let slot),
+            .ownerKey(_, let slot), .ownerOrder(_, let slot):
+            entity.properties[slot].name
+        }
+    }
+}
+
 extension BatchWriter {
-    /// Inserts a portion of rows of an entity.
+    /// Inserts a portion of rows of an entity, which get their keys here.
     ///
     ///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …), (?, ?, ?, …), …
     ///
     /// - Parameters:
-    ///   - build: makes the row with that index and key, and the columns that were given a value.
-    /// - Returns: the keys of the rows that were inserted or updated.
+    ///   - rows: nobody else has them.
+    ///   - given: the columns of each that were given a value; asked for only where a unique value may be taken.
+    /// - Returns: how many rows were inserted or updated, and their keys where they are wanted.
     package func insert(
-        entity: Int, count: Int, _ conflict: BatchConflict,
-        build: (Int, Int64) throws -> (row: RowSnapshot, given: IndexMask)
-    ) throws -> [RowKey] {
-        guard count > 0 else { return [] }
+        entity: Int, _ rows: [ChangeSet.Insertion], given: [IndexMask], _ conflict: BatchConflict, wantsKeys: Bool
+    ) throws -> (count: Int, keys: [RowKey]) {
+        guard !rows.isEmpty else { return (0, []) }
         let root = engine.model.entities[entity].root
         let table = try engine.saveTables.table(of: entity)
         guard conflict != .fail, !table.constraints.isEmpty else {
-            let keys = try engine.takeKeys(root: root, count: count, connection)
+            let keys = try engine.takeKeys(root: root, count: rows.count, connection)
+            for (index, key) in keys.enumerated() { rows[index].row.assign(primaryKey: key) }
             var changes = ChangeSet()
-            changes.insertions.reserveCapacity(count)
-            for (index, key) in keys.enumerated() { changes.insertions.append(.init(row: try build(index, key).row)) }
+            changes.insertions = rows
             try write(changes)
-            return keys.map { RowKey(entity: entity, primaryKey: $0) }
+            return (rows.count, wantsKeys ? keys.map { RowKey(entity: entity, primaryKey: $0) } : [])
         }
-        return try upsert(Array(try (0..<count).map { try build($0, 0) }), table, root, conflict)
+        let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, conflict)
+        return (keys.count, wantsKeys ? keys : [])
     }
 
     // MARK: Rows that are there
@@ -61,14 +79,15 @@ extension BatchWriter {
             let claims = claims(of: row, table)
             if let key = claims.lazy.compactMap({ stored[$0] }).first, let old = known[key] {
                 guard conflict == .update else { continue }
-                guard old.entity == row.entity else { throw SaveFailure.constraints([]) }
                 let place = updateOfKey[key] ?? updates.count
                 if place == updates.count {
                     updateOfKey[key] = place
                     updates.append((old, old))
                 }
-                updates[place].new = merged(
-                    updates[place].new, row, given, table, key: key, version: old.version &+ 1)
+                updates[place].new =
+                    old.entity == row.entity
+                    ? merged(updates[place].new, row, given, table, key: key, version: old.version &+ 1)
+                    : try merged(updates[place].new, row, given, of: row.entity, version: old.version &+ 1)
             } else if let index = claims.lazy.compactMap({ newOfClaim[$0] }).first {
                 guard conflict == .update else { continue }
                 new[index] = merged(new[index], row, given, table, key: 0, version: 1)
@@ -99,6 +118,50 @@ extension BatchWriter {
             builder.copy(column, kind: kind, from: given.contains(column) ? other : row)
         }
         return builder.finish(primaryKey: key, version: version, entity: row.entity)
+    }
+
+    /// A row with what was given to a row of another entity of its hierarchy.
+    private func merged(
+        _ row: RowSnapshot, _ other: RowSnapshot, _ given: IndexMask, of entity: Int, version: Int32
+    ) throws -> RowSnapshot {
+        let (target, source) = (engine.model.entities[row.entity], engine.model.entities[entity])
+        let kinds = target.rowLayout.kinds
+        let builder = RowBuilder(columnCount: kinds.count)
+        var missing: [String] = []
+        for (column, kind) in kinds.enumerated() { builder.copy(column, kind: kind, from: row) }
+        for column in given {
+            guard let place = place(of: source.rowLayout.columns[column].role, of: source, in: target) else {
+                if !other.isNull(column) { missing.append(source.rowLayout.columns[column].role.slot(in: source)) }
+                continue
+            }
+            switch kinds[place] {
+            case _ where other.isNull(column): builder.setNull(at: place)
+            case .integer: builder.setInteger(other.integer(column), at: place)
+            case .real: builder.setReal(other.real(column), at: place)
+            case .text, .blob: other.withBytes(column) { builder.setBytes($0, at: place) }
+            }
+        }
+        guard missing.isEmpty else {
+            throw MissingPlaces(entity: source.name, survivor: target.name, properties: missing.sorted())
+        }
+        return builder.finish(primaryKey: row.primaryKey, version: version, entity: row.entity)
+    }
+
+    /// The column that another entity of the hierarchy has for the same property.
+    private func place(of role: RowLayout.Role, of source: CompiledEntity, in target: CompiledEntity) -> Int? {
+        func slot(_ slot: Int) -> Int? {
+            target.properties.first { $0.name == source.properties[slot].name }?.slot
+        }
+        let wanted: RowLayout.Role
+        switch role {
+        case .attribute(let place): if let same = slot(place) { wanted = .attribute(slot: same) } else { return nil }
+        case .destinationKey(let place):
+            if let same = slot(place) { wanted = .destinationKey(slot: same) } else { return nil }
+        case .destinationEntity(let place):
+            if let same = slot(place) { wanted = .destinationEntity(slot: same) } else { return nil }
+        case .order, .ownerKey, .ownerOrder: return nil
+        }
+        return target.rowLayout.columns.firstIndex { $0.role == wanted }
     }
 
     private func claims(of row: RowSnapshot, _ table: SaveTables.Table) -> [Claim] {

@@ -48,15 +48,15 @@ extension BatchWriter {
         }
         let alias = start.scope.alias
         guard split.isWhole else {
-            let keys = try engine.keys(plan)
-            var count = 0
-            for first in stride(from: 0, to: keys.count, by: Self.portion) {
-                let part = keys[first..<min(first + Self.portion, keys.count)]
-                statement.condition = .inList(.column(alias, "Z_PK"), part.map { .bind(.integer($0.primaryKey)) })
+            var (count, keys) = (0, [RowKey]())
+            try selected(plan, split, planner).forEachPortion(of: Self.portion) { entity, part in
+                statement.condition = .inList(.column(alias, "Z_PK"), part.map { .bind(.integer($0)) })
                 count += try connection.run(statement)
-                try record(.update, Array(part), columns)
+                let part = part.map { RowKey(entity: entity, primaryKey: $0) }
+                try record(.update, part, columns)
+                if wantsKeys { keys += part }
             }
-            return (count, wantsKeys ? keys : [])
+            return (count, keys)
         }
         let select = start.scope.select([.integer(1)])
         // Afterwards the rows may be others that it selects.

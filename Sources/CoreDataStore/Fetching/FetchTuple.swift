@@ -22,6 +22,41 @@ package struct FetchTuple {
         case .row(let reader): reader.read(column)
         }
     }
+
+    /// Puts the fields, whose columns are the tuple's, into a row of the caller's; bit *i* is set where field *i* was put there.
+    @inline(__always)
+    package func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
+        guard case .row(let reader) = storage else { return 0 }
+        return reader.write(fields, to: row)
+    }
+}
+
+/// The fields of the rows that a fetch makes, for as many statements as it runs.
+package final class TypedFields {
+    /// By the columns of the tuple.
+    private let wanted: [TypedField]
+    /// By those of the statement that is read.
+    private let found: UnsafeMutableBufferPointer<TypedField>
+    @exclusivity(unchecked) private unowned(unsafe) var reader: TupleReader?
+
+    package init(_ wanted: [TypedField]) {
+        self.wanted = wanted
+        found = .allocate(capacity: wanted.count)
+        _ = found.initialize(from: wanted)
+    }
+
+    deinit { found.deallocate() }
+
+    @inline(__always)
+    fileprivate func fields(of reader: TupleReader) -> UnsafeBufferPointer<TypedField> {
+        if self.reader !== reader { find(in: reader) }
+        return UnsafeBufferPointer(found)
+    }
+
+    private func find(in reader: TupleReader) {
+        self.reader = reader
+        for (index, field) in wanted.enumerated() { found[index] = reader.field(field) }
+    }
 }
 
 /// Reads the columns of a query's rows: one for all of them.
@@ -37,4 +72,25 @@ final class TupleReader {
     }
 
     func read(_ column: Int) -> Value { columns[column].read(statement, layout) }
+
+    @inline(__always)
+    fileprivate func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
+        statement.write(fields.fields(of: self), to: row)
+    }
+
+    /// The field by the statement's column; of another kind where the column's values need to be made otherwise.
+    fileprivate func field(_ field: TypedField) -> TypedField {
+        var found = field
+        found.kind = .other
+        guard case .value(let kind, let column) = columns[field.column] else { return found }
+        found.column = column
+        switch (kind, field.kind) {
+        case (.string, .text), (.link, .text), (.date, .date), (.real, .real), (.real, .single),
+            (.integer, .flag), (.integer, .short), (.integer, .medium), (.integer, .long), (.integer, .real),
+            (.integer, .single):
+            found.kind = field.kind
+        default: break
+        }
+        return found
+    }
 }

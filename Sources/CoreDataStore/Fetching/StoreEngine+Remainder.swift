@@ -29,6 +29,16 @@ extension StoreEngine {
         return try select(came, plan, split, in: EngineGraph(self), now: now).map(\.key)
     }
 
+    /// Those of some rows of a table that meet the predicate's remainder.
+    func keys(of keys: [Int64], root: Int, meeting split: PlanSplit, now: Double) throws -> [RowKey] {
+        let came = try rows(forKeys: keys, root: root)
+        defer { giveUp(came) }
+        let graph = EngineGraph(self)
+        var objects = came.indices.filter(came.hasRow).map { MemoryObject(came[$0], in: graph) }
+        if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
+        return objects.map(\.key)
+    }
+
     /// The plan with the predicate's remainder as a list of keys, `nil` where other parts of a dictionary fetch have gaps, too.
     func answerable(_ request: MemoryTuples, _ planner: FetchPlanner) throws -> FetchPlan? {
         let split = try planner.splitPredicate(request.plan)

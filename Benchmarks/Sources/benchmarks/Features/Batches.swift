@@ -11,7 +11,7 @@ struct Batches {
     let stores: Stores
 
     func round(isRaw: Bool) throws -> (seconds: Double, digest: Digest) {
-        let contents: StoreContents = kind == .batchInsert ? .places : .full
+        let contents: StoreContents = inserts ? .places : .full
         try stores.prepare(contents, rows: rows)
         let store = try stores.copy(contents, rows: rows, for: "batches")
         defer { try? stores.remove(store) }
@@ -19,6 +19,13 @@ struct Batches {
         var digest = Digest()
         digest.table = try Stores.tableDigest(store)
         return (seconds, digest)
+    }
+
+    private var inserts: Bool {
+        switch kind {
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: true
+        default: false
+        }
     }
 
     private func ours(_ store: URL) throws -> Double {
@@ -33,7 +40,7 @@ struct Batches {
     private func request(_ context: NSManagedObjectContext) throws -> NSPersistentStoreRequest {
         let listed = NSPredicate(format: "listed == YES")
         switch kind {
-        case .batchInsert: return try insertion(context)
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: return try insertion(context)
         case .batchUpdate:
             let request = NSBatchUpdateRequest(entityName: "Item")
             request.predicate = listed
@@ -46,17 +53,43 @@ struct Batches {
         }
     }
 
-    /// The values are there before; what puts them into dictionaries is part of the work, as it is of every program's.
+    /// The values are there before; what hands them over is part of the work, as it is of every program's.
     private func insertion(_ context: NSManagedObjectContext) throws -> NSBatchInsertRequest {
-        func ids(_ entity: String, by key: String) throws -> [NSManagedObjectID] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        func places<Place: NSManagedObject>(_ entity: String, by key: String) throws -> [Place] {
+            let request = NSFetchRequest<Place>(entityName: entity)
             request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
-            return try context.fetch(request).map(\.objectID)
+            return try context.fetch(request)
         }
-        let homes = try ids("LocationAtHome", by: "storedIn")
-        let shops = try ids("LocationAtShop", by: "aisle")
-        let units = try ids("Unit", by: "name")
+        let homes: [LocationAtHome] = try places("LocationAtHome", by: "storedIn")
+        let shops: [LocationAtShop] = try places("LocationAtShop", by: "aisle")
+        let units: [Sides.Unit] = try places("Unit", by: "name")
         let samples = Samples.items(from: 1, count: rows, rows: rows)
+        switch kind {
+        case .batchInsertList: return list(samples, homes, shops, units)
+        case .batchInsertObjects: return objects(samples, homes, shops, units)
+        default: return dictionaries(samples, homes, shops, units)
+        }
+    }
+
+    private func list(
+        _ samples: [ItemValues], _ homes: [LocationAtHome], _ shops: [LocationAtShop], _ units: [Sides.Unit]
+    ) -> NSBatchInsertRequest {
+        let (homes, shops, units) = (homes.map(\.objectID), shops.map(\.objectID), units.map(\.objectID))
+        return NSBatchInsertRequest(
+            entityName: "Item",
+            objects: samples.map { sample in
+                [
+                    "name": sample.name, "quantity": Float(sample.quantity), "collected": sample.collected,
+                    "listed": sample.listed, "locationAtHome": homes[sample.home - 1],
+                    "locationAtShop": shops[sample.shop - 1], "unit": units[sample.unit - 1],
+                ]
+            })
+    }
+
+    private func dictionaries(
+        _ samples: [ItemValues], _ homes: [LocationAtHome], _ shops: [LocationAtShop], _ units: [Sides.Unit]
+    ) -> NSBatchInsertRequest {
+        let (homes, shops, units) = (homes.map(\.objectID), shops.map(\.objectID), units.map(\.objectID))
         var next = 0
         return NSBatchInsertRequest(
             entityName: "Item",
@@ -75,10 +108,32 @@ struct Batches {
             })
     }
 
+    private func objects(
+        _ samples: [ItemValues], _ homes: [LocationAtHome], _ shops: [LocationAtShop], _ units: [Sides.Unit]
+    ) -> NSBatchInsertRequest {
+        var next = 0
+        return NSBatchInsertRequest(
+            entityName: "Item",
+            managedObjectHandler: { object in
+                guard next < samples.count else { return true }
+                let sample = samples[next]
+                next += 1
+                let item = unsafeDowncast(object, to: Item.self)
+                item.name = sample.name
+                item.quantity = Float(sample.quantity)
+                item.collected = sample.collected
+                item.listed = sample.listed
+                item.locationAtHome = homes[sample.home - 1]
+                item.locationAtShop = shops[sample.shop - 1]
+                item.unit = units[sample.unit - 1]
+                return false
+            })
+    }
+
     private func raw(_ store: URL) throws -> Double {
         let session = try RawSession(store)
         switch kind {
-        case .batchInsert:
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows:
             let items = Samples.rawItems(from: 1, count: rows, rows: rows)
             return try Stopwatch.time { try session.check(raw_insert(session.session, items, Int64(items.count))) }
                 .seconds

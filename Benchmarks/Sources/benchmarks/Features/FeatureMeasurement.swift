@@ -32,7 +32,7 @@ struct FeatureMeasurement {
         case .upsert, .upsertHalf:
             return try Upserts(rows: rows, present: kind == .upsert ? rows : rows / 2, stores: stores).round(
                 isRaw: isBeside)
-        case .batchInsert, .batchUpdate, .batchDelete:
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows, .batchUpdate, .batchDelete:
             return try Batches(kind: kind, rows: rows, stores: stores).round(isRaw: isBeside)
         case .list: return try Lists(rows: rows, stores: stores).firstPage(isRaw: isBeside)
         case .listEdit: return try Lists(rows: rows, stores: stores).edit(isGoal: isBeside)
