@@ -189,7 +189,8 @@ let package = Package(
         .testTarget(
             name: "SpecificationTests",
             dependencies: [
-                "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataPostgreSQLDriver", "JSONFolderStore",
+                "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataPostgreSQLDriver", "HistoryWriter",
+                "JSONFolderStore",
                 "PostgreSQLServer", "TestSupport", "StoreTestSupport",
             ]),
         .testTarget(

@@ -3,12 +3,12 @@ import Foundation
 
 /// One batch request on many rows, and how much memory the process has taken at most, in kilobytes: before it and after it.
 ///
-///     BatchProgram <store> insert|update|delete|cascade <count> history|plain
+///     BatchProgram <store> insert|objects|rows|update|delete|cascade <count> history|plain
 func run() throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 5, let count = Int(arguments[3]) else {
         FileHandle.standardError.write(
-            Data("usage: BatchProgram <store> insert|update|delete|cascade <count> history|plain\n".utf8))
+            Data("usage: BatchProgram <store> insert|objects|rows|update|delete|cascade <count> history|plain\n".utf8))
         exit(2)
     }
     let coordinator = try NSPersistentStoreCoordinator(validating: model())
@@ -50,6 +50,32 @@ func step(_ name: String, _ count: Int, _ context: NSManagedObjectContext) throw
             })
         request.resultType = .count
         try check(context.execute(request) as? NSBatchInsertResult, count) { $0.result }
+    case "objects", "rows":
+        let owner = NSEntityDescription.insertNewObject(forEntityName: "Owner", into: context)
+        try context.save()
+        var number = 0
+        let request: NSBatchInsertRequest
+        if name == "objects" {
+            request = NSBatchInsertRequest(
+                entityName: "Item",
+                managedObjectHandler: { object in
+                    guard let item = object as? Item, number < count else { return true }
+                    item.name = "item \(number)"
+                    item.price = Int64(number % 1000)
+                    item.owner = owner
+                    number += 1
+                    return false
+                })
+        } else {
+            let id = owner.persistentID
+            request = try NSBatchInsertRequest(\Item.name, \.price, \.owner?.persistentID) {
+                guard number < count else { return nil }
+                number += 1
+                return ("item \(number)", Int64(number % 1000), id)
+            }
+        }
+        request.resultType = .count
+        try check(context.execute(request) as? NSBatchInsertResult, count) { $0.result }
     case "update":
         let request = NSBatchUpdateRequest(entityName: "Item")
         request.predicate = NSPredicate(format: count == 0 ? "price < 0" : "price >= 0")
@@ -61,6 +87,24 @@ func step(_ name: String, _ count: Int, _ context: NSManagedObjectContext) throw
         let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: entity))
         request.resultType = .resultTypeCount
         try check(context.execute(request) as? NSBatchDeleteResult, name == "delete" ? count : count + 1) { $0.result }
+    }
+}
+
+final class Item: NSManagedObject {
+    static let nameKey = PropertyKey<String?>("name")
+    static let priceKey = PropertyKey<Int64>("price")
+    static let ownerKey = PropertyKey<NSManagedObject?>("owner")
+    var name: String? {
+        get { self[Self.nameKey] }
+        set { self[Self.nameKey] = newValue }
+    }
+    var price: Int64 {
+        get { self[Self.priceKey] }
+        set { self[Self.priceKey] = newValue }
+    }
+    var owner: NSManagedObject? {
+        get { self[Self.ownerKey] }
+        set { self[Self.ownerKey] = newValue }
     }
 }
 
@@ -99,6 +143,7 @@ func model() -> NSManagedObjectModel {
     (toOwner.deleteRule, toItems.deleteRule) = (.nullifyDeleteRule, .cascadeDeleteRule)
     let name = attribute("name", .stringAttributeType)
     name.preservesValueInHistoryOnDeletion = true
+    item.managedObjectClassName = NSStringFromClass(Item.self)
     item.properties = [name, attribute("price", .integer64AttributeType), toOwner]
     owner.properties = [toItems]
     let model = NSManagedObjectModel()

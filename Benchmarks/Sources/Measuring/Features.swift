@@ -97,8 +97,9 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .lightweight: 1.2
         case .mapping: 3
         case .xml, .binary: 1
-        case .trigram, .words: 1.3
-        case .trigramScan, .prefix: 0.02
+        case .trigram: 1.3
+        case .trigramScan: 0.02
+        case .words, .prefix: nil
         }
     }
 }

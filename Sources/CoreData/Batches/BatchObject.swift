@@ -78,10 +78,8 @@ struct BatchObject {
         }
     }
 
-    /// Members know of the object by now, which is to be none of theirs.
     private func refuseMembers(_ slot: Int) throws {
         guard object.members(slot).isKnown, !object.members(slot).members.isEmpty else { return }
-        object.setToMany([], slot)
         throw CoreDataErrors.invalidRequest(
             "A batch insert cannot set the to-many relationship '\(entity.slots[slot].name)' of entity '\(entity.name)'."
         )

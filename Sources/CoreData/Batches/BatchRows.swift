@@ -107,6 +107,7 @@ final class BatchRows {
         {
             return try give(plain, slot)
         }
+        if entity.kinds[slot] == .toOne, let id = value as? NSManagedObjectID { return try give(id, slot) }
         let info = entity.slots[slot]
         if info.kind == .composite {
             for element in try assignments.elements(of: value, info) where entity.facts[element.slot].column >= 0 {

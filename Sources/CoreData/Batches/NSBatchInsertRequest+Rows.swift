@@ -19,21 +19,49 @@ extension NSBatchInsertRequest {
     ///   an attribute of a destination that no uniqueness constraint has for itself, and for a destination that is not there.
     ///
     /// Not in Apple's API.
-    public convenience init<Object: NSManagedObject, First: FetchedValue, each Rest: FetchedValue>(
-        _ first: KeyPath<Object, First>, _ rest: repeat KeyPath<Object, each Rest>, entityName: String? = nil,
-        rowHandler: @escaping () throws -> (First, repeat each Rest)?
+    public convenience init<
+        Object: NSManagedObject, First: FetchedValue, Second: FetchedValue, each Rest: FetchedValue
+    >(
+        _ first: KeyPath<Object, First>, _ second: KeyPath<Object, Second>,
+        _ rest: repeat KeyPath<Object, each Rest>, entityName: String? = nil,
+        rowHandler: @escaping () throws -> (First, Second, repeat each Rest)?
     ) throws {
-        ManagedObjectClasses.shared.learn(Object.self)
-        var names = [try SwiftPredicates.column(first)]
+        var names = [try SwiftPredicates.column(first), try SwiftPredicates.column(second)]
         repeat names.append(try SwiftPredicates.column(each rest))
         var shape = TupleShape()
         shape.append(First.self)
+        shape.append(Second.self)
         repeat shape.append((each Rest).self)
-        precondition(shape.fits((First, repeat each Rest).self), "a tuple's elements lie elsewhere")
-        let name = entityName ?? Object.entity().name ?? ""
-        self.init(entityName: name, objects: [])
+        precondition(shape.fits((First, Second, repeat each Rest).self), "a tuple's elements lie elsewhere")
+        self.init(entityName ?? Self.entityName(of: Object.self), TupleSource(names, shape, rowHandler))
+    }
+
+    /// Inserts rows of which one value is given, one for each that the handler returns, until it returns `nil`.
+    ///
+    ///     let request = try NSBatchInsertRequest(\Tag.name) { names.popLast() }
+    ///
+    /// - Parameter entityName: needed where several entities have the class.
+    /// - Throws: an error that names a key path that is no property.
+    ///
+    /// Not in Apple's API.
+    public convenience init<Object: NSManagedObject, Value: FetchedValue>(
+        _ keyPath: KeyPath<Object, Value>, entityName: String? = nil, rowHandler: @escaping () throws -> Value?
+    ) throws {
+        let names = [try SwiftPredicates.column(keyPath)]
+        var shape = TupleShape()
+        shape.append(Value.self)
+        self.init(entityName ?? Self.entityName(of: Object.self), TupleSource(names, shape, rowHandler))
+    }
+
+    private convenience init(_ entityName: String, _ source: BatchRowSource) {
+        self.init(entityName: entityName, objects: [])
         objectsToInsert = nil
-        rowSource = TupleSource(names, shape, rowHandler)
+        rowSource = source
+    }
+
+    private static func entityName<Object: NSManagedObject>(of type: Object.Type) -> String {
+        ManagedObjectClasses.shared.learn(type)
+        return type.entity().name ?? ""
     }
 }
 
@@ -60,8 +88,10 @@ private final class TupleSource<Row>: BatchRowSource {
     }
 
     override func next(_ body: (UnsafeRawPointer) throws -> Void) throws -> Bool {
-        guard let row = try handler() else { return false }
-        try withUnsafePointer(to: row) { try body(UnsafeRawPointer($0)) }
+        // Where it was returned to, it is read: what an optional wraps lies at its beginning.
+        var row = try handler()
+        if case .none = row { return false }
+        try withUnsafePointer(to: &row) { try body(UnsafeRawPointer($0)) }
         return true
     }
 }

@@ -81,6 +81,10 @@ final class GenerationSource: RowSource {
     func keys(_ plan: FetchPlan) throws -> [RowKey] { try source().keys(plan) }
     func count(_ plan: FetchPlan) throws -> Int { try source().count(plan) }
 
+    func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        try source().stopping(when: isStopped, body)
+    }
+
     func forEachTuple(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void

@@ -255,9 +255,8 @@ extension NSManagedObjectContext {
     /// The fault and those that the same batch fetch made beside it.
     private func neighbours(of object: NSManagedObject) -> [NSManagedObject] {
         guard let batch = object.batch else { return [object] }
-        let key = RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey)
         var found: [NSManagedObject] = []
-        for neighbour in batch.neighbours(of: key) {
+        for neighbour in batch.neighbours {
             guard let runtime = coordinator?.runtime.entities[neighbour.entity],
                 let known = registry.object(
                     store: object.storeIndex, root: runtime.root, primaryKey: neighbour.primaryKey),

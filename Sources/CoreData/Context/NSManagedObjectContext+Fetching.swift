@@ -161,12 +161,17 @@ extension NSManagedObjectContext {
                 let batch =
                     request.fetchBatchSize > 0 && keys.count > 1
                     ? FaultBatch(keys: keys, size: request.fetchBatchSize) : nil
-                return keys.map { key in
+                var found: [NSManagedObject] = []
+                found.reserveCapacity(keys.count)
+                for (position, key) in keys.enumerated() {
                     let object = self.object(for: key, in: store)
-                    if object.isFault, object.row == nil { object.batch = batch }
+                    if object.isFault, !object.hasRow {
+                        object.batch = batch.map { BatchPlace(batch: $0, position: position) }
+                    }
                     classes.note(object)
-                    return object
+                    found.append(object)
                 }
+                return found
             }
             var found: [NSManagedObject] = []
             try store.fetchRows(plan) { rows in

@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         objects.reserveCapacity(found.count)
         // Objects of one store come one after another.
         var last: AttachedStore?
-        for found in found {
+        for (position, found) in found.enumerated() {
             if last?.index != found.storeIndex { last = store(at: found.storeIndex) }
             guard let store = last else { continue }
             let object = object(for: found.key, in: store)
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
                     refreshRefetched(row, in: store)
                 }
             } else if object.isFault, !object.hasRow {
-                object.batch = batch
+                object.batch = batch.map { BatchPlace(batch: $0, position: position) }
             }
             classes.note(object)
             objects.append(object)

@@ -38,6 +38,10 @@ final class ParentSource: RowSource {
     func keys(_ plan: FetchPlan) throws -> [RowKey] { try base.keys(plan) }
     func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
 
+    func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        try base.stopping(when: isStopped, body)
+    }
+
     func forEachTuple(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void

@@ -61,12 +61,17 @@ extension DictionaryFetch {
         guard let store = stores.first else { return }
         let externals = columns.map(\.external)
         let hasExternals = externals.contains { $0 != nil }
+        let (plan, isDistinct) = (translation.plan(for: store), translation.request.returnsDistinctResults)
+        let (groupBy, having) = (groups.map(\.expression), translation.request.havingPredicate?.node)
+        guard hasExternals else {
+            return try store.source.forEachTuple(
+                plan, columns: fetchColumns, distinct: isDistinct, groupBy: groupBy, having: having
+            ) { try body($0, store) }
+        }
         var missing: [Missing] = []
         try store.source.forEachTuple(
-            translation.plan(for: store), columns: fetchColumns, distinct: translation.request.returnsDistinctResults,
-            groupBy: groups.map(\.expression), having: translation.request.havingPredicate?.node
+            plan, columns: fetchColumns, distinct: isDistinct, groupBy: groupBy, having: having
         ) { tuple in
-            guard hasExternals else { return try body(tuple, store) }
             let values = externals.indices.map { index in
                 externals[index].map { plain(tuple[index], $0, store, &missing) } ?? tuple[index]
             }

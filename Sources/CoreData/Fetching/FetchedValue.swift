@@ -35,7 +35,7 @@ final class RowColumns {
     let runtime: ModelRuntime
     let readsNilAsZero: Bool
     /// The store of the row that is read.
-    var store: AttachedStore?
+    @exclusivity(unchecked) var store: AttachedStore?
     private let entityName: String
     /// The type that rows are read as; `nil` for tuples.
     private let typeName: String?

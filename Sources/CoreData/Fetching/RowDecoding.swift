@@ -36,7 +36,7 @@ final class RowDecoding {
         cellOfColumn = .allocate(capacity: max(count, 1))
         cellOfColumn.initialize(repeating: 255, count: count)
         kindOfColumn = .allocate(capacity: max(count, 1))
-        kindOfColumn.initialize(repeating: CellKind(.other, isOptional: false), count: count)
+        kindOfColumn.initialize(repeating: .text, count: count)
         root = RowNode(self, prefix: "", names: columns.names)
     }
 
@@ -53,6 +53,7 @@ final class RowDecoding {
     func end() {
         root.end()
         root = nil
+        tuple = FetchTuple([])
     }
 
     // MARK: Rows
@@ -82,10 +83,10 @@ final class RowDecoding {
             guard let kind else { continue }
             cellOfColumn[column] = UInt8(truncatingIfNeeded: wanted.count)
             kindOfColumn[column] = kind
-            if kind.kind == .text { texts |= 1 << UInt64(wanted.count) }
+            if kind.isText { texts |= 1 << UInt64(wanted.count) }
             wanted.append(
                 TypedField(
-                    column: column, kind.kind, isOptional: kind.isOptional, offset: wanted.count * Self.cellSize))
+                    column: column, kind.fieldKind, isOptional: kind.isOptional, offset: wanted.count * Self.cellSize))
         }
         let fields = TypedFields(wanted)
         self.fields = fields
@@ -94,7 +95,7 @@ final class RowDecoding {
 
     /// Lets go of what nobody took.
     private func letGo() {
-        for (column, kind) in asked.enumerated() where kind?.kind == .text && cellOfColumn[column] != 255 {
+        for (column, kind) in asked.enumerated() where kind?.isText == true && cellOfColumn[column] != 255 {
             let cell = Int(cellOfColumn[column])
             guard full & 1 << UInt64(cell) != 0 else { continue }
             (cells + cell * Self.cellSize).assumingMemoryBound(to: String?.self).deinitialize(count: 1)
@@ -116,12 +117,26 @@ final class RowDecoding {
 }
 
 /// As what a column is asked for.
-struct CellKind: Equatable {
-    let kind: TypedField.Kind
-    let isOptional: Bool
+enum CellKind: UInt8 {
+    case text, real, single, flag, short, medium, long, date
+    case textIfPresent, realIfPresent, singleIfPresent, flagIfPresent
+    case shortIfPresent, mediumIfPresent, longIfPresent, dateIfPresent
 
-    @inline(__always)
-    init(_ kind: TypedField.Kind, isOptional: Bool) { (self.kind, self.isOptional) = (kind, isOptional) }
+    var isOptional: Bool { rawValue >= Self.textIfPresent.rawValue }
+    var isText: Bool { self == .text || self == .textIfPresent }
+
+    var fieldKind: TypedField.Kind {
+        switch self {
+        case .text, .textIfPresent: .text
+        case .real, .realIfPresent: .real
+        case .single, .singleIfPresent: .single
+        case .flag, .flagIfPresent: .flag
+        case .short, .shortIfPresent: .short
+        case .medium, .mediumIfPresent: .medium
+        case .long, .longIfPresent: .long
+        case .date, .dateIfPresent: .date
+        }
+    }
 }
 
 /// The columns below one key path: those of the row, or of what a to-one leads to.
@@ -135,20 +150,16 @@ final class RowNode: Decoder {
     private var keys: [String] = []
     /// Of a child: the column of the to-one's key, which is nil where it leads nowhere.
     private var presence: Int?
-    /// The keys in the order in which they were asked for, with their columns.
-    @exclusivity(unchecked) private var order: [Asked] = []
+    /// The keys in the order in which they were asked for.
+    private var order: [String] = []
+    /// Of each its column, and its only byte; -1 where it has none, or more.
+    private let asked: UnsafeMutablePointer<(column: Int, byte: Int)>
+    @exclusivity(unchecked) private var count = 0
     @exclusivity(unchecked) private var next = 0
     /// A container, and the type of its keys: the same type asks for one for each row.
     @exclusivity(unchecked) private var container: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
     private var releaseContainer: ((UnsafeMutableRawPointer) -> Void)?
-
-    private struct Asked {
-        let name: String
-        let column: Int
-        /// The key's only byte; -1 where it has none, or more.
-        let byte: Int
-    }
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -172,10 +183,14 @@ final class RowNode: Decoder {
         for (key, child) in children { child.presence = columns[key] }
         self.columns = columns
         self.children = children
+        asked = .allocate(capacity: max(columns.count, 1))
         hasChildren = !children.isEmpty
     }
 
-    deinit { forgetContainer() }
+    deinit {
+        forgetContainer()
+        asked.deallocate()
+    }
 
     /// The container and the node keep each other until then.
     fileprivate func end() {
@@ -212,12 +227,9 @@ final class RowNode: Decoder {
     @inline(__always)
     func column<Key: CodingKey>(_ key: Key) throws -> Int {
         let byte = Self.byte(of: key)
-        if next < order.count {
-            let asked = order[next]
-            if byte >= 0 ? asked.byte == byte : asked.name == key.stringValue {
-                next &+= 1
-                return asked.column
-            }
+        if next < count, byte >= 0 ? asked[next].byte == byte : order[next] == key.stringValue {
+            next &+= 1
+            return asked[next &- 1].column
         }
         return try found(key.stringValue, byte)
     }
@@ -235,11 +247,13 @@ final class RowNode: Decoder {
                 "\(row.typeName): '\(prefix)\(name)' is none of the columns that are fetched: "
                     + columns.keys.sorted().joined(separator: ", ") + ".")
         }
-        if let place = order.firstIndex(where: { $0.name == name && $0.byte == byte }) {
+        if let place = order.indices.first(where: { order[$0] == name && asked[$0].byte == byte }) {
             next = place + 1
-        } else {
-            order.append(Asked(name: name, column: column, byte: byte))
-            next = order.count
+        } else if count < columns.count {
+            (asked + count).initialize(to: (column, byte))
+            order.append(name)
+            count += 1
+            next = count
         }
         return column
     }
@@ -257,7 +271,7 @@ final class RowNode: Decoder {
     private func make<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
         let made = KeyedDecodingContainer(RowContainer<Key>(node: self))
         // Keys of another type, as of a type's superclass, are told by their own bytes.
-        order = []
+        (order, count) = ([], 0)
         forgetContainer()
         let place = UnsafeMutablePointer<KeyedDecodingContainer<Key>>.allocate(capacity: 1)
         place.initialize(to: made)
@@ -301,18 +315,18 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// A value that a statement has put into its cell, else made of the column.
     @inline(__always)
-    private func value<T: FetchedValue>(_ kind: TypedField.Kind, _ key: Key) throws -> T {
+    private func value<T: FetchedValue>(_ kind: CellKind, _ key: Key) throws -> T {
         let index = try node.column(key)
-        if let cell = node.row.take(index, CellKind(kind, isOptional: false)) {
+        if let cell = node.row.take(index, kind) {
             return cell.assumingMemoryBound(to: T.self).move()
         }
         return try T._read(node.row.column(index))
     }
 
     @inline(__always)
-    private func valueIfPresent<T: FetchedValue>(_ kind: TypedField.Kind, _ key: Key) throws -> T? {
+    private func valueIfPresent<T: FetchedValue>(_ kind: CellKind, _ key: Key) throws -> T? {
         let index = try node.column(key)
-        if let cell = node.row.take(index, CellKind(kind, isOptional: true)) {
+        if let cell = node.row.take(index, kind) {
             return cell.assumingMemoryBound(to: T?.self).move()
         }
         return try T?._read(node.row.column(index))
@@ -337,14 +351,26 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
 
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try valueIfPresent(.text, key) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try valueIfPresent(.real, key) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try valueIfPresent(.single, key) }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(.flag, key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try valueIfPresent(.long, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try valueIfPresent(.short, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try valueIfPresent(.medium, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try valueIfPresent(.long, key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try valueIfPresent(.textIfPresent, key)
+    }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try valueIfPresent(.realIfPresent, key)
+    }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+        try valueIfPresent(.singleIfPresent, key)
+    }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try valueIfPresent(.flagIfPresent, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try valueIfPresent(.longIfPresent, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+        try valueIfPresent(.shortIfPresent, key)
+    }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+        try valueIfPresent(.mediumIfPresent, key)
+    }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+        try valueIfPresent(.longIfPresent, key)
+    }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         if node.hasChildren, let child = node.child(key.stringValue) {
@@ -356,7 +382,7 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             return try T(from: child)
         }
         let index = try node.column(key)
-        if type == Date.self, let cell = node.row.take(index, CellKind(.date, isOptional: false)) {
+        if type == Date.self, let cell = node.row.take(index, .date) {
             return cell.assumingMemoryBound(to: T.self).move()
         }
         return try RowCell.decode(type, node.row.column(index))
@@ -365,7 +391,7 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         if node.hasChildren, let child = node.child(key.stringValue) { return child.isNil ? nil : try T(from: child) }
         let index = try node.column(key)
-        if type == Date.self, let cell = node.row.take(index, CellKind(.date, isOptional: true)) {
+        if type == Date.self, let cell = node.row.take(index, .dateIfPresent) {
             return cell.assumingMemoryBound(to: T?.self).move()
         }
         if node.row.tuple[index].isNull { return nil }

@@ -21,7 +21,7 @@ struct RowFetch {
         if let columns { copy.propertiesToFetch = columns }
         let translation = try FetchTranslation(copy, in: coordinator.runtime)
         fetch = try DictionaryFetch(translation, coordinator: coordinator, context: context)
-        stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
+        stores = try context.readStores(for: translation.entity, affected: request.affectedStores)
         self.columns = RowColumns(
             fetch.columns.map(\.name), ofEntity: translation.entity.name, as: typeName, in: coordinator.runtime,
             readsNilAsZero: typeName == nil)
@@ -106,11 +106,13 @@ extension NSManagedObjectContext {
         let rows = try RowFetch(request, columns: columns, as: String(describing: type), in: self)
         let decoder = RowDecoding(rows.columns, Row.self)
         defer { decoder.end() }
-        var results: [Row] = []
+        let results = TypedRows<Row>()
+        let root: any Decoder = decoder.root
         try rows.forEach { tuple in
             decoder.begin(tuple)
-            results.append(try Row(from: decoder.root))
+            results.next().initializeMemory(as: Row.self, to: try Row(from: root))
+            results.take()
         }
-        return results
+        return results.finish()
     }
 }

@@ -8,21 +8,25 @@ final class FaultBatch {
     let size: Int
     /// In the order of the fetch; weak by way of the context, since keys are enough to find them.
     let keys: [RowKey]
-    private let positions: [RowKey: Int]
 
     init(keys: [RowKey], size: Int) {
         self.keys = keys
         self.size = size
-        positions = Dictionary(
-            zip(keys, keys.indices), uniquingKeysWith: { first, _ in first })
     }
 
-    /// The keys of the batch in which that key stands.
-    func neighbours(of key: RowKey) -> ArraySlice<RowKey> {
-        guard let position = positions[key] else { return [key] }
+    /// The keys of the batch in which that position lies.
+    func neighbours(of position: Int) -> ArraySlice<RowKey> {
         let start = position / size * size
         return keys[start..<min(start + size, keys.count)]
     }
+}
+
+/// Where an object stands among those that a fetch made with it.
+struct BatchPlace {
+    let batch: FaultBatch
+    let position: Int
+
+    var neighbours: ArraySlice<RowKey> { batch.neighbours(of: position) }
 }
 
 extension NSManagedObject {

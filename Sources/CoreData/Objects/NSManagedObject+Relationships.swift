@@ -118,8 +118,13 @@ extension NSManagedObject {
             return
         }
         markChanged(slot)
-        if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidGain(self, inverse) }
+        if isKnownToOthers, let inverse = runtime.slots[slot].relationship?.inverseSlot {
+            object.inverseDidGain(self, inverse)
+        }
     }
+
+    /// Whether those that the object leads to learn of it: not of one that a batch insert fills in.
+    private final var isKnownToOthers: Bool { home.isInContext || !flags.contains(.ignoresChanges) }
 
     final func removeMember(_ object: NSManagedObject, _ slot: Int) {
         checkQueue(nil, slot: slot)
@@ -168,7 +173,7 @@ extension NSManagedObject {
         let old = members.members
         members.replaceAll(with: objects)
         markChanged(slot)
-        guard let inverse = runtime.slots[slot].relationship?.inverseSlot else { return }
+        guard isKnownToOthers, let inverse = runtime.slots[slot].relationship?.inverseSlot else { return }
         let before = Set(old.map(ObjectReference.init))
         for object in old where !members.contains(object) { object.inverseDidLose(self, inverse) }
         for object in members.members where !before.contains(ObjectReference(object)) {

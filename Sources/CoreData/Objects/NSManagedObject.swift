@@ -159,7 +159,7 @@ open class NSManagedObject: NSObject {
     final var hasExtras: Bool { extrasAddress.load(ordering: .relaxed) != 0 }
 
     /// The faults that the same batch fetch made; they are realised together.
-    final var batch: FaultBatch? {
+    final var batch: BatchPlace? {
         get { extras?.batch }
         set {
             if newValue != nil || extras != nil { madeExtras().batch = newValue }

@@ -186,7 +186,7 @@ final class ObjectExtras: @unchecked Sendable {
     // context's queue.
 
     private let idAddress = Atomic<UInt>(0)
-    var batch: FaultBatch?
+    var batch: BatchPlace?
     /// The relationships that are being changed by way of their primitive values.
     var manualChanges: [ManualChange] = []
     /// Who is told before anything changes, and how.

@@ -41,12 +41,15 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         defer { context.fetchProgress = outer }
         do {
             try progress?.throwIfCancelled()
-            let found = try context.fetch(request)
+            let found = try context.stopping(request, progress) { try context.fetch(request) }
             try progress?.throwIfCancelled()
             finalResult = found
             progress?.totalUnitCount = Int64(found.count)
             progress?.completedUnitCount = Int64(found.count)
-        } catch { operationError = error }
+        } catch {
+            // What stopped in the middle of a statement says so in its own words.
+            operationError = progress?.isCancelled == true ? CocoaError(.userCancelled) : error
+        }
         fetchRequest.completionBlock?(self)
     }
 }
@@ -61,5 +64,23 @@ extension Progress {
     func advance(by rows: Int) throws {
         try throwIfCancelled()
         completedUnitCount += Int64(rows)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Runs `body`, whose statements stop once the progress is cancelled.
+    fileprivate func stopping<R>(
+        _ request: AnyFetchRequest, _ progress: Progress?, _ body: () throws -> R
+    ) throws -> R {
+        guard let progress, let coordinator, let name = request.entityName,
+            let entity = coordinator.runtime.entity(named: name)
+        else { return try body() }
+        let shared = Transfer(progress)
+        let isStopped: @Sendable () -> Bool = { shared.value.isCancelled }
+        func run(_ stores: ArraySlice<AttachedStore>) throws -> R {
+            guard let store = stores.first else { return try body() }
+            return try store.source.stopping(when: isStopped) { try run(stores.dropFirst()) }
+        }
+        return try run(try readStores(for: entity, affected: request.affectedStores)[...])
     }
 }

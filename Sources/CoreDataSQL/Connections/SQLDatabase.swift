@@ -51,6 +51,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// Makes the statements that run now, on any connection, fail with ``SQLFailure/Kind/interrupted``.
     func interrupt()
 
+    /// Runs `body`, and has what it reads with the calling thread fail with ``SQLFailure/Kind/interrupted`` once `isStopped` says so:
+    /// also a statement that has not given a row yet, and no other thread's.
+    func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R
+
     /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
     func setObserver(_ observer: (any SQLObserver)?)
 
@@ -246,6 +250,13 @@ package protocol SQLStatement: AnyObject {
 
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()
+}
+
+extension SQLDatabase {
+    /// A database that is not asked while it works on a statement.
+    package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        try body()
+    }
 }
 
 extension SQLStatement {

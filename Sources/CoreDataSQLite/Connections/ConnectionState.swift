@@ -26,7 +26,23 @@ final class ConnectionState {
     /// Whose state it is; `nil` once that is gone. A weak reference would make every use of a connection slower.
     unowned(unsafe) var connection: SQLiteConnection?
 
+    /// Asked now and then while a statement runs whether it shall go on.
+    var stop: StatementStop? {
+        didSet { stop === oldValue ? () : askStop() }
+    }
+
     init(database: OpaquePointer) { self.database = database }
+
+    private func askStop() {
+        guard let stop else { return sqlite3_progress_handler(database, 0, nil, nil) }
+        // The state has the stop for as long as SQLite asks it.
+        sqlite3_progress_handler(
+            database, StatementStop.steps,
+            { context in
+                guard let context else { return 0 }
+                return Unmanaged<StatementStop>.fromOpaque(context).takeUnretainedValue().isStopped() ? 1 : 0
+            }, Unmanaged.passUnretained(stop).toOpaque())
+    }
 
     func failure(_ code: Int32, sql: String? = nil) -> SQLFailure {
         if isInTransaction, sqlite3_get_autocommit(database) != 0 { isDoomed = true }
@@ -58,4 +74,14 @@ final class ConnectionState {
         guard isDoomed else { return }
         throw SQLFailure.misuse("the transaction was rolled back after an earlier failure", sql: sql)
     }
+}
+
+/// Who says when statements are to stop.
+final class StatementStop: Sendable {
+    /// So many steps of SQLite's machine lie between two questions: some hundred microseconds.
+    static let steps: Int32 = 4000
+
+    let isStopped: @Sendable () -> Bool
+
+    init(_ isStopped: @escaping @Sendable () -> Bool) { self.isStopped = isStopped }
 }

@@ -104,6 +104,17 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R { try read(body) }
 
+    func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        // Nobody else reads with the connection meanwhile.
+        turn.lock()
+        defer { turn.unlock() }
+        let connection = open.withLock { $0 }
+        let outer = connection?.state.stop
+        connection?.state.stop = StatementStop(isStopped)
+        defer { connection?.state.stop = outer }
+        return try body()
+    }
+
     /// SQLite has ended the transaction by itself.
     private func lost() -> SQLFailure {
         isGivenUp.store(true, ordering: .releasing)

@@ -30,6 +30,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, []) {
             didSet { observer = SQLObservers.combining((observers.set.map { [$0] } ?? []) + observers.added) }
         }
+        /// Threads whose statements somebody may stop, the last one last.
+        var stops: [(client: Pool.Client, stop: StatementStop)] = []
         /// Of the threads that wait for what somebody will give back.
         var waiters: [DispatchSemaphore] = []
         var isSweepScheduled = false
@@ -84,6 +86,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         if usesOneConnection {
             let (writer, isOutermost) = try enterWriter(isWrite: false)
             defer { leaveWriter(fromWrite: false) }
+            if isOutermost, let stop = shared.withLock({ $0.stop(of: Self.client) }) { writer.state.stop = stop }
+            defer { if isOutermost, writer.state.stop != nil { writer.state.stop = nil } }
             return try writer.withoutTransaction(endsStatements: isOutermost, body)
         }
         let (connection, isInHand) = try takeReader()
@@ -135,6 +139,13 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             for connection in shared.pool.connections { sqlite3_interrupt(connection.handle) }
         }
         states.interrupt()
+    }
+
+    package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        let (client, stop) = (Self.client, StatementStop(isStopped))
+        shared.withLock { $0.stops.append((client, stop)) }
+        defer { shared.withLock { shared in shared.stops.removeAll { $0.stop === stop } } }
+        return try body()
     }
 
     /// Who is shown the statements that begin from now on.
@@ -263,7 +274,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             let entry = shared.withLock { shared in
                 let entry = shared.pool.enterReader(client)
                 switch entry {
-                case .lent(let connection): shared.prepare(connection)
+                case .lent(let connection): shared.prepare(connection, client)
                 case .mustWait: waiter = shared.newWaiter()
                 case .inHand, .mayOpen, .isClosed: break
                 }
@@ -286,13 +297,14 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         if case .success(let connection) = opened { connection.watchSchema(schemaWatch, isNew: true) }
         shared.withLock { shared in
             shared.pool.didOpenReader(try? opened.get(), for: client)
-            if case .success(let connection) = opened { shared.prepare(connection) } else { shared.wake() }
+            if case .success(let connection) = opened { shared.prepare(connection, client) } else { shared.wake() }
         }
         return try opened.get()
     }
 
     private func giveBack(_ connection: SQLiteConnection) {
         let sweeps = shared.withLock { shared in
+            if connection.state.stop != nil { connection.state.stop = nil }
             shared.pool.giveBack(connection)
             var sweeps = false
             if connection.hasOpenBurst {
@@ -327,9 +339,14 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 extension SQLiteDatabase.Shared {
     /// A connection that is lent shows its statements to whoever observes them now.
     @inline(__always)
-    fileprivate func prepare(_ connection: SQLiteConnection) {
+    fileprivate func prepare(_ connection: SQLiteConnection, _ client: SQLiteDatabase.Pool.Client) {
         connection.noteLoan(at: Ticks.now)
+        if !stops.isEmpty { connection.state.stop = stop(of: client) }
         if connection.state.observer != nil || observer != nil { connection.state.observer = observer }
+    }
+
+    fileprivate func stop(of client: SQLiteDatabase.Pool.Client) -> StatementStop? {
+        stops.last { $0.client == client }?.stop
     }
 
     fileprivate mutating func closeIdleConnections() {

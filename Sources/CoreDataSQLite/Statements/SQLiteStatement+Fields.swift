@@ -5,13 +5,15 @@ import Foundation
 
 extension SQLiteStatement {
     func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64 {
-        let values = ResultValues(of: pointer, from: 0, count: columnCount)
+        // The fields' columns are those of the statement.
+        let values = ResultValues(of: pointer, from: 0, count: 1)
         var written: UInt64 = 0
         var bit: UInt64 = 1
         for index in 0..<min(fields.count, TypedField.most) {
             let field = fields[index]
-            if field.kind != .other, Self.write(values[field.column], field, to: row + field.offset) { written |= bit }
-            bit <<= 1
+            defer { bit <<= 1 }
+            if case .other = field.kind { continue }
+            if Self.write(values[field.column], field, to: row + field.offset) { written |= bit }
         }
         return written
     }

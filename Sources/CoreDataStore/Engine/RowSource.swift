@@ -53,6 +53,9 @@ package protocol RowSource: AnyObject, Sendable {
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws
 
+    /// Runs `body`, whose reading on this thread fails once `isStopped` says so, in the middle of a statement too where the source can.
+    func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R
+
     /// The columns of the index that finds rows of the entity's table by words; `nil` where there is none.
     func wordColumns(ofEntity entity: Int) -> WordColumns?
     /// The rows that the plan selects and in which the words are found, the best first; `nil` without an index of all searched slots.
@@ -135,5 +138,11 @@ extension RowSource {
     /// As ``heldRow(_:root:staleness:)``, with a reference.
     package func row(_ primaryKey: Int64, root: Int, staleness: Double) throws -> RowSnapshot? {
         try heldRow(primaryKey, root: root, staleness: staleness)?.snapshot()
+    }
+}
+
+extension RowSource {
+    package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        try body()
     }
 }

@@ -6,20 +6,21 @@ import CoreDataSQL
 package struct FetchTuple {
     private enum Storage {
         case values([Value])
-        case row(TupleReader)
+        /// Whoever goes from row to row has the reader: to count references to it would take longer than to read a number.
+        case row(Unmanaged<TupleReader>)
     }
 
     private let storage: Storage
 
     package init(_ values: [Value]) { storage = .values(values) }
 
-    /// The row that the reader's statement is at, whichever that is when it is read.
-    init(_ reader: TupleReader) { storage = .row(reader) }
+    /// The row that the reader's statement is at, whichever that is when it is read; for as long as somebody has the reader.
+    init(_ reader: TupleReader) { storage = .row(.passUnretained(reader)) }
 
     package subscript(column: Int) -> Value {
         switch storage {
-        case .values(let values): values[column]
-        case .row(let reader): reader.read(column)
+        case .values(let values): values.indices.contains(column) ? values[column] : .null
+        case .row(let reader): reader._withUnsafeGuaranteedRef { $0.read(column) }
         }
     }
 
@@ -27,7 +28,7 @@ package struct FetchTuple {
     @inline(__always)
     package func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
         guard case .row(let reader) = storage else { return 0 }
-        return reader.write(fields, to: row)
+        return reader._withUnsafeGuaranteedRef { $0.write(fields, to: row) }
     }
 }
 
@@ -37,7 +38,7 @@ package final class TypedFields {
     private let wanted: [TypedField]
     /// By those of the statement that is read.
     private let found: UnsafeMutableBufferPointer<TypedField>
-    @exclusivity(unchecked) private unowned(unsafe) var reader: TupleReader?
+    @exclusivity(unchecked) private var reader: TupleReader?
 
     package init(_ wanted: [TypedField]) {
         self.wanted = wanted

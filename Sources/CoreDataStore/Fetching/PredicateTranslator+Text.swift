@@ -40,7 +40,7 @@ extension PredicateTranslator {
     }
 
     /// The texts that may begin with the part when case or diacritics are folded, as ranges that an index finds: those whose
-    /// first two scalars are the part's in whatever case, and those with a scalar beyond ASCII there, which may fold to anything.
+    /// first three scalars are the part's in whatever case, and those with a scalar beyond ASCII there, which may fold to anything.
     ///
     ///     name BEGINSWITH[cd] "c"    // (t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ?)
     ///                                // AND CDTextBeginsWith(t0.ZNAME, ?, 3)            bindings "C", "D", "c", "d", "\u{80}"
@@ -49,28 +49,25 @@ extension PredicateTranslator {
     /// but for its case.
     func candidates(_ text: QueryScalar, _ part: QueryScalar, _ folding: UInt) -> SQLExpression? {
         guard text.isIndexed, folding != 0, case .bind(.text(let prefix)) = part.sql else { return nil }
-        let scalars = TextComparison.fold(prefix, options: folding).unicodeScalars.prefix(2).prefix(while: \.isASCII)
+        let scalars = TextComparison.fold(prefix, options: folding).unicodeScalars.prefix(3).prefix(while: \.isASCII)
         let forms = scalars.map { scalar -> [String] in
             let letter = String(Character(scalar))
             let isCased = folding & 1 != 0 && letter.uppercased() != letter
             return isCased ? [letter.uppercased(), letter] : [letter]
         }
-        guard let first = forms.first else { return nil }
+        guard !forms.isEmpty else { return nil }
         var ranges: [SQLExpression] = []
         func range(from low: String, to high: String?) {
             let above = SQLExpression.comparison(.greaterOrEqual, text.sql, .bind(.text(low)))
             let below = high.map { SQLExpression.comparison(.less, text.sql, .bind(.text($0))) }
             ranges.append(.all([above] + [below].compactMap { $0 }))
         }
-        for start in first {
-            guard forms.count > 1 else {
-                range(from: start, to: Self.successor(of: start))
-                continue
-            }
-            for next in forms[1] { range(from: start + next, to: Self.successor(of: start + next)) }
-            range(from: start + Self.beyondASCII, to: Self.successor(of: start))
+        func addRanges(of start: String, _ rest: ArraySlice<[String]>) {
+            guard let next = rest.first else { return range(from: start, to: Self.successor(of: start)) }
+            for form in next { addRanges(of: start + form, rest.dropFirst()) }
+            range(from: start + Self.beyondASCII, to: start.isEmpty ? nil : Self.successor(of: start))
         }
-        range(from: Self.beyondASCII, to: nil)
+        addRanges(of: "", forms[...])
         return .any(ranges)
     }
 

@@ -143,12 +143,21 @@ extension StoreEngine {
         }
         let (statement, columns) = try planner.tuples(
             plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having)
-        var tuple: FetchTuple?
+        var reader: TupleReader?
+        defer { withExtendedLifetime(reader) {} }
+        var tuple = FetchTuple([])
         try forEachResult(of: statement.text(in: dialect)) { result in
-            let row = tuple ?? FetchTuple(TupleReader(result, columns: columns, layout: layout))
-            tuple = row
-            try body(row)
+            if reader == nil {
+                let made = TupleReader(result, columns: columns, layout: layout)
+                reader = made
+                tuple = FetchTuple(made)
+            }
+            try body(tuple)
         }
+    }
+
+    package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
+        try database.stopping(when: isStopped, body)
     }
 
     /// What a fetch of the plan runs, and how the database goes about it.

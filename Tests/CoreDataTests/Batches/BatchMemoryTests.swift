@@ -26,10 +26,10 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (few, many) = (4_000, 40_000)
-        for last in ["delete", "cascade"] {
-            for step in ["insert", "update", last] {
-                let small = try growth(step, few, folder.appendingPathComponent("\(last) few"), history: history)
-                let large = try growth(step, many, folder.appendingPathComponent("\(last) many"), history: history)
+        for (first, last) in [("insert", "delete"), ("objects", "cascade"), ("rows", "cascade")] {
+            for step in [first, "update", last] {
+                let small = try growth(step, few, folder.appendingPathComponent("\(first) few"), history: history)
+                let large = try growth(step, many, folder.appendingPathComponent("\(first) many"), history: history)
                 #expect(large - small < 1_500, "\(step): \(small) KB for \(few) rows, \(large) KB for \(many)")
             }
         }

@@ -79,4 +79,34 @@ import Testing
         }
         await #expect(throws: CocoaError(.userCancelled)) { try await task.value }
     }
+
+    @Test("A statement that has given no row yet is stopped, and no other thread's", .timeLimit(.minutes(1)))
+    func stoppingAStatement() async throws {
+        let stack = try filled()
+        try stack.story { context in
+            let tag = Tag(context: context)
+            tag.name = "tag"
+            tag.books = Set(try context.all(Book.self, "Book"))
+            try context.save()
+        }
+        let context = stack.newContext()
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        // All books have the same tag, so that there are 10¹² ways to go.
+        request.predicate = NSPredicate(format: "ANY tags.books.tags.books.tags.books.title == 'nothing'")
+        let task = Task { try await NSAsynchronousFetchRequest(fetchRequest: request).results(in: context).count }
+        try await Task.sleep(for: .milliseconds(300))
+        // Others read and write meanwhile.
+        try stack.story { other in
+            #expect(try other.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1000)
+            let book = Book(context: other)
+            book.title = "one more"
+            try other.save()
+        }
+        task.cancel()
+        let outcome = await task.result
+        #expect(throws: CocoaError(.userCancelled)) { try outcome.get() }
+        // The connection is as good as before.
+        let count = try await context.perform { try context.count(for: NSFetchRequest<Book>(entityName: "Book")) }
+        #expect(count == 1001)
+    }
 }

@@ -10,6 +10,8 @@ struct ListEdits {
     /// Whether the store takes batch requests.
     private let batches: Bool
     private var count = 0
+    /// Has another process save, and this context told of it; `nil` where there is none.
+    var editInProcess: ((_ number: Int) throws -> Void)?
     /// What was done, for messages.
     private(set) var log: [String] = []
 
@@ -30,6 +32,9 @@ struct ListEdits {
         case 2: context.rollback()
         case 3 where undoes: context.undo()
         case 4 where undoes: context.redo()
+        case 5 where editInProcess != nil && !undoes:
+            count += 1
+            try editInProcess?(count)
         case 5...7 where !undoes: try editElsewhere()
         case 8 where !undoes: if batches { try editByBatch() } else { try editElsewhere() }
         case 9:

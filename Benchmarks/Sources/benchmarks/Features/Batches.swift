@@ -67,6 +67,7 @@ struct Batches {
         switch kind {
         case .batchInsertList: return list(samples, homes, shops, units)
         case .batchInsertObjects: return objects(samples, homes, shops, units)
+        case .batchInsertRows: return try rows(samples, homes, shops, units)
         default: return dictionaries(samples, homes, shops, units)
         }
     }
@@ -128,6 +129,26 @@ struct Batches {
                 item.unit = units[sample.unit - 1]
                 return false
             })
+    }
+
+    private func rows(
+        _ samples: [ItemValues], _ homes: [LocationAtHome], _ shops: [LocationAtShop], _ units: [Sides.Unit]
+    ) throws -> NSBatchInsertRequest {
+        let (homes, shops, units) = (homes.map(\.persistentID), shops.map(\.persistentID), units.map(\.persistentID))
+        var next = 0
+        return try NSBatchInsertRequest(
+            \Item.name, \.quantity, \.collected, \.listed, \.locationAtHome?.persistentID,
+            \.locationAtShop?.persistentID,
+            \.unit?.persistentID
+        ) {
+            guard next < samples.count else { return nil }
+            let sample = samples[next]
+            next += 1
+            return (
+                sample.name, Float(sample.quantity), sample.collected, sample.listed, homes[sample.home - 1],
+                shops[sample.shop - 1], units[sample.unit - 1]
+            )
+        }
     }
 
     private func raw(_ store: URL) throws -> Double {

@@ -13,6 +13,8 @@ struct Searches {
     let stores: Stores
 
     private static let searches = 20
+    /// Going through all rows takes so long that fewer searches tell as much.
+    private static let scans = 4
     private static let page = 20
 
     /// Seconds of one search.
@@ -41,27 +43,32 @@ struct Searches {
                 return try context.search(search).map(\.object)
             }
         case (.trigram, false): return try fetches(store, "title CONTAINS[cd] %@", Self.searches) { part($0) }
-        case (.trigramScan, false): return try fetches(store, "title CONTAINS[cd] %@", 1) { part($0) }
-        case (.trigramScan, true): return try fetches(store, "plain CONTAINS[cd] %@", 1) { part($0) }
-        case (.prefix, false): return try fetches(store, "name BEGINSWITH[cd] %@", 1) { prefix($0) }
-        default: return try fetches(store, "plain BEGINSWITH[cd] %@", 1) { prefix($0) }
+        case (.trigramScan, false): return try fetches(store, "title CONTAINS[cd] %@", Self.searches) { part($0) }
+        case (.trigramScan, true): return try fetches(store, "plain CONTAINS[cd] %@", Self.searches) { part($0) }
+        case (.prefix, false): return try fetches(store, "name BEGINSWITH[cd] %@", Self.scans) { prefix($0) }
+        default: return try fetches(store, "plain BEGINSWITH[cd] %@", Self.scans) { prefix($0) }
         }
     }
 
     // MARK: What is looked for
 
-    /// A word of five syllables, equal for equal numbers.
+    private static let onsets = [
+        "b", "br", "c", "ch", "d", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pr", "qu", "r", "s", "st",
+        "t", "tr", "v",
+        "w", "z",
+    ]
+    private static let vowels = ["a", "e", "i", "o", "u", "ai", "ea", "ou", "y"]
+    private static let codas = ["", "", "n", "r", "s", "t", "l", "m", "ck", "nd", "st", "x"]
+
+    /// A word of two or three syllables, with about as many different sequences of three letters as a language has; equal for equal
+    /// numbers.
     private static func word(_ number: Int) -> String {
-        let syllables = [
-            "ba", "ke", "li", "mo", "nu", "pra", "sche", "ti", "vo", "zu", "dra", "fe", "gi", "ho", "ju", "cla", "sne",
-            "wi",
-        ]
-        var (word, rest) = ("", number * 7919 + 13)
-        for _ in 0..<4 {
-            word += syllables[rest % syllables.count]
-            rest /= syllables.count
+        var rest = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 ^ 0x5DEE_CE66_D1CE_4E5B
+        func pick(_ parts: [String]) -> String {
+            rest = rest &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return parts[Int(rest >> 40) % parts.count]
         }
-        return word + String(number % 10)
+        return (0..<2 + number % 2).map { _ in pick(onsets) + pick(vowels) + pick(codas) }.joined()
     }
 
     private static func text(_ row: Int) -> String {
