@@ -6,7 +6,8 @@ import Testing
 
 /// The same against servers of others, where the environment names some:
 ///
-///     moto_server -p 5000 & S3_ENDPOINT=http://127.0.0.1:5000 S3_BUCKET=backups swift test --filter RealPeerTests
+///     moto_server -p 5000 &
+///     S3_ENDPOINT=http://127.0.0.1:5000 S3_BUCKET=backups swift test --filter RealPeerTests
 ///     WEBDAV_FOLDER=http://127.0.0.1:8080/backups WEBDAV_USER=ann WEBDAV_PASSWORD=… swift test --filter RealPeerTests
 ///
 /// The bucket, and the folder above the one that is named, have to be there.
@@ -24,8 +25,23 @@ import Testing
                 credentials: S3Credentials(accessKey: names["S3_ACCESS_KEY"] ?? "test", secretKey: secret))
         }
         try await story(try destination(secret: names["S3_SECRET_KEY"] ?? "test"))
+        try await manyAreListed(try destination(secret: names["S3_SECRET_KEY"] ?? "test"))
         guard names["S3_CHECKS_SIGNATURES"] != nil else { return }
         await #expect(throws: ToolkitError.self) { try await destination(secret: "wrong").list() }
+    }
+
+    /// More than a service lists at once.
+    private func manyAreListed(_ destination: S3Destination) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("peer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.zip")
+        try Data([1]).write(to: file)
+        let names = (0..<1005).map { "many-\($0).zip" }
+        for name in names { try await destination.store(file, as: name) }
+        let listed = try await destination.list().map(\.name)
+        for name in names { try await destination.delete(name) }
+        #expect(Set(listed) == Set(names))
     }
 
     @Test(.enabled(if: environment["WEBDAV_FOLDER"] != nil, "WEBDAV_FOLDER names no folder"))

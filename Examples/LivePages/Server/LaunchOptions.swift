@@ -4,12 +4,13 @@ import Foundation
 package struct LaunchOptions: Sendable {
     static func usage(_ program: String) -> String {
         """
-        usage: \(program) [--store FILE] [--host NAME] [--port NUMBER] [--default-data] [--demo] [--check] [--verbose]
+        usage: \(program) [--store FILE] [--host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]
 
           --store FILE     the store; default: \(program).sqlite in the user's folder for application data
           --host NAME      the address to listen on; default: 127.0.0.1. 0.0.0.0 lets phones on the network in
           --port NUMBER    the port; default: 8080, or what the variable PORT says; 0 for any
           --default-data   fill a new store with what most begin with
+          --copy-from FILE take over what another store has
           --demo           use a store of its own that is made anew, with something in it
           --check          start on any port, ask for every page, say whether all is sound, and end
           --verbose        log every request
@@ -28,6 +29,8 @@ package struct LaunchOptions: Sendable {
     package var host = "127.0.0.1"
     package var port = 8080
     package var defaultData = false
+    /// A store whose objects are to be copied.
+    package var copied: URL?
     package var isDemo = false
     package var isCheck = false
     package var isVerbose = false
@@ -51,6 +54,7 @@ package struct LaunchOptions: Sendable {
             case "--host": host = try value()
             case "--port": port = try Self.port(try value())
             case "--default-data": defaultData = true
+            case "--copy-from": copied = URL(fileURLWithPath: try value())
             case "--demo": isDemo = true
             case "--check": isCheck = true
             case "--verbose": isVerbose = true

@@ -67,6 +67,14 @@ extension LiveStoreOwner {
         return (try? view.existingObject(with: id)) as? Object
     }
 
+    /// Large bytes that an object has, read for one answer: memory does not keep them.
+    package func passing<Object: NSManagedObject>(_ object: Object?, _ read: (Object) -> Data?) -> Data? {
+        guard let object else { return nil }
+        let data = read(object)
+        if !object.hasChanges { try? Faulter.fault(object) }
+        return data
+    }
+
     package func count(_ entityName: String, _ format: String? = nil) -> Int {
         let request = NSFetchRequest<NSManagedObject>(entityName: entityName)
         request.predicate = format.map { NSPredicate(format: $0) }

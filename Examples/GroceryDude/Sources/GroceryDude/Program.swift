@@ -12,6 +12,7 @@ import LivePages
             } else if options.defaultData, app.groceries.count("Item") == 0 {
                 _ = try await app.groceries.offerDefaultData()
             }
+            if let store = options.copied { try await app.groceries.copyItems(from: store) }
         }.run()
     }
 

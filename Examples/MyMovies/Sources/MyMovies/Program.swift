@@ -9,6 +9,7 @@ import LivePages
             app, options in
             try await app.movies.fillOnFirstRun()
             if options.isDemo || options.isCheck { try await app.movies.makeDemo() }
+            if let store = options.copied { try await app.movies.copyMovies(from: store) }
         }.run()
     }
 

@@ -9,14 +9,15 @@ extension App {
     func photoForm(_ item: Item, _ visit: Visit, problem: String? = nil) -> HTML {
         let token = Page.token(visit.token)
         var picture: HTML = ""
-        if let data = item.photo?.data {
+        let data = groceries.picture(of: item)
+        if let data {
             let path = Pictures.path("/items/\(item.number)/photo", data)
             picture = """
                 <a href="\(path)"><img src="\(path)" \
                 alt="Picture of \(item.title)"></a>
                 """
         }
-        let has = item.photo?.data != nil
+        let has = data != nil
         return """
             <form class=photo method=post action=/items/\(item.number)/photo enctype=multipart/form-data>\(token)
             <h2>Picture</h2>
@@ -51,7 +52,7 @@ extension App {
     }
 
     func photo(_ visit: Visit) throws -> Reply {
-        guard let reply = Pictures.reply(groceries.item(visit.number)?.photo?.data, visit) else {
+        guard let reply = Pictures.reply(groceries.picture(of: groceries.item(visit.number)), visit) else {
             throw HTTPError(.notFound)
         }
         return reply

@@ -23,6 +23,10 @@ extension App {
                 <p>Common groceries with their units and places. What is there already stays as it is.</p>
                 <form method=post action=/settings/default-data>\(token)<input type=hidden name=back value=/settings>
                 <p class=row><button>Import default data</button></p></form></section>
+                <section class=card><h2>Duplicates</h2>
+                <p>Of things whose names differ in capitals and blanks only, such as “kg” and “Kg”, the one with most in it stays, \
+                with all that belonged to the others. A backup is made first.</p>
+                <form method=post action=/settings/duplicates>\(token)<p class=row><button>Merge duplicates</button></p></form></section>
                 \(statistics)
                 <section class=card><h2>SQL</h2><p>What the app asks its store.</p>
                 <p class=row><a class=button href=/settings/sql>Show the last statements</a></p></section>
@@ -57,6 +61,13 @@ extension App {
                 <section class=card><h2>The last statements, the newest first</h2>
                 <pre tabindex=0>\(lines)</pre></section>
                 """))
+    }
+
+    func mergeDuplicates(_ visit: Visit) async throws -> Reply {
+        let count = try await groceries.mergeDuplicates()
+        let text =
+            count == 0 ? "There are no duplicates." : "\(Count.of(count, "duplicate")) merged. A backup has how it was."
+        return .redirect("/settings", Flash(text: text))
     }
 
     func importDefaultData(_ visit: Visit) async throws -> Reply {

@@ -49,6 +49,7 @@ extension App {
         desk.get(router, "/more") { self.morePage($0) }
         desk.get(router, "/settings") { try self.settingsPage($0) }
         desk.post(router, "/settings/default-data") { try await self.importDefaultData($0) }
+        desk.post(router, "/settings/duplicates") { try await self.mergeDuplicates($0) }
         desk.get(router, "/settings/sql") { self.sqlPage($0) }
         desk.get(router, "/backups") { try await self.backupsPage($0) }
         desk.post(router, "/backups") { try await self.makeBackup($0) }

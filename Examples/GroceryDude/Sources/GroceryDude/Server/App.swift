@@ -8,6 +8,7 @@ import LivePages
     let groceries: Groceries
     let feed: LiveFeed
     let lists: LiveLists
+    private let thumbnails: MissingThumbnails
     let desk: Desk
 
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)?
@@ -22,6 +23,7 @@ import LivePages
         groceries = try await Groceries(at: url, progress: progress)
         feed = LiveFeed()
         lists = try LiveLists(groceries, feed)
+        thumbnails = try MissingThumbnails(groceries.live, of: "Item", picture: "photo")
     }
 
     /// How a server opens the app.
@@ -40,6 +42,7 @@ import LivePages
     func close() {
         feed.close()
         lists.close()
+        thumbnails.end()
         groceries.live.close()
     }
 

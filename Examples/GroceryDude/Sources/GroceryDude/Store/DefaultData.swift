@@ -5,7 +5,8 @@ import LivePages
 
 // The groceries that a new store may begin with.
 extension Groceries {
-    private static let unique = [
+    /// What tells things apart.
+    static let unique = [
         "Item": "name", "Unit": "name", "LocationAtHome": "storedIn", "LocationAtShop": "aisle",
     ]
 

@@ -1,10 +1,12 @@
 import CoreData
-import CoreDataToolkit
 import Foundation
 import LivePages
 
 // Pictures of items: large ones have an object of their own.
 extension Groceries {
+    /// The item's large picture.
+    func picture(of item: Item?) -> Data? { passing(item?.photo) { $0.data } }
+
     /// Gives the item the picture, in place of the one it has.
     func setPhoto(_ picture: Data, thumbnail: Data?, of item: Item) throws -> Int? {
         try perform("Change the picture of \(item.title)") {
@@ -23,15 +25,5 @@ extension Groceries {
             if let photo = item.photo { view.delete(photo) }
             item.thumbnail = nil
         }.step
-    }
-
-    /// Makes the small pictures that are missing, a few at a time, in the background: of items that another program gave a
-    /// picture.
-    func makeMissingThumbnails() async throws {
-        guard let scaler = Pictures.scaler else { return }
-        var thumbnailer = try Thumbnailer(
-            stack, entity: "Item", picture: "photo.data", thumbnail: "thumbnail", scaler: scaler)
-        thumbnailer.size = (Pictures.side, Pictures.side)
-        try await thumbnailer.run()
     }
 }

@@ -95,7 +95,8 @@ struct LookTests {
     }
 
     private func look(_ chrome: Chrome, _ page: String, _ screen: Chrome.Screen) async throws {
-        #expect(try await chrome.faults("\(page)-\(screen)") == [])
+        let faults = try await chrome.faults("\(page)-\(screen)")
+        #expect(faults == [])
     }
 
     @Test(.enabled(if: Chrome.axe != nil, "axe-core is not there: make test-web installs it"))

@@ -108,7 +108,7 @@ extension App {
     }
 
     private func cover(of movie: Movie) -> HTML? {
-        movie.cover?.data.map { data in
+        movies.cover(of: movie).map { data in
             let path = Pictures.path("/movies/\(movie.number)/cover", data)
             return "<a href=\"\(path)\"><img class=cover src=\"\(path)\" alt=\"Cover of \(movie.name)\"></a>"
         }
@@ -154,7 +154,7 @@ extension App {
     }
 
     func cover(_ visit: Visit) throws -> Reply {
-        guard let reply = Pictures.reply(movies.movie(visit.number)?.cover?.data, visit) else {
+        guard let reply = Pictures.reply(movies.cover(of: movies.movie(visit.number)), visit) else {
             throw HTTPError(.notFound)
         }
         return reply

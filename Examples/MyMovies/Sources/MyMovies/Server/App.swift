@@ -9,6 +9,7 @@ import LivePages
     let feed = LiveFeed()
     let lists: LiveLists
     let sessions: EditSessions
+    private let thumbnails: MissingThumbnails
     let desk: Desk
 
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)?
@@ -18,6 +19,7 @@ import LivePages
         movies = try await Movies(at: url, progress: progress)
         lists = try LiveLists(movies, feed)
         sessions = EditSessions(movies)
+        thumbnails = try MissingThumbnails(movies.live, of: "Movie", picture: "cover")
     }
 
     /// How a server opens the app: there is one version of its model.
@@ -34,6 +36,7 @@ import LivePages
     func close() {
         feed.close()
         lists.close()
+        thumbnails.end()
         sessions.endAll()
         movies.live.close()
     }

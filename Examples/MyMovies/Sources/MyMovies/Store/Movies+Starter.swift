@@ -12,7 +12,7 @@ extension Movies {
     }
 
     private func importStarterData(_ stack: CoreDataStack) async throws {
-        var importer = try Importer(stack, unique: ["Friend": "friendName", "Movie": "title"])
+        var importer = try Importer(stack, unique: Self.unique)
         importer.keepsExisting = true
         for (name, entity) in [("Friends", "Friend"), ("Starter", "Movie")] {
             guard let url = Bundle.module.url(forResource: name, withExtension: "json", subdirectory: "Assets")
@@ -28,6 +28,18 @@ extension Movies {
             }
         }
     }
+
+    /// Takes over what another store has: movies become as they are there, with who has them and their covers; others stay.
+    ///
+    /// - Returns: how many movies it has.
+    @discardableResult
+    func copyMovies(from store: URL) async throws -> Int {
+        let copier = try DeepCopier(fromStoreAt: store, to: stack, unique: Self.unique)
+        return try await copier.copy(["Movie", "Friend"]).objects
+    }
+
+    /// What tells movies and friends apart.
+    private static let unique = ["Friend": "friendName", "Movie": "title"]
 
     /// Adds many movies and friends, made up: the same ones each time.
     func makeDemo() async throws {

@@ -44,6 +44,9 @@ import LivePages
 
     // MARK: Movies
 
+    /// The movie's large cover.
+    func cover(of movie: Movie?) -> Data? { passing(movie?.cover) { $0.data } }
+
     func delete(_ movie: Movie) throws -> Int? {
         try perform("Delete \(movie.name)") { view.delete(movie) }.step
     }

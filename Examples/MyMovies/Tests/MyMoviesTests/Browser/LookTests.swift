@@ -14,7 +14,8 @@ struct LookTests {
     ]
 
     private func look(_ chrome: Chrome, _ page: String, _ screen: Chrome.Screen) async throws {
-        #expect(try await chrome.faults("movies-\(page)-\(screen)") == [])
+        let faults = try await chrome.faults("movies-\(page)-\(screen)")
+        #expect(faults == [])
     }
 
     @Test(arguments: Chrome.Screen.all)
