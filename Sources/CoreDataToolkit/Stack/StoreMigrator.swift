@@ -76,7 +76,26 @@ struct StoreMigrator {
                 }
             }
         }
-        return [Step(source: source, destination: model, mapping: try Self.mapping(source, model))]
+        let mapping = try Self.mapping(source, model)
+        try checkKeepsSomething(mapping, source)
+        return [Step(source: source, destination: model, mapping: mapping)]
+    }
+
+    /// A store of another app, of which a migration would leave nothing.
+    private func checkKeepsSomething(_ mapping: NSMappingModel, _ source: NSManagedObjectModel) throws {
+        let keeps = mapping.entityMappings.contains {
+            $0.sourceEntityName != nil && $0.destinationEntityName != nil
+        }
+        guard !keeps, !source.entities.isEmpty else { return }
+        func names(_ model: NSManagedObjectModel) -> String {
+            let names = model.entities.compactMap(\.name).sorted()
+            return names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
+        }
+        throw ToolkitError(
+            """
+            The store is of another app: none of its entities (\(names(source))) becomes one of this model's \
+            (\(names(model))), so that nothing of it would be left. Nothing was changed.
+            """)
     }
 
     private static func mapping(

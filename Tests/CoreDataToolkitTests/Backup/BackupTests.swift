@@ -63,6 +63,29 @@ import Testing
         #expect(try await stack.count("Item") == 378)
     }
 
+    @Test func aBackupOfAnotherAppIsRefused() async throws {
+        let (grocery, other) = (try Grocery(), try Grocery())
+        let entity = NSEntityDescription()
+        entity.name = "Movie"
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let stack = try await CoreDataStack.setUp(model: model, storeURL: other.storeURL, options: .server)
+        let made = try await Backup(stack, to: FolderDestination(Self.folder(grocery))).create()
+        try await stack.removeStores()
+        let own = try await grocery.makeFullStack()
+        let error = await #expect(throws: ToolkitError.self) {
+            try await Backup(own, to: FolderDestination(Self.folder(grocery))).restore(made.name)
+        }
+        #expect(error?.message.contains("none of its entities (Movie)") == true, "\(error?.message ?? "")")
+        #expect(try await own.count("Item") == 377)
+        // Nor is its store taken for one of this app's.
+        await #expect(throws: ToolkitError.self) {
+            try await CoreDataStack.setUp(model: Grocery.model(), storeURL: other.storeURL, options: .server)
+        }
+        let again = try await CoreDataStack.setUp(model: model, storeURL: other.storeURL, options: .server)
+        #expect(try await again.count("Movie") == 0)
+    }
+
     @Test func whatIsNotSavedIsNotLostByARestore() async throws {
         let grocery = try Grocery()
         let stack = try await grocery.makeStack()
