@@ -29,6 +29,10 @@ import Foundation
     private let controller: NSFetchedResultsController<NSManagedObject>
     private var patch = LivePatch()
     private var changed: Set<NSManagedObject> = []
+    /// Those of the changed that came or moved.
+    private var moved: Set<NSManagedObject> = []
+    /// How rows looked when pages were last told, as hashes: a context tells of its own change again when its parent has saved it.
+    private var told: [String: Int] = [:]
     /// Told of every change.
     package var onChange: ((LivePatch) -> Void)?
 
@@ -60,6 +64,17 @@ import Foundation
         return result
     }
 
+    /// How many rows a page has at most; the rest is asked for.
+    private static let longestPage = 1000
+
+    /// The list as a page has it, with a link to the rest of a very long one.
+    package func html(for visit: Visit, of noun: String) -> HTML {
+        guard count > Self.longestPage, visit.query["all"] == nil else { return html(limit: .max) }
+        return """
+            \(html(limit: Self.longestPage))<p class=end data-more><a class=button href="?all">Show all \(Count.of(count, noun))</a></p>
+            """
+    }
+
     /// Tells pages how the rows of these objects look now, though nothing changed that the list goes by.
     package func redraw(_ objects: some Sequence<NSManagedObject>) {
         patch = LivePatch()
@@ -72,13 +87,16 @@ import Foundation
         let before =
             place.item == 0
             ? nil : controller.object(at: IndexPath(item: place.item - 1, section: place.section))
-        patch.rows.append(
-            LivePatch.Row(
-                id: Self.rowID(object), section: place.section, after: before.map(Self.rowID),
-                html: form.row(object).text))
+        let row = LivePatch.Row(
+            id: Self.rowID(object), section: place.section, after: before.map(Self.rowID),
+            html: form.row(object).text)
+        let hash = row.html.hashValue
+        guard told.updateValue(hash, forKey: row.id) != hash || moved.contains(object) else { return }
+        patch.rows.append(row)
     }
 
     private func tell() {
+        for id in patch.gone { told[id] = nil }
         guard !patch.isEmpty else { return }
         onChange?(patch)
         patch = LivePatch()
@@ -89,6 +107,7 @@ extension LiveList: @MainActor NSFetchedResultsControllerDelegate {
     package func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
         patch = LivePatch()
         changed = []
+        moved = []
     }
 
     package func controller(
@@ -110,6 +129,7 @@ extension LiveList: @MainActor NSFetchedResultsControllerDelegate {
     ) {
         guard let object = anObject as? NSManagedObject else { return }
         if type == .delete { patch.gone.append(Self.rowID(object)) } else { changed.insert(object) }
+        if type == .insert || type == .move { moved.insert(object) }
     }
 
     package func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
@@ -120,6 +140,7 @@ extension LiveList: @MainActor NSFetchedResultsControllerDelegate {
         }
         for (object, _) in places.sorted(by: { $0.1 < $1.1 }) { addRow(object) }
         changed = []
+        moved = []
         tell()
     }
 }

@@ -26,8 +26,11 @@ package struct Guard: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         var request = request
-        if request.method != .get, request.method != .head { request.body = try await Self.body(of: request) }
-        var response = try await answer(request, context, next)
+        let refusal = refusal(request)
+        if request.method != .get, request.method != .head {
+            request.body = try await Self.body(of: request, keeping: refusal == nil ? Desk.longestUpload + 1 : 0)
+        }
+        var response = try await answer(request, context, refusal, next)
         response.headers[.contentSecurityPolicy] = Self.policy
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "same-origin"
@@ -38,22 +41,28 @@ package struct Guard: RouterMiddleware {
     }
 
     /// What was sent, read before it is answered: a browser that is refused while it sends does not read why.
-    private static func body(of request: Request) async throws -> RequestBody {
+    ///
+    /// - Parameter limit: how much of it memory keeps; one byte beyond what may be sent is enough to tell that it is too large.
+    private static func body(of request: Request, keeping limit: Int) async throws -> RequestBody {
         var all = ByteBuffer()
         var count = 0
+        // Nobody waits for what is that long.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > mostRead {
+            return RequestBody(buffer: all)
+        }
         for try await piece in request.body {
             count += piece.readableBytes
-            // One byte beyond the limit is enough to tell that it is too large.
-            all.writeBytes(piece.readableBytesView.prefix(Desk.longestUpload + 1 - all.readableBytes))
+            all.writeBytes(piece.readableBytesView.prefix(limit - all.readableBytes))
             if count > Self.mostRead { break }
         }
         return RequestBody(buffer: all)
     }
 
     private func answer(
-        _ request: Request, _ context: Context, _ next: (Request, Context) async throws -> Response
+        _ request: Request, _ context: Context, _ refusal: (status: Int, text: String)?,
+        _ next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        if let refusal = refusal(request) { return ErrorPage.response(site, refusal.status, refusal.text) }
+        if let refusal { return ErrorPage.response(site, refusal.status, refusal.text) }
         do { return try await next(request, context) } catch let error as HTTPError {
             return ErrorPage.response(site, error.status.code, error.body ?? "")
         } catch let error as any HTTPResponseError {
@@ -72,6 +81,9 @@ package struct Guard: RouterMiddleware {
         // A page elsewhere whose name has been made to lead here must not read what is here.
         if !hosts.isEmpty, !hosts.contains(Self.name(of: host)) {
             return (421, "This server is asked for by another name.")
+        }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostRead {
+            return (413, "That is too large.")
         }
         guard request.method == .post else {
             return request.method == .get || request.method == .head ? nil : (405, "This page can be read and sent.")

@@ -102,6 +102,9 @@ extension String {
     /// Without blanks and line ends around it.
     package var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
+    /// Whether it has more characters than that, or so much upon them that nobody means it: a character may have any number of marks.
+    package func isLonger(than most: Int) -> Bool { count > most || unicodeScalars.count > 4 * most }
+
     /// For a query.
     package var percentEncoded: String {
         addingPercentEncoding(

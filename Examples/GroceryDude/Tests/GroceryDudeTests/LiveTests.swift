@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    /// Though the context tells of it twice: when it changes, and when its parent has saved it.
+    @Test func pagesHearOfATapOnce() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let reader = try browser.events("prepare", after: try position(try await browser.get("/prepare")))
+            for item in [1, 2, 1] { _ = try await browser.post("/prepare", ["i": "\(item)"]) }
+            var told: [String] = []
+            while told.count < 3 { told += try await patch(reader).rows.map(\.id) }
+            #expect(told == ["i1", "i2", "i1"])
+        }
+    }
+
     @Test func aRowMovesToItsNewSection() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser

@@ -126,6 +126,16 @@ import Testing
             let long = try await browser.post("/units", ["name": String(repeating: "x", count: 70_000)])
             #expect(long.status == 413)
             #expect(long.words.contains("Too large"))
+            // One character, of very much.
+            for path in ["/units", "/items"] {
+                let marks = try await browser.post(
+                    path, ["name": "a" + String(repeating: "\u{301}", count: 9_000), "quantity": "1"])
+                #expect(marks.status == 422, "\(path)")
+                #expect(marks.words.contains("That is too long"), "\(path)")
+            }
+            // Told a length that nobody waits for: the answer comes before it.
+            let endless = try await browser.send("POST", "/units", ["Content-Length": "9000000000"], Data("name=".utf8))
+            #expect(endless.status == 413)
             // Told a length that it does not have, and without one.
             let token = try await browser.token()
             let chunked = try await browser.send(

@@ -4,9 +4,6 @@ import LivePages
 
 // The pages Prepare and Shop.
 extension App {
-    /// How many rows a page has at most; the rest is asked for.
-    static let longestPage = 1000
-
     func preparePage(_ visit: Visit) throws -> Reply {
         let search = visit.query["q"]?.trimmingCharacters(in: .whitespaces) ?? ""
         let path = search.isEmpty ? "/prepare" : "/prepare?q=\(search.percentEncoded)"
@@ -17,7 +14,7 @@ extension App {
         } else if all == 0 {
             content = try emptyPantry(visit)
         } else {
-            content = rows(lists.prepare, visit)
+            content = lists.prepare.html(for: visit, of: "item")
         }
         return .page(
             page(
@@ -33,15 +30,6 @@ extension App {
                 \(content)</form>
                 <p class=end>\(counts.clearLink)</p>
                 """))
-    }
-
-    private func rows(_ list: LiveList, _ visit: Visit) -> HTML {
-        let isLong = list.count > Self.longestPage && visit.query["all"] == nil
-        let rows = list.html(limit: isLong ? Self.longestPage : .max)
-        guard isLong else { return rows }
-        return """
-            \(rows)<p class=end data-more><a class=button href="?all">Show all \(Count.items(list.count))</a></p>
-            """
     }
 
     private func results(_ search: String, _ visit: Visit, back: String) throws -> HTML {
@@ -80,7 +68,7 @@ extension App {
             ? """
             <div class=empty><h2>Nothing to buy</h2><p>Tap what you need on the page Prepare, and it shows here by aisle.</p>
             <p><a class="button main" href=/prepare>Prepare the list</a></p></div>
-            """ : rows(lists.shop, visit)
+            """ : lists.shop.html(for: visit, of: "item")
         return .page(
             page(
                 "Shop", .shop, live: "shop",

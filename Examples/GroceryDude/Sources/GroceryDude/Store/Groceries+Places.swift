@@ -78,7 +78,7 @@ extension Groceries {
     private func checked(_ text: String, _ kind: PlaceKind, besides: NSManagedObject?) throws -> String {
         let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if name.isEmpty { throw NameProblem.empty }
-        if name.count > Self.longestName { throw NameProblem.tooLong }
+        if name.isLonger(than: Self.longestName) { throw NameProblem.tooLong }
         if let other = try place(kind, named: name), other !== besides { throw NameProblem.taken(name) }
         return name
     }

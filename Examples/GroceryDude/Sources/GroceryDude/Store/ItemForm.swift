@@ -87,7 +87,7 @@ struct ItemForm: Sendable {
         var problems: [ItemField: String] = [:]
         let name = value(.name).trimmingCharacters(in: .whitespacesAndNewlines)
         if name.isEmpty { problems[.name] = NameProblem.empty.message }
-        if name.count > Groceries.longestName { problems[.name] = NameProblem.tooLong.message }
+        if name.isLonger(than: Groceries.longestName) { problems[.name] = NameProblem.tooLong.message }
         if Quantity.number(value(.quantity)) == nil {
             problems[.quantity] = "Type a number from 0 to 1000000, such as 2 or 0.5."
         }
@@ -95,7 +95,7 @@ struct ItemForm: Sendable {
             guard let kind = field.kind, value(field) == Self.new else { continue }
             let name = (newNames[kind] ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
             if name.isEmpty { problems[field] = "Type the name of the new \(kind.noun), or choose another one." }
-            if name.count > Groceries.longestName { problems[field] = NameProblem.tooLong.message }
+            if name.isLonger(than: Groceries.longestName) { problems[field] = NameProblem.tooLong.message }
         }
         return problems
     }

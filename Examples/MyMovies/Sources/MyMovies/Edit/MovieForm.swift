@@ -41,11 +41,11 @@ extension FieldForm where Field == MovieField {
         var problems: [MovieField: String] = [:]
         let title = value(.title).trimmed
         if title.isEmpty { problems[.title] = "Type a title." }
-        if title.count > Movies.longestName { problems[.title] = "That is too long: at most 100 characters." }
-        if value(.description).count > Movies.longestText {
+        if title.isLonger(than: Movies.longestName) { problems[.title] = "That is too long: at most 100 characters." }
+        if value(.description).isLonger(than: Movies.longestText) {
             problems[.description] = "That is too long: at most 2000 characters."
         }
-        if value(.format).count > Movies.longestName { problems[.format] = "Choose a format." }
+        if value(.format).isLonger(than: Movies.longestName) { problems[.format] = "Choose a format." }
         let year = value(.year)
         if !year.isEmpty, !(MovieField.firstYear...Day.year + 5).contains(Int(year) ?? 0) {
             problems[.year] = "Choose a year from \(MovieField.firstYear) on."

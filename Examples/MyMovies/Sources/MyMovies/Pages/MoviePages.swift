@@ -5,9 +5,6 @@ import LivePages
 
 // Movies, those that are shared, and one of them.
 extension App {
-    /// How many rows a page has at most; the rest is asked for.
-    private static let longestPage = 1000
-
     func moviesPage(_ visit: Visit) throws -> Reply {
         let search = String((visit.query["q"] ?? "").trimmed.prefix(100))
         let all = lists.movies.count
@@ -20,7 +17,7 @@ extension App {
                 <p><a class="button main" href=/movies/new>Add a movie</a></p></div>
                 """
         } else {
-            content = rows(lists.movies, visit)
+            content = lists.movies.html(for: visit, of: "movie")
         }
         return .page(
             page(
@@ -34,15 +31,6 @@ extension App {
                 <div id=list class="movies detailed">
                 \(content)</div>
                 """))
-    }
-
-    private func rows(_ list: LiveList, _ visit: Visit) -> HTML {
-        let isLong = list.count > Self.longestPage && visit.query["all"] == nil
-        let rows = list.html(limit: isLong ? Self.longestPage : .max)
-        guard isLong else { return rows }
-        return """
-            \(rows)<p class=end data-more><a class=button href="?all">Show all \(Count.movies(list.count))</a></p>
-            """
     }
 
     private func results(_ search: String) throws -> HTML {
@@ -70,7 +58,7 @@ extension App {
             <p><a class="button main" href=/movies>To the movies</a></p></div>
             """
             : """
-            \(rows(lists.shared, visit))
+            \(lists.shared.html(for: visit, of: "movie"))
             """
         return .page(
             page(

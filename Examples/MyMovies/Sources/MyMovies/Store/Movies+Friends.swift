@@ -27,7 +27,7 @@ extension FieldForm where Field == FriendField {
         var problems: [FriendField: String] = [:]
         let (name, email) = (value(.name).trimmed, value(.email).trimmed)
         if name.isEmpty { problems[.name] = "Type a name." }
-        if name.count > Movies.longestName { problems[.name] = "That is too long: at most 100 characters." }
+        if name.isLonger(than: Movies.longestName) { problems[.name] = "That is too long: at most 100 characters." }
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
         if !email.isEmpty, parts.count != 2 || parts.contains("") || email.contains(where: \.isWhitespace) {
             problems[.email] = "Type an address such as name@example.com, or nothing."
