@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# What it costs to build: seconds of the processor for a clean `make shopping-list` and for an app that depends on the package, and how large the
-# app is. The work tree is copied to FOLDER (a new temporary one), so that nothing built before counts; fetching packages does not count.
+# What it costs to build: seconds of the processor for a clean `make shopping-list` and `make run`, and for an app that depends on the package, and
+# how large the app is. The work tree is copied to FOLDER (a new temporary one), so that nothing built before counts; fetching packages does not count.
 #
-#     Scripts/build-cost.sh [FOLDER]        COSTS="run app-debug" for some of: run app-debug app-release
+#     Scripts/build-cost.sh [FOLDER]        COSTS="run web" for some of: run web app-debug app-release
 #
 # Seconds of the processor (user and system, of all processes) tell more than the clock where others use the machine too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
-costs=${COSTS:-run app-debug app-release}
+costs=${COSTS:-run web app-debug app-release}
 folder=${1:-$(mktemp -d)}
 package=$folder/OpenCoreData
 app=$folder/App
@@ -61,6 +61,11 @@ for what in $costs; do
     run)
         $swift package --package-path "$package" resolve >/dev/null 2>&1
         cost run make -C "$package" shopping-list SWIFT="$swift"
+        ;;
+    web)
+        $swift package --package-path "$package/Examples" resolve >/dev/null 2>&1
+        # Builds the app, starts it, asks it for its pages and ends it.
+        cost web make -C "$package" run ARGS=--check SWIFT="$swift"
         ;;
     app-debug | app-release)
         configuration=${what#app-}
