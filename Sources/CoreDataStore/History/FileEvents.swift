@@ -49,7 +49,7 @@ package final class FileEvents: @unchecked Sendable {
     }
 
     fileprivate struct State {
-        /// Kept from the first listener on.
+        /// While somebody listens. What is read late, of one that was given back, may wake somebody for nothing.
         var source: (any DispatchSourceRead)?
         var descriptor: Int32 = -1
         var listeners: [Int: @Sendable (News) -> Void] = [:]
@@ -91,6 +91,11 @@ package final class FileEvents: @unchecked Sendable {
             for number in state.watches.keys where state.watches[number]?.contains(listener) == true {
                 state.remove(listener, from: number)
             }
+            guard state.listeners.isEmpty, let source = state.source else { return }
+            // Gives the descriptor back.
+            source.cancel()
+            state.source = nil
+            state.descriptor = -1
         }
     }
 
