@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import Synchronization
 
@@ -90,11 +91,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             return persistentStoreDescriptions.forEach { block($0, error) }
         }
         for description in persistentStoreDescriptions {
-            if let folder = description.url?.deletingLastPathComponent(), description.url?.isFileURL == true,
-                AttachedStore.isFileType(description.type), !description.isReadOnly
+            if let url = description.url, url.isFileURL, AttachedStore.isFileType(description.type),
+                !description.isReadOnly, FileSize.of(url.path) == nil
             {
                 // A folder that cannot be made shows as the error of opening the store.
-                try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                try? FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
         }

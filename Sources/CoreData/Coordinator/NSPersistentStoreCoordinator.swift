@@ -134,8 +134,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         if isFile || isServer, storeURL == nil {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(storeType) needs a URL.")
         }
-        let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
-        return try attach(at: storeURL, makes: !isReadOnly) { index in
+        return try attach(
+            at: storeURL, makes: (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue != true
+        ) { index in
             try AttachedStore.open(
                 type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
                 coordinator: self)
@@ -145,7 +146,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a
     /// file.
     final func attach(
-        at url: URL?, makes: Bool = false, _ open: (Int32) throws -> AttachedStore
+        at url: URL?, makes: @autoclosure () -> Bool = false, _ open: (Int32) throws -> AttachedStore
     ) throws -> NSPersistentStore {
         changing.lock()
         defer { changing.unlock() }
@@ -157,7 +158,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         do {
             store = try open(index)
         } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url.map(ServerStores.shared.shown), makes: makes)
+            throw CoreDataErrors.store(failure, url: url.map(ServerStores.shared.shown), makes: makes())
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
         state.withLock { $0.stores.append(store) }
         store.store.didAdd(to: self)
@@ -184,9 +185,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ) {
         let work = Transfer {
             do {
+                // Own classes of stores and coordinators get what Foundation makes of the pragmas.
+                let isOurs = type(of: self) == NSPersistentStoreCoordinator.self
+                let type = storeDescription.type
                 try self.addPersistentStore(
-                    ofType: storeDescription.type, configurationName: storeDescription.configuration,
-                    at: storeDescription.url, options: storeDescription.options)
+                    ofType: type, configurationName: storeDescription.configuration, at: storeDescription.url,
+                    options: isOurs && type == NSSQLiteStoreType
+                        ? storeDescription.openingOptions : storeDescription.options)
                 block(storeDescription, nil)
             } catch { block(storeDescription, error) }
         }

@@ -19,6 +19,16 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         options[NSSQLitePragmasOption] = sqlitePragmas as NSDictionary
         return options
     }
+    /// The options with the pragmas as they are, which takes a quarter of making a dictionary of Foundation's and
+    /// reading it; where a subclass says what the options are, those.
+    final var openingOptions: [AnyHashable: Any] {
+        guard Swift.type(of: self) == NSPersistentStoreDescription.self else { return options }
+        var opening: [AnyHashable: Any] = [:]
+        opening.reserveCapacity(otherOptions.count + 1)
+        for (key, value) in otherOptions { opening[key] = value }
+        if !sqlitePragmas.isEmpty { opening[NSSQLitePragmasOption] = sqlitePragmas }
+        return opening
+    }
     private var otherOptions: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
         NSInferMappingModelAutomaticallyOption: NSNumber(value: true),

@@ -192,9 +192,8 @@ extension LightweightMigration {
     /// Opens a store, and migrates it first where it is of another model and the options ask for it.
     static func opening<R>(
         _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
-        options: [AnyHashable: Any]?, _ open: () throws -> R
+        options: [AnyHashable: Any]?, stages: NSStagedMigrationManager?, _ open: () throws -> R
     ) throws -> R {
-        let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
         if let url, stages != nil, isWanted(options) { try NSStagedMigrationManager.checkSaysVersion(url, type) }
         do { return try open() } catch let failure as StoreFailure
             where failure.kind == .incompatibleModel && isWanted(options)

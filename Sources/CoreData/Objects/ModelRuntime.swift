@@ -5,18 +5,14 @@ import Synchronization
 /// The runtimes of a model's entities, by ordinal.
 final class ModelRuntime: Sendable {
     let model: CompiledModel
-    let entities: [EntityRuntime]
+    let entities: EntityRuntimes
     /// Who claims which class, as far as that has been asked.
     private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
 
     init(_ model: NSManagedObjectModel) throws {
         let compiled = try model.freeze()
         self.model = compiled
-        entities = compiled.entities.map { entity in
-            EntityRuntime(
-                compiled: entity, in: compiled,
-                entity: model.entityDescriptions[entity.ordinal], model: model)
-        }
+        entities = EntityRuntimes(compiled, of: model)
     }
 
     func entity(named name: String) -> EntityRuntime? {
@@ -25,8 +21,7 @@ final class ModelRuntime: Sendable {
 
     /// The runtime of one of the model's descriptions, `nil` for another model's.
     func runtime(of entity: NSEntityDescription) -> EntityRuntime? {
-        guard entities.indices.contains(entity.ordinal), entities[entity.ordinal].entity === entity else { return nil }
-        return entities[entity.ordinal]
+        entities.describes(entity) ? entities[entity.ordinal] : nil
     }
 
     /// The entities that name the class.
@@ -34,10 +29,10 @@ final class ModelRuntime: Sendable {
         claims.withLock { claims in
             if let known = claims[ObjectIdentifier(type)] { return known }
             let names = ManagedObjectClasses.names(of: type)
-            var claiming = entities.filter { runtime in
-                guard let name = runtime.compiled.className else { return false }
+            var claiming = model.entities.filter { entity in
+                guard let name = entity.className else { return false }
                 return names.contains(name.hasPrefix(".") ? String(name.dropFirst()) : name)
-            }
+            }.map { entities[$0.ordinal] }
             // A model may name the module that the class has elsewhere.
             if claiming.isEmpty, type != NSManagedObject.self { claiming = entities.filter { $0.objectClass == type } }
             claims[ObjectIdentifier(type)] = claiming

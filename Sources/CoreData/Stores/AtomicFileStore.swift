@@ -50,7 +50,8 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         opening.ignoresModelVersioning = settings.ignoresVersioning
         if let timeout = settings.timeout { opening.timeout = timeout }
         let source = try LightweightMigration.opening(
-            url, type: format.storeType, coordinator.managedObjectModel, configuration: configuration, options: options
+            url, type: format.storeType, coordinator.managedObjectModel, configuration: configuration,
+            options: options, stages: settings.stages
         ) { try AtomicStore.open(format, model: coordinator.compiledModel, options: opening) }
         let store = try AtomicFileStore(
             source, format, coordinator: coordinator, configuration: configuration, url: url, options: options)

@@ -25,13 +25,13 @@ extension AttachedStore {
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
         coordinator: NSPersistentStoreCoordinator
     ) throws -> AttachedStore {
-        try StoreSettings.check(options)
         if let format = AtomicFileStore.format(ofType: type) {
             return try AtomicFileStore.open(
                 format, configuration: configuration, url: url, options: options, index: index,
                 coordinator: coordinator)
         }
         if let custom = StoreClasses.shared.classes[type] {
+            try StoreSettings.check(options)
             return try CustomStore.open(
                 custom, type: type, configuration: configuration, url: url, options: options, index: index,
                 coordinator: coordinator)

@@ -34,14 +34,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The name of the configuration whose entities the store has.
     public final let configurationName: String
     /// The options with which the store was added.
-    public final nonisolated(unsafe) let options: [AnyHashable: Any]?  // Safe because nobody changes them.
+    public final var options: [AnyHashable: Any]? {
+        guard let pragmas = givenOptions?[NSSQLitePragmasOption] as? [String: NSObject] else { return givenOptions }
+        return givenOptions?.merging([NSSQLitePragmasOption: pragmas as NSDictionary]) { _, new in new }
+    }
+    /// Pragmas may be a dictionary of Swift's; see ``NSPersistentStoreDescription/openingOptions``.
+    private nonisolated(unsafe) let givenOptions: [AnyHashable: Any]?  // Safe because nobody changes them.
 
     init(
         coordinator: NSPersistentStoreCoordinator?, configurationName: String?, url: URL?,
         options: [AnyHashable: Any]?, identifier: String, metadata: Metadata, isReadOnly: Bool
     ) {
         self.configurationName = configurationName ?? Self.defaultConfigurationName
-        self.options = options
+        givenOptions = options
         let initial = Transfer(
             State(
                 coordinator: coordinator, url: url, identifier: identifier, metadata: metadata,
@@ -56,7 +61,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         options: [AnyHashable: Any]? = nil
     ) {
         configurationName = name ?? Self.defaultConfigurationName
-        self.options = options
+        givenOptions = options
         let initial = Transfer(
             State(coordinator: root, url: url, identifier: "", metadata: .dictionary([:]), isReadOnly: false))
         state = Mutex(initial.value)

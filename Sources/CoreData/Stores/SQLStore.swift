@@ -53,7 +53,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         storeOptions.document = { model.value.makeDocument() }
         let engine = try LightweightMigration.opening(
             storeOptions.database.path.flatMap { _ in url }, type: type, model.value, configuration: configuration,
-            options: options
+            options: options, stages: settings.stages
         ) {
             do {
                 return try StoreEngine.open(

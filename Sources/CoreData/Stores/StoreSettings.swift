@@ -16,6 +16,7 @@ struct StoreSettings {
     var generationCount: Int?
     var generationLogSize: Int?
     var pragmas: [String: String] = [:]
+    var stages: NSStagedMigrationManager?
 
     /// - Throws: for an option whose value is of the wrong type, naming the option.
     init(_ options: [AnyHashable: Any]?) throws {
@@ -25,6 +26,8 @@ struct StoreSettings {
             if let key = key as? String { named[key] = value }
         }
         let options = named
+        try Self.check(options[NSPersistentStoreForceDestroyOption])
+        stages = options[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
         func number(_ key: String) throws -> NSNumber? {
             guard let value = options[key] else { return nil }
             guard let number = value as? NSNumber else {
@@ -49,6 +52,12 @@ struct StoreSettings {
             ? true : try number(NSPersistentHistoryTrackingKey)?.boolValue ?? false
         postsRemoteChanges = try number(NSPersistentStoreRemoteChangeNotificationPostOptionKey)?.boolValue ?? false
         guard let given = options[NSSQLitePragmasOption] else { return }
+        if let pragmas = given as? [String: NSObject] {
+            for (name, value) in pragmas {
+                self.pragmas[name] = (value as? NSString).map(String.init(_:)) ?? "\(value)"
+            }
+            return
+        }
         guard let pragmas = given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
@@ -61,7 +70,11 @@ struct StoreSettings {
 extension StoreSettings {
     /// - Throws: for an option of Apple's that nothing here can follow.
     static func check(_ options: [AnyHashable: Any]?) throws {
-        guard (options?[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue == true else { return }
+        try check(options?[NSPersistentStoreForceDestroyOption])
+    }
+
+    private static func check(_ destruction: Any?) throws {
+        guard (destruction as? NSNumber)?.boolValue == true else { return }
         throw CoreDataErrors.make(
             NSPersistentStoreOperationError,
             """

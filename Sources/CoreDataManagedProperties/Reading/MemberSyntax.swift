@@ -104,7 +104,7 @@ package struct MemberSyntax {
         switch type.as(TypeSyntaxEnum.self) {
         case .identifierType(let type):
             type.genericArgumentClause?.arguments.allSatisfy {
-                if case .type(let argument) = $0.argument { isPlain(argument) } else { false }
+                Syntax($0.argument).as(TypeSyntax.self).map(isPlain) ?? false
             } ?? true
         case .memberType, .dictionaryType: true
         case .optionalType(let type): isPlain(type.wrappedType)

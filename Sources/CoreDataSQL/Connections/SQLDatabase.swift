@@ -136,6 +136,10 @@ package protocol SQLConnection: AnyObject {
     /// Has all that was put off be done, and throws what came of it.
     func settle() throws
 
+    /// Whether there is a table of that name with those columns, of the schema as the connection last read it; `nil` where
+    /// only a statement can tell.
+    func knowsTable(_ name: String, columns: [String]) -> Bool?
+
     /// A number that changes whenever anybody changes the schema; in a transaction, as the transaction sees it.
     func schemaVersion() throws -> Int64
     /// Sees that the number is that one, perhaps late, with what runs next; else `otherwise` runs before anything is told of that.
@@ -153,6 +157,8 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
+    package func knowsTable(_ name: String, columns: [String]) -> Bool? { nil }
+
     package var putsOffResults: Bool { false }
     package func settle() throws {}
 

@@ -26,7 +26,6 @@ extension SQLDialect {
         traits.names = .readable
         traits.typesBindings = true
         traits.naming = .models
-        traits.failureEndsTransaction = true
         traits.writesTogether = true
         traits.updatesByInserting = false
         traits.columnTypes = [

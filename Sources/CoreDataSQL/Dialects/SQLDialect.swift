@@ -96,8 +96,6 @@ package final class SQLDialect: Sendable {
     package let typesBindings: Bool
     /// How tables and columns of a model are called.
     package let naming: Naming
-    /// Whether a statement that fails ends its transaction, so that nothing can be tried in one.
-    package let failureEndsTransaction: Bool
     /// Whether several transactions may write at once, so that what one counts on has to be locked.
     package let writesTogether: Bool
     /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
@@ -136,7 +134,6 @@ package final class SQLDialect: Sendable {
         names = traits.names
         typesBindings = traits.typesBindings
         naming = traits.naming
-        failureEndsTransaction = traits.failureEndsTransaction
         writesTogether = traits.writesTogether
         updatesByInserting = traits.updatesByInserting
         arithmetic = traits.arithmetic
@@ -232,7 +229,6 @@ extension SQLDialect {
         var names: SQLNames?
         var typesBindings = false
         var naming = Naming.apples
-        var failureEndsTransaction = false
         var writesTogether = false
         var updatesByInserting = true
         var arithmetic = Set(SQLExpression.Arithmetic.allCases)

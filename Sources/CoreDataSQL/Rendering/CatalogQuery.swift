@@ -2,8 +2,6 @@
 package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     /// The names of the tables.
     case tableNames
-    /// The names of the tables, each with the text that made it where the database keeps that.
-    case tableTexts
     /// The names of the indexes and triggers that somebody made.
     case indexAndTriggerNames
     /// Kind (`table`, `index`, `trigger`), name, table, and the text that made it where the database keeps that.
@@ -26,7 +24,6 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     private var master: String {
         switch self {
         case .tableNames: "SELECT name FROM sqlite_master WHERE type = 'table'"
-        case .tableTexts: "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         case .indexAndTriggerNames:
             "SELECT name FROM sqlite_master WHERE type IN ('index', 'trigger') AND name NOT LIKE 'sqlite%'"
         case .texts: "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
@@ -46,8 +43,6 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         switch self {
         case .tableNames:
             "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
-        case .tableTexts:
-            "SELECT table_name, CAST(NULL AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
         case .indexAndTriggerNames:
             """
             SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() UNION SELECT trigger_name FROM \

@@ -4,6 +4,9 @@ package protocol SQLRenderable {
 }
 
 extension SQLRenderable {
+    /// Bytes that most statements fit into.
+    private static var usualLength: Int { 240 }
+
     /// The text with its bound values.
     ///
     ///     let text = statement.text(in: connection.dialect)
@@ -11,6 +14,7 @@ extension SQLRenderable {
     ///     try prepared.bind(text.bindings, at: 0)
     package func text(in dialect: SQLDialect) -> SQLText {
         var renderer = SQLRenderer(dialect)
+        renderer.text.reserveCapacity(Self.usualLength)
         render(with: &renderer)
         return renderer.text
     }

@@ -11,26 +11,27 @@ package enum SQLIdentifier {
 
     /// Whether the name is `[A-Za-z_][A-Za-z0-9_]*`.
     package static func isPlain(_ name: String) -> Bool {
-        var isFirst = true
-        for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
-                break
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where !isFirst:
-                break
-            default:
-                return false
-            }
-            isFirst = false
-        }
-        return !isFirst
+        guard let first = name.utf8.first, !isDigit(first) else { return false }
+        return name.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isWordCharacter) }
+            ?? name.utf8.allSatisfy(isWordCharacter)
     }
+
+    /// Whether the byte is one of `[A-Za-z0-9_]`.
+    package static func isWordCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
+        default: isDigit(byte)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     /// Whether the plain name is a word of SQL.
     package static func isKeyword(_ name: String) -> Bool {
-        // Every name of Apple's layout has an underscore or starts with Z; no keyword with Z exists and the two
-        // with an underscore are CURRENT_….
-        guard let first = name.utf8.first, first != UInt8(ascii: "Z") else { return false }
+        // Most names of Apple's layout start with Z, and tables' short names end with a digit; no keyword does either.
+        guard let first = name.utf8.first, first != UInt8(ascii: "Z"), let last = name.utf8.last, !isDigit(last) else {
+            return false
+        }
         return keywords.contains(name.uppercased())
     }
 

@@ -52,6 +52,9 @@ package struct SQLText: Hashable, Sendable {
 
     // MARK: Appending
 
+    /// Makes room for text before the first value.
+    mutating func reserveCapacity(_ byteCount: Int) { pieces[0].reserveCapacity(byteCount) }
+
     package mutating func append(_ literal: StaticString) {
         pieces[pieces.count - 1] += literal.description
     }

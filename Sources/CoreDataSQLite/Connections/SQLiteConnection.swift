@@ -73,6 +73,15 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return statement
     }
 
+    func knowsTable(_ name: String, columns: [String]) -> Bool? {
+        func knows(_ column: UnsafePointer<CChar>?) -> Bool {
+            name.withCString {
+                sqlite3_table_column_metadata(handle, "main", $0, column, nil, nil, nil, nil, nil) == SQLITE_OK
+            }
+        }
+        return columns.isEmpty ? knows(nil) : columns.allSatisfy { $0.withCString(knows) }
+    }
+
     /// Not shown to observers: it is no work of theirs.
     func schemaVersion() throws -> Int64 {
         if versionQuery == nil {
@@ -229,9 +238,9 @@ extension SQLiteConnection {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "'\(path)' is no path of a file")
         }
-        var isDirectory: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-        if exists, isDirectory.boolValue {
+        var status = stat()
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT == S_IFDIR {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "'\(path)' is a directory")
         }
@@ -277,11 +286,11 @@ extension SQLiteConnection {
         sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
         try SQLiteFunctions.registerReplacements(on: state)
         try set("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
-        let schemaVersion = try integer("PRAGMA schema_version")
-        if role != .reader, !options.isReadOnly {
-            try prepareFile(options, isNew: schemaVersion == 0)
-        }
+        let isNew = try schemaVersion() == 0
+        let preparesFile = role != .reader && !options.isReadOnly
+        if preparesFile { try prepareFile(options, isNew: isNew) }
         for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
+            if preparesFile, options.path != nil, Self.preparing.contains(name.lowercased()) { continue }
             try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
         }
         if role == .reader { try becomeReader() }
@@ -295,6 +304,9 @@ extension SQLiteConnection {
         let code = sqlite3_exec(handle, pragma, nil, nil, nil)
         guard code == SQLITE_OK else { throw state.failure(code, sql: pragma) }
     }
+
+    /// Pragmas that ``prepareFile(_:isNew:)`` has set already.
+    private static let preparing: Set = ["locking_mode", "journal_mode"]
 
     /// What is written into the file's header; page size and vacuum have an effect only before the first table.
     private func prepareFile(_ options: SQLiteOptions, isNew: Bool) throws {
@@ -329,7 +341,7 @@ extension SQLiteConnection {
         let changesFile = ["journal_mode", "page_size", "auto_vacuum", "encoding", "application_id", "user_version"]
         if role == .reader || isReadOnly, changesFile.contains(name.lowercased()) { return }
         let text = value.utf8.first == UInt8(ascii: "-") ? value.dropFirst() : Substring(value)
-        let isWord = !text.isEmpty && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        let isWord = !text.isEmpty && text.utf8.allSatisfy(SQLIdentifier.isWordCharacter)
         var sql: SQLText = "PRAGMA \(identifier: name) = "
         if isWord {
             try set(sql.sql + value)

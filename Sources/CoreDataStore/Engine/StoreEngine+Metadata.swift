@@ -13,19 +13,22 @@ package struct MetadataRow: Sendable {
     }
 
     package static func read(_ connection: any SQLConnection) throws -> MetadataRow {
-        var query = SelectStatement(
-            ["Z_UUID", "Z_PLIST"].map { .init(.column(nil, $0)) }, from: .init(BookkeepingSchema.metadataTable))
-        query.orders = [.init(.column(nil, "Z_VERSION"))]
-        query.limit = 1
-        let rows = try connection.rows(query)
+        // One row, unless somebody else wrote more; then the first.
+        var first = Int64.max
         var identifier = ""
         var plist = Data()
-        if let row = rows.first {
-            if case .text(let text) = row[0] { identifier = text }
-            if case .blob(let data) = row[1] { plist = data }
+        for row in try connection.rows(query) {
+            guard case .integer(let version) = row[0], version < first else { continue }
+            first = version
+            if case .text(let text) = row[1] { identifier = text } else { identifier = "" }
+            if case .blob(let data) = row[2] { plist = data } else { plist = Data() }
         }
         return MetadataRow(identifier: identifier, metadata: StoreMetadata(propertyList: plist))
     }
+
+    private static let query = SelectStatement(
+        ["Z_VERSION", "Z_UUID", "Z_PLIST"].map { .init(.column(nil, $0)) }, from: .init(BookkeepingSchema.metadataTable)
+    )
 
     /// Writes the dictionary of the user, who may have left out what the store needs and may have put the UUID in.
     static func write(_ metadata: StoreMetadata, in connection: any SQLConnection) throws -> MetadataRow {

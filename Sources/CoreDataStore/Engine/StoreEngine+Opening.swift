@@ -83,7 +83,7 @@ private struct StoreOpening {
 
     private func open(_ database: any SQLDatabase) throws -> StoreEngine {
         let found = try database.read { try look($0, database) }
-        guard case .store(let row, var layout, let hasHistory, let schemaVersion) = found else {
+        guard case .store(let row, let schema, let hasHistory, let schemaVersion) = found else {
             let creation = try StoreCreation(
                 model: model, entities: entities, options: options, naming: database.dialect.naming)
             do {
@@ -94,42 +94,45 @@ private struct StoreOpening {
             }
         }
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {
-            return try reopenForReading(database, layout: layout, row)
+            return try reopenForReading(database, schema, row)
         }
         if options.tracksHistory, !hasHistory, !options.database.isReadOnly {
             let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
             try database.write { connection in
                 // Between looking and locking somebody else may have made it.
-                guard try !TableNames.read(connection).hasHistory else { return }
+                guard try !TableNames.haveHistory(in: connection) else { return }
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }
+        var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: options.database.isReadOnly)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
-            tracksHistory: options.tracksHistory && !options.database.isReadOnly)
+            tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts)
     }
 
     private enum Found {
         /// Nothing, and it may become a store.
         case empty
-        case store(MetadataRow, StoreLayout, hasHistory: Bool, schemaVersion: Int64)
+        case store(MetadataRow, SchemaLayout, hasHistory: Bool, schemaVersion: Int64)
     }
 
     private func look(_ connection: any SQLConnection, _ database: any SQLDatabase) throws -> Found {
-        let texts = try StoreCatalog.textsOfTables(connection)
-        let tables = TableNames(texts.keys)
-        if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
-        guard tables.missingBookkeeping.isEmpty else {
-            throw StoreFailure.notAStore(options.database.path, missing: tables.missingBookkeeping)
+        if try !TableNames.haveBookkeeping(in: connection) {
+            let tables = try TableNames.read(connection)
+            if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
+            guard tables.missingBookkeeping.isEmpty else {
+                throw StoreFailure.notAStore(options.database.path, missing: tables.missingBookkeeping)
+            }
         }
+        // The connection knows the schema of this transaction from here on: a statement has run.
         let row = try MetadataRow.read(connection)
         try check(row, database)
         return .store(
-            row, try bind(connection, row, texts), hasHistory: tables.hasHistory,
+            row, try bind(connection, row), hasHistory: try TableNames.haveHistory(in: connection),
             schemaVersion: try connection.schemaVersion())
     }
 
@@ -178,14 +181,9 @@ private struct StoreOpening {
         throw failure
     }
 
-    private func bind(
-        _ connection: any SQLConnection, _ metadata: MetadataRow, _ texts: [String: String]
-    ) throws
-        -> StoreLayout
-    {
+    private func bind(_ connection: any SQLConnection, _ metadata: MetadataRow) throws -> SchemaLayout {
         do {
-            return try SchemaLayout.existing(model: model, entities: entities, connection: connection, texts: texts)
-                .layout
+            return try SchemaLayout.existing(model: model, entities: entities, connection: connection)
         } catch var failure as StoreFailure {
             failure.metadata = metadata
             throw failure
@@ -194,20 +192,20 @@ private struct StoreOpening {
 
     /// Nobody must write to the store, so that the connection itself cannot.
     private func reopenForReading(
-        _ database: any SQLDatabase, layout: StoreLayout, _ row: MetadataRow
+        _ database: any SQLDatabase, _ schema: SchemaLayout, _ row: MetadataRow
     ) throws -> StoreEngine {
         database.close()
         var readOnly = options.database
         readOnly.isReadOnly = true
         readOnly.createsFile = false
         let database = try makeDatabase(readOnly)
-        var layout = layout
+        var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: true)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier,
             metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
-            isReadOnlyForHistory: true)
+            isReadOnlyForHistory: true, fetchTexts: schema.fetchTexts)
     }
 
     // MARK: - New stores
@@ -249,7 +247,7 @@ private struct StoreOpening {
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
-            tracksHistory: options.tracksHistory)
+            tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts)
     }
 
     private struct StoreExists: Error {}

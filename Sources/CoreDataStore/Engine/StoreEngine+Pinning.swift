@@ -20,7 +20,7 @@ extension StoreEngine: FormerRows {
             return StoreEngine(
                 model: model, layout: layout, database: database, identifier: identifier,
                 metadata: openedMetadata.metadata, entities: entities, path: path, isReadOnly: true,
-                formerFiles: files, keepsRows: false)
+                formerFiles: files, keepsRows: false, fetchTexts: fetchTexts)
         }
         return nil
     }

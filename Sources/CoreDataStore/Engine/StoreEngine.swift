@@ -43,6 +43,8 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
+    /// Texts of the statements that fetch rows.
+    let fetchTexts: FetchTexts
     /// Whether the database reckons attributes from other rows.
     let derivesFromOthers: Bool
     /// Keeps the files that rows of a former state name.
@@ -61,7 +63,8 @@ package final class StoreEngine: Sendable {
         model: CompiledModel, layout: StoreLayout, database: any SQLDatabase, identifier: String,
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), schemaVersion: Int64? = nil,
         entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
-        tracksHistory: Bool = false, formerFiles: FormerFiles? = nil, keepsRows: Bool = true
+        tracksHistory: Bool = false, formerFiles: FormerFiles? = nil, keepsRows: Bool = true,
+        fetchTexts: FetchTexts = FetchTexts()
     ) {
         self.model = model
         self.layout = layout
@@ -75,6 +78,7 @@ package final class StoreEngine: Sendable {
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
         self.formerFiles = formerFiles
+        self.fetchTexts = fetchTexts
         derivesFromOthers = model.entities.contains { entity in
             entity.properties.contains { $0.attribute?.derivationExpression != nil }
         }

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 
 /// What to fetch from one store: a fetch request in the engine's words.
 package struct FetchPlan {
-    package struct Sort {
+    package struct Sort: Hashable, Sendable {
         /// How text compares; other values have one order only.
         package typealias Comparison = TextComparison.SortOrder
 

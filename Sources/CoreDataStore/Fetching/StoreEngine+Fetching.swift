@@ -49,8 +49,11 @@ extension StoreEngine {
             let split = try planner.split(plan)
             if !split.isWhole { return try fetchRows(plan, split, now: planner.now, take) }
         }
-        let (statement, shape) = try planner.rows(plan)
-        let decoder = RowDecoder(shape, self)
+        let statement = try fetchTexts.statement(of: plan, dialect) {
+            let (statement, shape) = try planner.rows(plan)
+            return (statement.text(in: dialect), shape)
+        }
+        let decoder = RowDecoder(statement.shape, self)
         let portion = RowList()
         let moment = rowCache.moment
         func handOver() throws {
@@ -59,7 +62,7 @@ extension StoreEngine {
             defer { giveUp(portion) }
             try take(portion)
         }
-        try forEachResult(of: statement.text(in: dialect)) { result in
+        try forEachResult(of: statement.sql, statement.bindings) { result in
             portion.append(try decoder.held(result))
             if portion.count == Self.portionSize { try handOver() }
         }
@@ -223,10 +226,16 @@ extension StoreEngine {
     }
 
     private func forEachResult(of text: SQLText, _ body: (any SQLStatement) throws -> Void) throws {
+        try forEachResult(of: text.sql, text.bindings, body)
+    }
+
+    private func forEachResult(
+        of sql: String, _ bindings: [SQLValue], _ body: (any SQLStatement) throws -> Void
+    ) throws {
         try database.readStatement { connection in
-            let statement = try connection.statement(text.sql)
+            let statement = try connection.statement(sql)
             defer { statement.reset() }
-            try statement.bind(text.bindings, at: 0)
+            try statement.bind(bindings, at: 0)
             while try statement.step() { try body(statement) }
         }
     }

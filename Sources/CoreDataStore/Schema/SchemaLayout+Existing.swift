@@ -7,73 +7,36 @@ extension SchemaLayout {
     /// Migrated and old stores differ from fresh ones in order, in numbers inside names, and in what they lack:
     /// order values and companion columns may be missing (their names are then `nil`), all else must be there.
     ///
-    /// - Parameter texts: The statements that created the file's tables, where the caller has read them.
     /// - Throws: ``StoreFailure`` of kind `.incompleteSchema` with everything that is missing.
     package static func existing(
-        model: CompiledModel, entities: [Int], connection: any SQLConnection, texts: [String: String]? = nil
+        model: CompiledModel, entities: [Int], connection: any SQLConnection
     ) throws -> SchemaLayout {
         let numbers = try EntityNumber.all(in: connection)
-        let dialect = connection.dialect
-        // Where a failure ends the transaction nothing is tried.
-        if !dialect.failureEndsTransaction,
-            let usual = usual(model: model, entities: entities, numbers: numbers, texts, connection)
-        {
-            return usual
-        }
+        if let usual = usual(model: model, entities: entities, numbers: numbers, connection) { return usual }
         return try existing(
             model: model, entities: entities, numbers: numbers, catalog: StoreCatalog.read(connection),
-            naming: dialect.naming)
+            naming: connection.dialect.naming)
     }
 
-    /// The layout that the model has by itself, where the file has every table and column of it, as nearly every file
-    /// does.
-    ///
-    /// A table that was created as we create it says so by the text that the file keeps of it. To prepare a statement that
-    /// names the columns of any other costs a tenth of reading the catalog.
+    /// The layout that the model has by itself, where the connection knows that the file has every table and column of it, as
+    /// nearly every file does: that takes a tenth of reading the catalog.
     private static func usual(
-        model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], _ texts: [String: String]?,
-        _ connection: any SQLConnection
+        model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], _ connection: any SQLConnection
     ) -> SchemaLayout? {
         let closed = closure(of: entities, in: model)
         let (numbers, unnumbered) = numbers(of: closed, in: model, rows: rows)
         guard unnumbered.isEmpty else { return nil }
-        let expected = SchemaLayout(model: model, entities: closed, numbers: numbers)
-        do {
-            let texts = try texts ?? StoreCatalog.textsOfTables(connection)
-            // Nothing is rendered for tables whose texts are those of the store of this layout that was opened last.
-            if let kept = model.companions.value(of: KnownTexts.self), kept.entities == closed, kept.numbers == numbers,
-                kept.texts.allSatisfy({ texts[$0] == $1 })
-            {
-                return expected
-            }
-            var known: [String: String]? = [:]
-            for statement in expected.tableStatements() {
-                guard case .table(let table) = statement else { continue }
-                if let text = texts[table.name],
-                    try SchemaRenderer.texts(of: statement, in: connection.dialect) == [text]
-                {
-                    known?[table.name] = text
-                    continue
-                }
-                known = nil
-                // With their table's name, so that no missing column is taken for a text.
-                var probe = SelectStatement(
-                    table.columns.map { .init(.column("t0", $0.name)) }, from: .init(table.name, as: "t0"))
-                probe.condition = .or([])
-                try connection.execute(probe.text(in: connection.dialect).sql)
-            }
-            if let known {
-                model.companions.keep(KnownTexts(entities: closed, numbers: numbers, texts: known))
-            }
-        } catch { return nil }
-        return expected
+        let expected = SchemaLayout(model: model, entities: closed, numbers: numbers, naming: connection.dialect.naming)
+        return expected.hasAllTables(in: connection) ? expected : nil
     }
 
-    /// The statements that create the tables of a layout, by the tables' names.
-    private struct KnownTexts: Sendable {
-        let entities: [Int]
-        let numbers: [Int64?]
-        let texts: [String: String]
+    private func hasAllTables(in connection: any SQLConnection) -> Bool {
+        tables.allSatisfy { table in
+            connection.knowsTable(table.name, columns: SchemaTable.fixedColumns + table.columns.map(\.name)) == true
+        }
+            && joinTables.allSatisfy { table in
+                connection.knowsTable(table.name, columns: table.join.columns) == true
+            }
     }
 
     package static func existing(

@@ -30,10 +30,8 @@ extension SchemaLayout {
 
     package func createTable(_ table: SchemaJoinTable) -> CreateTable {
         let join = table.join
-        let orders = [join.inverseOrderColumn, join.orderColumn].compactMap { $0 }
         return CreateTable(
-            join.name,
-            columns: ([join.ownerColumn, join.destinationColumn] + orders).map { .init($0, .integer) },
+            join.name, columns: join.columns.map { .init($0, .integer) },
             primaryKey: [join.ownerColumn, join.destinationColumn])
     }
 

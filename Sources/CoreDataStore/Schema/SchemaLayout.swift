@@ -19,6 +19,8 @@ package struct SchemaLayout: Sendable {
     /// In the order in which the tables are created.
     package let joinTables: [SchemaJoinTable]
     package let layout: StoreLayout
+    /// Statements that fit the layout.
+    package let fetchTexts: FetchTexts
 
     /// The layout of a store that is created now: numbers count from 1 in the order of the entities.
     package static func fresh(
@@ -40,7 +42,7 @@ package struct SchemaLayout: Sendable {
         {
             self.init(
                 model: model, entities: closed, numbers: numbers, tables: kept.tables, joinTables: kept.joinTables,
-                layout: kept.layout)
+                layout: kept.layout, fetchTexts: kept.fetchTexts)
             return
         }
         var builder = SchemaLayoutBuilder(model: model, entities: closed, numbers: numbers, naming: naming)
@@ -51,7 +53,7 @@ package struct SchemaLayout: Sendable {
         model.companions.keep(
             KeptLayout(
                 entities: closed, numbers: numbers, naming: naming, tables: tables, joinTables: joinTables,
-                layout: layout))
+                layout: layout, fetchTexts: fetchTexts))
     }
 
     /// The layout that was made last, kept with its model: most programs open stores of one layout, many of them often.
@@ -62,11 +64,12 @@ package struct SchemaLayout: Sendable {
         let tables: [SchemaTable]
         let joinTables: [SchemaJoinTable]
         let layout: StoreLayout
+        let fetchTexts: FetchTexts
     }
 
     init(
         model: CompiledModel, entities: [Int], numbers: [Int64?], tables: [SchemaTable],
-        joinTables: [SchemaJoinTable], layout: StoreLayout
+        joinTables: [SchemaJoinTable], layout: StoreLayout, fetchTexts: FetchTexts = FetchTexts()
     ) {
         self.model = model
         self.entities = entities
@@ -74,6 +77,7 @@ package struct SchemaLayout: Sendable {
         self.tables = tables
         self.joinTables = joinTables
         self.layout = layout
+        self.fetchTexts = fetchTexts
     }
 
     /// The entities and all their ancestors, ascending.

@@ -134,29 +134,44 @@ struct StoreIndexes {
 struct TableNames {
     private let keys: Set<String>
 
-    init(_ names: some Sequence<String>) { keys = Set(names.map { $0.uppercased() }) }
-
     static func read(_ connection: any SQLConnection) throws -> TableNames {
-        let rows = try connection.rows(CatalogQuery.tableNames)
         let names = connection.dialect.names
+        let rows = try connection.rows(CatalogQuery.tableNames)
         return TableNames(
-            rows.compactMap { row in
-                if case .text(let name) = row[0] { return names?.original(name) ?? name }
-                return nil
-            })
+            keys: Set(
+                rows.compactMap { row in
+                    if case .text(let name) = row[0] { return (names?.original(name) ?? name).uppercased() }
+                    return nil
+                }))
+    }
+
+    /// Whether the tables are there, without reading the names of all where the connection knows.
+    private static func areThere(_ names: [String], in connection: any SQLConnection) throws -> Bool {
+        for name in names {
+            switch connection.knowsTable(name, columns: []) {
+            case true?: continue
+            case false?: return false
+            case nil: return try read(connection).keys.isSuperset(of: names)
+            }
+        }
+        return true
+    }
+
+    private static let history = [BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable]
+    private static let bookkeeping = [BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable]
+
+    /// Whether the store records its history.
+    static func haveHistory(in connection: any SQLConnection) throws -> Bool { try areThere(history, in: connection) }
+
+    /// Whether the file may be a store.
+    static func haveBookkeeping(in connection: any SQLConnection) throws -> Bool {
+        try areThere(bookkeeping, in: connection)
     }
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Whether the store records its history.
-    var hasHistory: Bool {
-        keys.isSuperset(of: [BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable])
-    }
-
     /// The bookkeeping tables without which a file is no store.
-    var missingBookkeeping: [String] {
-        [BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable].filter { !keys.contains($0) }
-    }
+    var missingBookkeeping: [String] { Self.bookkeeping.filter { !keys.contains($0) } }
 }
 
 /// A row of `Z_PRIMARYKEY`.
@@ -177,20 +192,26 @@ package struct EntityNumber: Hashable, Sendable {
 
     /// The model's entities; those of the framework itself have numbers of their own.
     package static func all(in connection: any SQLConnection) throws -> [EntityNumber] {
-        let number = SQLExpression.column(nil, "Z_ENT")
-        var query = SelectStatement(
-            [
-                .init(number), .init(.column(nil, "Z_NAME")),
-                .init(.function(.ifNull, [.column(nil, "Z_SUPER"), .integer(0)])),
-                .init(.function(.ifNull, [.column(nil, "Z_MAX"), .integer(0)])),
-            ], from: .init(BookkeepingSchema.primaryKeyTable))
-        query.condition = .comparison(.less, number, .integer(BookkeepingSchema.firstFrameworkNumber))
-        query.orders = [.init(number)]
+        // A table of a few rows that is read whenever a store is opened: to pick and sort them here takes less than SQL that
+        // says so.
         return try connection.rows(query).compactMap { row in
-            guard case .integer(let number) = row[0], case .text(let name) = row[1], case .integer(let parent) = row[2],
-                case .integer(let maximum) = row[3]
+            guard case .integer(let number) = row[0], number < BookkeepingSchema.firstFrameworkNumber,
+                case .text(let name) = row[1], let parent = integer(row[2]), let maximum = integer(row[3])
             else { return nil }
             return EntityNumber(number: number, name: name, parent: parent, maximum: maximum)
+        }.sorted { $0.number < $1.number }
+    }
+
+    private static let query = SelectStatement(
+        ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"].map { .init(.column(nil, $0)) },
+        from: .init(BookkeepingSchema.primaryKeyTable))
+
+    /// 0 for NULL, `nil` for what is no integer.
+    private static func integer(_ value: SQLValue) -> Int64? {
+        switch value {
+        case .integer(let integer): integer
+        case .null: 0
+        default: nil
         }
     }
 }

@@ -32,6 +32,11 @@ package struct StoreLayout: Sendable {
         /// The position of the owner in the destination's ordered inverse.
         package var inverseOrderColumn: String?
 
+        /// In the order of a fresh table.
+        package var columns: [String] {
+            [ownerColumn, destinationColumn] + [inverseOrderColumn, orderColumn].compactMap { $0 }
+        }
+
         package init(
             name: String, ownerColumn: String, destinationColumn: String, orderColumn: String? = nil,
             inverseOrderColumn: String? = nil

@@ -55,6 +55,39 @@ import Testing
         #expect(description.sqlitePragmas == ["cache_size": "100" as NSString])
     }
 
+    /// A store tells its options as the description does, whatever its type and coordinator.
+    @Test(arguments: [NSSQLiteStoreType, NSInMemoryStoreType], [true, false])
+    func pragmasAreAnOptionOfTheStore(type: String, isOwnCoordinator: Bool) throws {
+        final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sendable {
+            var given: [AnyHashable: Any]?
+
+            override func addPersistentStore(
+                ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+                options: [AnyHashable: Any]? = nil
+            ) throws -> NSPersistentStore {
+                given = options
+                return try super.addPersistentStore(
+                    ofType: storeType, configurationName: configuration, at: storeURL, options: options)
+            }
+        }
+        let description = NSPersistentStoreDescription()
+        description.type = type
+        description.setValue("321" as NSString, forPragmaNamed: "cache_size")
+        let coordinator =
+            isOwnCoordinator
+            ? OwnCoordinator(managedObjectModel: Library.model())
+            : NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        var failure: (any Error)?
+        coordinator.addPersistentStore(with: description) { failure = $1 }
+        #expect(failure == nil)
+        let options = try #require(coordinator.persistentStores.first?.options)
+        #expect(options[NSSQLitePragmasOption] as? NSDictionary == ["cache_size": "321"])
+        #expect(options[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber == true)
+        if let own = coordinator as? OwnCoordinator {
+            #expect(own.given?[NSSQLitePragmasOption] is NSDictionary)
+        }
+    }
+
     @Test(arguments: [true, false])
     func whatAreNoPragmasIsAnError(isDictionary: Bool) throws {
         let option: NSObject = isDictionary ? [1: "FULL"] as NSDictionary : "FULL" as NSString
