@@ -12,9 +12,9 @@ extension NSBatchInsertRequest {
     ///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZNAME, …) VALUES (?, ?, ?, ?, …), (?, ?, ?, ?, …), …
     ///
     /// The types are those of the properties. A to-one relationship is set by the ID of its destination, `\.unit?.persistentID`, or by
-    /// a unique value of it, `\.unit?.name`. What no key path names has its default value.
+    /// a unique value of it, `\.unit?.name`. What no key path names has its default value. An `entityName` is needed where several
+    /// entities have the class.
     ///
-    /// - Parameter entityName: needed where several entities have the class.
     /// - Throws: an error that names a key path that is no property. When the request runs, also one for a to-many relationship, for
     ///   an attribute of a destination that no uniqueness constraint has for itself, and for a destination that is not there.
     ///

@@ -18,7 +18,11 @@ extension NSPersistentStoreCoordinator {
     /// Differs from Apple: objects that contexts have of the old store are not led to the new one, so fetch them again, or find
     /// them by their new IDs.
     ///
-    /// - Parameter options: of the new store.
+    /// - Parameters:
+    ///   - store: one of this coordinator.
+    ///   - url: where the new store is to be.
+    ///   - options: of the new store.
+    ///   - storeType: of the new store.
     /// - Throws: 516 where there is a file already, 134010 for a registered type, what adding a store and saving may throw. The
     ///   old store is then still the coordinator's, and nothing is left of the new one.
     @discardableResult

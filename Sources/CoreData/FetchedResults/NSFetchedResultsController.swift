@@ -25,6 +25,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
     ///
     /// - Parameters:
     ///   - fetchRequest: a request for objects, with sort descriptors.
+    ///   - context: where the objects are fetched, and whose changes are followed.
     ///   - sectionNameKeyPath: what names the section of an object. Objects of one section must be sorted next to each other:
     ///     most often it is the first sort descriptor's key.
     ///   - cacheName: a name for the file that keeps the names and sizes of the sections from launch to launch; `nil` for none.

@@ -25,20 +25,15 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// The content is about to be told to have changed; the controller has the new one already.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-    /// A section came or went; sections come before objects.
-    ///
-    /// - Parameters:
-    ///   - sectionIndex: of a deleted section its index before all changes, of an inserted one that after all of them.
+    /// A section came or went; sections come before objects. The index of a deleted section is that before all changes, of an
+    /// inserted one that after all of them.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
         for type: NSFetchedResultsChangeType)
 
-    /// An object came, went, moved or changed.
-    ///
-    /// - Parameters:
-    ///   - indexPath: its place before all changes; nil for an insertion.
-    ///   - newIndexPath: its place after all changes; nil for a deletion and an update.
+    /// An object came, went, moved or changed. `indexPath` is its place before all changes, nil for an insertion;
+    /// `newIndexPath` is its place after all of them, nil for a deletion and an update.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)

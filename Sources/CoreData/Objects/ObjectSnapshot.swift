@@ -38,7 +38,9 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
 
     /// Takes the values of the object; on its context's queue.
     ///
-    /// - Parameter relationships: the to-many relationships whose members' IDs are to be in it.
+    /// - Parameters:
+    ///   - object: one with a row that can be read, or a new one.
+    ///   - relationships: the to-many relationships whose members' IDs are to be in it.
     /// - Throws: 133000 where the object's row is gone; an error for a value that has no data by its transformer, and for a name
     ///   that is no relationship.
     public init(_ object: Object, including relationships: [String] = []) throws {

@@ -14,7 +14,10 @@ extension NSManagedObjectContext {
     /// for what unsaved changes do and for errors.
     ///
     /// - Parameters:
+    ///   - type: the class of what is to be found.
+    ///   - text: the words.
     ///   - keyPaths: attributes that have a word index; empty for all that have.
+    ///   - predicate: what the objects have to be besides; `nil` for nothing.
     ///   - limit: the most matches; 0 for all.
     ///
     /// Not in Apple's API.

@@ -55,7 +55,8 @@ public struct TextSearch<Object: NSManagedObject> {
     /// The stores to look into; `nil` for all.
     public var affectedStores: [NSPersistentStore]?
 
-    /// - Parameter keys: names of attributes; empty for all that have a word index.
+    /// Makes a search of attributes by their names, of all that have a word index where there are none. An `entityName` is needed where
+    /// several entities have the class.
     public init(_ text: String, in keys: [String] = [], entityName: String? = nil) {
         self.text = text
         self.keys = keys
