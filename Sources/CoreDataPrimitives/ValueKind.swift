@@ -79,7 +79,7 @@ extension RowSnapshot {
         case .boolean: return .integer(integer(column) == 0 ? 0 : 1)
         case .real, .single: return .double(real(column))
         case .date: return .date(real(column))
-        case .decimal: return Decimal(string: text(column), locale: nil).map { .decimal($0) } ?? .null
+        case .decimal: return Decimal(storedText: text(column)).map { .decimal($0) } ?? .null
         case .text: return .string(text(column))
         case .link: return .uri(text(column))
         case .identifier: return withBytes(column) { UUID(bytes: $0).map { .uuid($0) } ?? .null }

@@ -12,6 +12,8 @@ extension NSPersistentStoreCoordinator {
         for key in StoreMetadata.Key.kept + [NSStoreUUIDKey] where merged[key] == nil {
             merged[key] = store.metadata[key]
         }
+        // A store of another type than its file could not be opened again.
+        merged[NSStoreTypeKey] = store.metadata[NSStoreTypeKey] ?? merged[NSStoreTypeKey]
         store.metadata = merged
     }
 
@@ -42,7 +44,9 @@ extension NSPersistentStoreCoordinator {
         options: [AnyHashable: Any]? = nil
     ) throws {
         try checkType(storeType)
-        try AttachedStore.setMetadata(metadata ?? [:], of: url, type: storeType, options)
+        var metadata = metadata ?? [:]
+        metadata[NSStoreTypeKey] = storeType
+        try AttachedStore.setMetadata(metadata, of: url, type: storeType, options)
     }
 
     /// Writes the metadata of a store in a file, at once.

@@ -76,6 +76,7 @@ extension CoreDataErrors {
             case .missing: CocoaError.Code.fileNoSuchFile.rawValue
             case .noPermission where failure.isReading: CocoaError.Code.fileReadNoPermission.rawValue
             case .noPermission: CocoaError.Code.fileWriteNoPermission.rawValue
+            case .notAFile: NSPersistentStoreOpenError
             case .other where failure.isReading: CocoaError.Code.fileReadUnknown.rawValue
             case .readOnlyVolume: CocoaError.Code.fileWriteVolumeReadOnly.rawValue
             case .full: CocoaError.Code.fileWriteOutOfSpace.rawValue
@@ -105,6 +106,10 @@ extension CoreDataErrors {
             code = CocoaError.Code.fileWriteOutOfSpace.rawValue
             message = "\(file) cannot be written to, because there is no space left: \(said)."
         case .cannotOpen: (code, message) = (NSPersistentStoreOpenError, "\(file) cannot be opened: \(said).")
+        case .moved:
+            code = CocoaError.Code.fileNoSuchFile.rawValue
+            message =
+                "\(file) was deleted, moved or replaced by somebody else while it was open, so nothing was written: \(said)."
         case .missingTable:
             (code, message) = (NSPersistentStoreIncompatibleSchemaError, "\(file) lacks a table: \(said).")
         case .constraint: (code, message) = (NSPersistentStoreSaveError, "\(file) refused the values: \(said).")

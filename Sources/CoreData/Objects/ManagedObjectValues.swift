@@ -15,7 +15,7 @@ enum ManagedObjectValues {
         case .real, .single: return .double(row.real(column))
         case .date: return .date(row.real(column))
         case .decimal:
-            return Decimal(string: row.text(column), locale: nil).map { .decimal($0) } ?? .null
+            return Decimal(storedText: row.text(column)).map { .decimal($0) } ?? .null
         case .text: return .string(row.text(column))
         case .link: return .uri(row.text(column))
         case .identifier: return row.withBytes(column) { UUID(bytes: $0).map { .uuid($0) } ?? .null }

@@ -42,7 +42,8 @@ struct StoreSettings {
         ignoresVersioning = try number(NSIgnorePersistentStoreVersioningOption)?.boolValue ?? false
         analyzes = try number(NSSQLiteAnalyzeOption)?.boolValue ?? false
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
-        timeout = try number(NSPersistentStoreTimeoutOption)?.doubleValue
+        // What is no time or longer than anybody waits is the nearest that is.
+        timeout = try number(NSPersistentStoreTimeoutOption).map { max(0, min($0.doubleValue, 1_000_000)) }
         readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
         generationCount = try number(NSPersistentStore.queryGenerationCountOption)?.intValue
         generationLogSize = try number(NSPersistentStore.queryGenerationLogSizeOption)?.intValue

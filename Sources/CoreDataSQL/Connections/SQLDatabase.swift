@@ -297,6 +297,8 @@ package struct SQLFailure: Error, Sendable {
         case readOnly
         case full
         case cannotOpen
+        /// The file is no longer where it was opened.
+        case moved
         case interrupted
         case missingTable
         /// A text in a row that was to be a regular expression is none.

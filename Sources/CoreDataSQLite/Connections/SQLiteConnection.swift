@@ -161,6 +161,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     func writeTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
         try begin(.beginImmediate)
         do {
+            try checkPlace()
             let result = try body(self)
             if endsStatements { resetStatements() }
             try state.checkTransaction(Transaction.commit.rawValue)
@@ -177,6 +178,16 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         endBurst()
         defer { if endsStatements { resetStatements() } }
         return try body(self)
+    }
+
+    /// SQLite goes on to write to a file that somebody has deleted, where nobody will ever find it.
+    private func checkPlace() throws {
+        var isMoved: Int32 = 0
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved) == SQLITE_OK, isMoved != 0 else {
+            return
+        }
+        throw SQLFailure(
+            kind: .moved, code: Int(SQLITE_READONLY) | 4 << 8, message: "the file is not where it was opened")
     }
 
     func begin(_ kind: Transaction) throws {
@@ -274,10 +285,23 @@ extension SQLiteConnection {
             let reason = number == 0 ? failure.message : String(cString: strerror(number))
             failure.message =
                 isForbidden ? "no permission to read '\(name)'" : "cannot open '\(name)': \(reason)"
+            if flags & SQLITE_OPEN_CREATE != 0, let folder = forbiddenFolder(of: name) {
+                failure = SQLFailure(
+                    kind: .readOnly, code: Int(code), message: "no permission to make a file in '\(folder)'")
+            }
             sqlite3_close_v2(database)
             throw failure
         }
         return database
+    }
+
+    /// The folder, where a file is to be made and may not.
+    private static func forbiddenFolder(of path: String) -> String? {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let files = FileManager.default
+        guard !files.fileExists(atPath: path), files.fileExists(atPath: folder), !files.isWritableFile(atPath: folder)
+        else { return nil }
+        return folder
     }
 
     private func configure(_ options: SQLiteOptions, role: Role) throws {

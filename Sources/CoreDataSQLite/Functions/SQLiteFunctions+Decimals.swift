@@ -99,7 +99,7 @@ extension SQLiteFunctions {
     static func decimal(_ value: OpaquePointer?) -> Decimal? {
         if sqlite3_value_type(value) == SQLITE_INTEGER { return Decimal(sqlite3_value_int64(value)) }
         let number = sqlite3_value_double(value)
-        return number.isFinite ? Decimal(string: number.description, locale: nil) : nil
+        return number.isFinite ? Decimal(storedText: number.description) : nil
     }
 
     /// Whole numbers are integers, as they are in columns of decimals.

@@ -44,7 +44,7 @@ package struct AtomicFile: Sendable {
     /// The bytes, with what tells them from others; no more than `count` of them where that is given.
     package func read(atMost count: Int = .max) throws -> (data: Data, stamp: Stamp) {
         do {
-            let file = try Descriptor(path, O_RDONLY, folderOf: path)
+            let file = try Descriptor(regular: path)
             let data = try file.data(atMost: count)
             return (data, Stamp(try file.status(), digest: AtomicDigest.of(data)))
         } catch var failure as AtomicFileFailure {
@@ -81,7 +81,7 @@ package struct AtomicFile: Sendable {
     ///   The file is then as it was.
     package func replace(_ known: Stamp?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-        let file = try Descriptor(path, O_RDONLY, folderOf: path)
+        let file = try Descriptor(regular: path)
         try file.lock(timeout: timeout)
         let status = try file.status()
         var current = stat()
@@ -109,7 +109,7 @@ package struct AtomicFile: Sendable {
     /// Takes the file away, while nobody writes it.
     package func remove() throws {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-        let file = try Descriptor(path, O_RDONLY, folderOf: path)
+        let file = try Descriptor(regular: path)
         try file.lock(timeout: timeout)
         guard unlink(path) == 0 || errno == ENOENT else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         unlink(path(ofTemporary: "saving"))
@@ -151,6 +151,13 @@ private final class Descriptor {
         number = open(path, flags | O_CLOEXEC, 0o644)
         self.path = file
         guard number >= 0 else { throw AtomicFileFailure(.of(errno), path: file, code: errno) }
+    }
+
+    /// Opens a file for reading; devices and pipes, which give no end of bytes or none, are refused, and never replaced.
+    convenience init(regular path: String) throws {
+        // To open a pipe waits for whoever writes to it.
+        try self.init(path, O_RDONLY | O_NONBLOCK, folderOf: path)
+        guard try status().st_mode & S_IFMT == S_IFREG else { throw AtomicFileFailure(.notAFile, path: path) }
     }
 
     deinit { if number >= 0 { close(number) } }
@@ -298,6 +305,8 @@ package struct AtomicFileFailure: Error {
         case noPermission
         case readOnlyVolume
         case full
+        /// A folder, a device or a pipe.
+        case notAFile
         case other
 
         static func of(_ code: Int32) -> Kind {
@@ -338,6 +347,7 @@ package struct AtomicFileFailure: Error {
         case .noPermission: "No permission for the file '\(path)'\(reason)."
         case .readOnlyVolume: "The file '\(path)' is on a volume that cannot be written to\(reason)."
         case .full: "There is no space left for the file '\(path)'\(reason)."
+        case .notAFile: "'\(path)' is no file, but a folder, a device or a pipe: it cannot be a store."
         case .other: "The file '\(path)' cannot be read or written\(reason)."
         }
     }

@@ -100,7 +100,7 @@ private struct StoreOpening {
             let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
             try database.write { connection in
                 // Between looking and locking somebody else may have made it.
-                guard try !TableNames.haveHistory(in: connection) else { return }
+                guard try !TableNames.read(connection).haveHistory else { return }
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }

@@ -121,7 +121,7 @@ extension TupleColumn.Kind {
     private func value(_ real: Double) -> Value {
         switch self {
         case .date: .date(real)
-        case .decimal: .decimal(Decimal(string: real.description) ?? Decimal(real))
+        case .decimal: .decimal(Decimal(storedText: real.description) ?? Decimal(real))
         case .string: .string(real.description)
         case .link: .uri(real.description)
         // A sum of integers that does not fit is a double.
@@ -132,7 +132,7 @@ extension TupleColumn.Kind {
     private func value(_ text: String) -> Value {
         switch self {
         case .link: .uri(text)
-        case .decimal: Decimal(string: text).map { .decimal($0) } ?? .null
+        case .decimal: Decimal(storedText: text).map { .decimal($0) } ?? .null
         // A sum of integers that does not fit is a double.
         case .integer: Int64(text).map { .integer($0) } ?? Double(text).map { .double($0) } ?? .null
         case .real: Double(text).map { .double($0) } ?? .null

@@ -160,15 +160,18 @@ struct TableNames {
     private static let history = [BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable]
     private static let bookkeeping = [BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable]
 
-    /// Whether the store records its history.
+    /// Whether the store records its history; to be asked of a connection that has run a statement in its transaction, and so
+    /// knows the schema of that.
     static func haveHistory(in connection: any SQLConnection) throws -> Bool { try areThere(history, in: connection) }
 
-    /// Whether the file may be a store.
+    /// Whether the file may be a store, as far as the connection knows.
     static func haveBookkeeping(in connection: any SQLConnection) throws -> Bool {
         try areThere(bookkeeping, in: connection)
     }
 
     var isEmpty: Bool { keys.isEmpty }
+
+    var haveHistory: Bool { keys.isSuperset(of: Self.history) }
 
     /// The bookkeeping tables without which a file is no store.
     var missingBookkeeping: [String] { Self.bookkeeping.filter { !keys.contains($0) } }
