@@ -71,7 +71,9 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     /// The model that the entity is part of.
     open var managedObjectModel: NSManagedObjectModel {
         guard let model else {
-            fatalError("Entity '\(storedName ?? "")' is in no model, or its model is gone: add it to a model's entities first, and keep the model.")
+            fatalError(
+                "Entity '\(storedName ?? "")' is in no model, or its model is gone: add it to a model's entities, and keep that."
+            )
         }
         return model
     }

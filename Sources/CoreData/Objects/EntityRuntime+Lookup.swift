@@ -26,7 +26,9 @@ extension EntityRuntime {
             return runtime
         }
         guard let model = entity.managedObjectModel as NSManagedObjectModel? else {
-            preconditionFailure("Entity '\(name)' is in no model, or its model is gone: add it to one before making objects of it, and keep the model.")
+            preconditionFailure(
+                "Entity '\(name)' is in no model, or its model is gone: add it to one, and keep that, before making objects."
+            )
         }
         do {
             guard let runtime = try ModelRuntime(model).entity(named: name) else {
