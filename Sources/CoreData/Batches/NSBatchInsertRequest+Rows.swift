@@ -40,7 +40,8 @@ extension NSBatchInsertRequest {
     ///
     ///     let request = try NSBatchInsertRequest(\Tag.name) { names.popLast() }
     ///
-    /// - Parameter entityName: needed where several entities have the class.
+    /// An `entityName` is needed where several entities have the class.
+    ///
     /// - Throws: an error that names a key path that is no property.
     ///
     /// Not in Apple's API.

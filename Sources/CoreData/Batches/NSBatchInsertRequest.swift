@@ -27,7 +27,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 ///
 /// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store, or, by a key path, a unique
 /// value of it; a handler with an object sets it to an object of whatever context that is saved. Rows can come typed, see
-/// ``init(_:_:entityName:rowHandler:)``.
+/// ``init(_:_:_:entityName:rowHandler:)``.
 ///
 ///     ["name": "Milk", "unit": litre.objectID]        // or
 ///     ["name": "Milk", "unit.name": "Litre"]          // SELECT t0.Z_PK, t0.Z_ENT FROM ZUNIT t0 WHERE t0.ZNAME = ?, once for each name
