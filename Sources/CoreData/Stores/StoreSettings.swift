@@ -53,13 +53,9 @@ struct StoreSettings {
             ? true : try number(NSPersistentHistoryTrackingKey)?.boolValue ?? false
         postsRemoteChanges = try number(NSPersistentStoreRemoteChangeNotificationPostOptionKey)?.boolValue ?? false
         guard let given = options[NSSQLitePragmasOption] else { return }
-        if let pragmas = given as? [String: NSObject] {
-            for (name, value) in pragmas {
-                self.pragmas[name] = (value as? NSString).map(String.init(_:)) ?? "\(value)"
-            }
-            return
-        }
-        guard let pragmas = given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
+        // As a description gives them, which takes no conversion, or as others do.
+        let ours: [String: Any]? = given as? [String: NSObject]
+        guard let pragmas = ours ?? given as? [String: Any] ?? (given as? NSDictionary) as? [String: Any] else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
                 "The store option \(NSSQLitePragmasOption) takes a dictionary of texts, not a \(type(of: given)).")

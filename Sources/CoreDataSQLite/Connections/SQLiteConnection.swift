@@ -375,12 +375,6 @@ extension SQLiteConnection {
         }
     }
 
-    func integer(_ sql: String) throws -> Int64 {
-        let statement = try statement(sql)
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(0) : 0
-    }
-
     /// Names the file in a failure that SQLite tells without it.
     private static func explained(_ error: any Error, _ options: SQLiteOptions) -> any Error {
         guard var failure = error as? SQLFailure, let path = options.path else { return error }
