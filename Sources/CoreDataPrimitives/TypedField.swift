@@ -35,3 +35,13 @@ package struct TypedField: BitwiseCopyable, Sendable {
     /// So many fields of a row can be told of in one word.
     package static let most = 64
 }
+
+/// Why a statement stopped that put rows into a caller's memory, one after the other.
+package enum TypedRowsEnd: BitwiseCopyable, Sendable {
+    /// There is no room for the row that the statement is at.
+    case full
+    /// Of the row that the statement is at only the fields whose bits are set are there.
+    case part(UInt64)
+    /// There are no more rows.
+    case ended
+}

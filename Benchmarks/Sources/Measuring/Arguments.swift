@@ -39,7 +39,8 @@ package struct Arguments {
                           [--processor] [--million] [--no-peaks] [--folder FOLDER]
 
           --only      Only these: W1 … W11, W3i (W3 with an index), W4r (W4 of registered objects), W9o (W9, and
-                      every side raises the owners' versions), W10d and W10t (three columns, decoded and as tuples),
+                      every side raises the owners' versions), W10d, W10t and W10r (three columns, decoded, as tuples and
+                      as a FetchedRow),
                       W1h, W6h, W7h, W9h (with a history; W9h raises the owners' versions too), W12 (a
                       reader beside a writer), W13 (bytes per object), W14 (start with a large model),
                       G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F17 (children,

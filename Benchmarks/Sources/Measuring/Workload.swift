@@ -16,6 +16,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
     case open = "W11"
     case decodedRows = "W10d"
     case tuples = "W10t"
+    case rows = "W10r"
     case insertRecorded = "W1h"
     case updateRecorded = "W6h"
     case deleteRecorded = "W7h"
@@ -39,6 +40,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .open: "open, first 20"
         case .decodedRows: "three columns, decoded"
         case .tuples: "three columns as tuples"
+        case .rows: "three columns as rows"
         case .insertRecorded: "insert all, with history"
         case .updateRecorded: "change all, with history"
         case .deleteRecorded: "delete all, with history"
@@ -62,7 +64,7 @@ package enum Workload: String, CaseIterable, Codable, Sendable {
         case .saveEach, .saveEachOwned: 1.25
         case .dictionaries: 3.0
         case .open: 4.0
-        case .decodedRows, .tuples: 2.0
+        case .decodedRows, .tuples, .rows: 2.0
         case .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded: 1.3
         }
     }

@@ -63,21 +63,44 @@ extension NSManagedObjectContext {
         shape.append(First.self)
         repeat shape.append((each Rest).self)
         precondition(shape.fits((First, repeat each Rest).self), "a tuple's elements lie elsewhere")
-        let fields = shape.fields(readsNilAsZero: true)
-        let all = shape.elements.count >= TypedField.most ? UInt64.max : 1 << UInt64(shape.elements.count) - 1
-        let hasMore = shape.elements.count > TypedField.most
-        let results = TypedRows<(First, repeat each Rest)>()
-        let columns = rows.columns
-        try rows.forEach { tuple in
-            let row = results.next()
-            let written = tuple.write(fields, to: row)
-            if written != all || hasMore { try shape.readRest(tuple, columns, to: row, written: written) }
-            results.take()
-        }
+        let (results, writing, columns) = (TypedRows<(First, repeat each Rest)>(), shape.writing, rows.columns)
+        try rows.forEach { try results.take($0, writing, columns) }
         return results.finish()
     }
 
-    /// Fetches rows as values of a type of yours: only the columns that it names are read, and no objects are made.
+    /// Fetches rows as structs of yours: only the columns that it names are read, and no objects are made.
+    ///
+    ///     struct Row: FetchedRow {
+    ///         var name: String
+    ///         var price: Double?
+    ///     }
+    ///     let rows = try context.fetch(request, as: Row.self)
+    ///     // SELECT t0.ZNAME, t0.ZPRICE FROM ZITEM t0
+    ///
+    /// The stored properties' names, or key paths that the type has for them, are the model's. Where the request has `propertiesToFetch`, those
+    /// are the columns: names, key paths and `NSExpressionDescription`s, by their names. Predicate, order, limit, offset,
+    /// `returnsDistinctResults` and `propertiesToGroupBy` count; unsaved changes do not, as in dictionaries.
+    ///
+    /// - Throws: an error that names the type and the property that is no column, or whose column has no such value.
+    ///
+    /// Not in Apple's API.
+    public nonisolated final func fetch<Row: FetchedRow>(
+        _ request: AnyFetchRequest, as type: Row.Type
+    ) throws -> [Row] {
+        checkOwned("fetch(_:as:)")
+        let given = request.propertiesToFetch.map { !$0.isEmpty } ?? false
+        let (properties, typeName) = (try RowProperties(of: type), String(describing: type))
+        let model = try coordinatorForRequest().runtime
+        let columns =
+            given ? nil : try RowProbe.columns(properties.keyPaths, of: typeName, request, in: model)
+        let rows = try RowFetch(request, columns: columns, as: typeName, in: self)
+        let (results, writing) = (TypedRows<Row>(), try properties.writing(rows.columns.names))
+        try rows.forEach { try results.take($0, writing, rows.columns) }
+        return results.finish()
+    }
+
+    /// Fetches rows as values of a type of yours that decodes itself: only the columns that it names are read, and no objects are made.
+    /// A ``FetchedRow`` takes half the time.
     ///
     ///     struct Row: Decodable {
     ///         var name: String
@@ -96,6 +119,7 @@ extension NSManagedObjectContext {
     /// - Throws: an error that names the type and the property that is no column, or whose column has no such value.
     ///
     /// Not in Apple's API.
+    @_disfavoredOverload
     public nonisolated final func fetch<Row: Decodable>(
         _ request: AnyFetchRequest, as type: Row.Type
     ) throws -> [Row] {

@@ -26,24 +26,31 @@ final class RowProbe {
             probe.noteAll(entity)
         }
         if probe.columns.isEmpty, probe.takesAll { probe.noteAll(entity) }
-        for column in probe.columns {
-            if let entity { try probe.check(column, entity, model) }
-        }
-        // A composite attribute is in no column: its elements are.
-        let noted = probe.columns
-        probe.columns = noted.filter { name in
-            guard let entity, noted.contains(where: { $0.hasPrefix(name + ".") }) else { return true }
-            return !probe.isComposite(name, entity, model)
-        }
         guard !probe.columns.isEmpty else { throw probe.unnamed }
-        return probe.columns
+        return try columns(probe.columns, of: probe.typeName, request, in: model)
+    }
+
+    /// The columns that a type names.
+    ///
+    /// - Throws: an error for a property that the entity does not have.
+    static func columns(
+        _ named: [String], of typeName: String, _ request: AnyFetchRequest, in model: ModelRuntime
+    ) throws -> [String] {
+        guard let entity = request.entityName.flatMap({ model.entity(named: $0) }) else { return named }
+        for column in named { try check(column, entity, model, typeName) }
+        // A composite attribute is in no column: its elements are.
+        return named.filter { name in
+            !named.contains { $0.hasPrefix(name + ".") } || !isComposite(name, entity, model)
+        }
     }
 
     private var unnamed: CocoaError {
         CoreDataErrors.invalidRequest("\(typeName) decodes no properties by name: it cannot be a row.")
     }
 
-    private func check(_ path: String, _ entity: EntityRuntime, _ model: ModelRuntime) throws {
+    private static func check(
+        _ path: String, _ entity: EntityRuntime, _ model: ModelRuntime, _ typeName: String
+    ) throws {
         var current = entity
         var rest = path.split(separator: ".").map(String.init)[...]
         while let key = rest.first, key != "objectID" {
@@ -66,7 +73,7 @@ final class RowProbe {
         }
     }
 
-    private func isComposite(_ path: String, _ entity: EntityRuntime, _ model: ModelRuntime) -> Bool {
+    private static func isComposite(_ path: String, _ entity: EntityRuntime, _ model: ModelRuntime) -> Bool {
         var current = entity
         var rest = path.split(separator: ".").map(String.init)[...]
         while let (slot, remainder) = current.slot(at: rest) {

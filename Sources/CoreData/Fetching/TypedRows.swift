@@ -22,69 +22,75 @@ struct TupleShape {
     /// Whether tuples of that type do lie so.
     func fits<Tuple>(_ type: Tuple.Type) -> Bool { MemoryLayout<Tuple>.size == size }
 
-    /// Element *i* is the tuple's column *i*.
-    func fields(readsNilAsZero: Bool) -> TypedFields {
-        TypedFields(
-            elements.enumerated().map { index, element in
-                let (kind, isOptional) = element.type.fieldKind
-                return TypedField(
-                    column: index, kind, isOptional: isOptional, readsNilAsZero: readsNilAsZero, offset: element.offset)
-            })
+    /// Element *i* is column *i*; a number that is nil is 0.
+    var writing: RowWriting {
+        RowWriting(
+            elements.enumerated().map { RowWriting.Property(type: $1.type, column: $0, offset: $1.offset) }, parts: [],
+            readsNilAsZero: true)
     }
 }
 
-/// Rows in the making, in one piece of memory which grows.
+/// Rows in the making: a statement puts them into a portion, still in the processor's cache when it is moved to the others.
 final class TypedRows<Row> {
-    @exclusivity(unchecked) private var rows: UnsafeMutablePointer<Row>
-    @exclusivity(unchecked) private var capacity = 64
+    @exclusivity(unchecked) private var rows: [Row] = []
+    private let portion: UnsafeMutablePointer<Row>
     @exclusivity(unchecked) private var count = 0
-    @exclusivity(unchecked) private var place: UnsafeMutableRawPointer
-    @exclusivity(unchecked) private var end: UnsafeMutableRawPointer
     private let stride = MemoryLayout<Row>.stride
+    private let capacity = max(16, min(512, 16_384 / max(1, MemoryLayout<Row>.stride)))
 
-    init() {
-        rows = .allocate(capacity: capacity)
-        place = UnsafeMutableRawPointer(rows)
-        end = place + capacity * stride
-    }
+    init() { portion = .allocate(capacity: capacity) }
 
     deinit {
-        rows.deinitialize(count: count)
-        rows.deallocate()
+        portion.deinitialize(count: count)
+        portion.deallocate()
     }
 
     /// Where the next row is to be put.
     @inline(__always)
     func next() -> UnsafeMutableRawPointer {
-        if place == end { grow() }
-        return place
+        if count == capacity { empty() }
+        return UnsafeMutableRawPointer(portion + count)
     }
 
     /// The next row has been put there.
     @inline(__always)
-    func take() {
-        count &+= 1
-        place += stride
+    func take() { count &+= 1 }
+
+    /// Takes the tuple's row, and those after it as far as the statement puts them there by itself.
+    func take(_ tuple: FetchTuple, _ writing: RowWriting, _ columns: RowColumns) throws {
+        while true {
+            let place = next()
+            var found = 0
+            defer { count &+= found }
+            let end = try tuple.write(
+                writing.fields, to: place, stride: stride, room: capacity &- count, rows: &found)
+            switch end {
+            case .full: continue
+            case .ended: return
+            case .part(let written):
+                try writing.writeRest(tuple, columns, to: place + found &* stride, written: written)
+                found &+= 1
+                return
+            }
+        }
     }
 
-    private func grow() {
-        let larger = UnsafeMutablePointer<Row>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: rows, count: count)
-        rows.deallocate()
-        rows = larger
-        capacity *= 2
-        place = UnsafeMutableRawPointer(rows) + count * stride
-        end = UnsafeMutableRawPointer(rows) + capacity * stride
+    private func empty() {
+        let found = count
+        count = 0
+        rows.append(addingCapacity: found) { places in
+            places.withUnsafeMutableBufferPointer { buffer, initialized in
+                guard let start = buffer.baseAddress else { return }
+                start.moveInitialize(from: portion, count: found)
+                initialized = found
+            }
+        }
     }
 
     /// Hands the rows over.
     func finish() -> [Row] {
-        let all = count
-        return [Row](unsafeUninitializedCapacity: all) { buffer, initialized in
-            if all > 0, let start = buffer.baseAddress { start.moveInitialize(from: rows, count: all) }
-            count = 0
-            initialized = all
-        }
+        empty()
+        return rows
     }
 }
 
@@ -123,31 +129,6 @@ extension TypedField.Kind {
         case ObjectIdentifier(Int64.self), ObjectIdentifier(Int.self): self = .long
         case ObjectIdentifier(Date.self): self = .date
         default: return nil
-        }
-    }
-}
-
-extension TupleShape {
-    /// Reads what the statement did not put there; on failure the row is empty again.
-    @inline(never)
-    func readRest(
-        _ tuple: FetchTuple, _ columns: RowColumns, to row: UnsafeMutableRawPointer, written: UInt64
-    ) throws {
-        var index = 0
-        do {
-            while index < elements.count {
-                if index >= TypedField.most || written & 1 << UInt64(index) == 0 {
-                    let column = FetchedColumn(value: tuple[index], index: index, columns: columns)
-                    try elements[index].type.read(column, to: row + elements[index].offset)
-                }
-                index += 1
-            }
-        } catch {
-            for (other, element) in elements.enumerated()
-            where other < index || other < TypedField.most && written & 1 << UInt64(other) != 0 {
-                element.type.clear(row + element.offset)
-            }
-            throw error
         }
     }
 }

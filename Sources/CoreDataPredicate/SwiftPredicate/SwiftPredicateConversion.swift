@@ -88,7 +88,11 @@ package final class SwiftPredicateConversion {
             if let value = Self.value(of: expression) { return .expression(try constant(value)) }
             throw Failure(reason: "\(Self.name(of: expression)) has no equivalent in a predicate's format")
         }
-        return try convertible.part(in: self)
+        do { return try convertible.part(in: self) } catch {
+            // What leads from a captured value of any type to one that has an equivalent: `filter.mood.rawValue`.
+            guard let value = Self.value(of: expression), let constant = try? constant(value) else { throw error }
+            return .expression(constant)
+        }
     }
 
     /// The value of an expression without variables.

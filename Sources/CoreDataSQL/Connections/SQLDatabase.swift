@@ -254,6 +254,15 @@ package protocol SQLStatement: AnyObject {
     /// after the first 64.
     func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64
 
+    /// Puts the row that the statement is at, and those after it, into a caller's memory, each `stride` bytes after the one before: one
+    /// call for many rows. A row that is not there whole is the last.
+    ///
+    /// `rows` counts those that are there whole, also on failure. When it says that there are no more rows, the next ``step()`` does so, too.
+    func write(
+        _ fields: UnsafeBufferPointer<TypedField>, to place: UnsafeMutableRawPointer, stride: Int, room: Int,
+        rows: inout Int
+    ) throws -> TypedRowsEnd
+
     /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
     func reset()
 }
@@ -267,6 +276,13 @@ extension SQLDatabase {
 
 extension SQLStatement {
     package func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64 { 0 }
+
+    package func write(
+        _ fields: UnsafeBufferPointer<TypedField>, to place: UnsafeMutableRawPointer, stride: Int, room: Int,
+        rows: inout Int
+    ) throws -> TypedRowsEnd {
+        room > 0 ? .part(write(fields, to: place)) : .full
+    }
 
     package func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws {
         let changed = try run()

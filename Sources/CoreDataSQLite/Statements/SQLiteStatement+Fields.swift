@@ -6,7 +6,30 @@ import Foundation
 extension SQLiteStatement {
     func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64 {
         // The fields' columns are those of the statement.
-        let values = ResultValues(of: pointer, from: 0, count: 1)
+        write(ResultValues(of: pointer, from: 0, count: 1), fields, to: row)
+    }
+
+    func write(
+        _ fields: UnsafeBufferPointer<TypedField>, to place: UnsafeMutableRawPointer, stride: Int, room: Int,
+        rows: inout Int
+    ) throws -> TypedRowsEnd {
+        let whole = fields.count >= TypedField.most ? UInt64.max : 1 << UInt64(fields.count) - 1
+        let mayBeWhole = fields.count <= TypedField.most
+        var place = place
+        while rows < room {
+            let written = write(ResultValues(of: pointer, from: 0, count: 1), fields, to: place)
+            guard written == whole, mayBeWhole else { return .part(written) }
+            rows &+= 1
+            place += stride
+            guard try step() else { return .ended }
+        }
+        return .full
+    }
+
+    @inline(__always)
+    private func write(
+        _ values: ResultValues, _ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer
+    ) -> UInt64 {
         var written: UInt64 = 0
         var bit: UInt64 = 1
         for index in 0..<min(fields.count, TypedField.most) {

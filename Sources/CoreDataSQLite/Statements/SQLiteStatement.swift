@@ -19,8 +19,7 @@ final class SQLiteStatement: SQLStatement {
     private let state: ConnectionState
     // A statement is used by one thread, and nothing here calls back into it while it changes: to have every access
     // checked for that would cost as much as binding a value.
-    /// Whether SQLite has stepped it since the last reset.
-    @exclusivity(unchecked) private var isRunning = false
+    @exclusivity(unchecked) private var phase = Phase.ready
     @exclusivity(unchecked) private var epoch = 0
     /// Rows whose bytes are bound where they lie, by the parameters that they are bound to.
     @exclusivity(unchecked) private var boundRows: [BoundRow] = []
@@ -31,6 +30,16 @@ final class SQLiteStatement: SQLStatement {
     @exclusivity(unchecked) private var preparations: Int32 = 0
     /// Only while somebody observes.
     @exclusivity(unchecked) private var observed: Observation?
+
+    private enum Phase: UInt8 {
+        case ready
+        /// SQLite has stepped it since the last reset.
+        case running
+        /// There are no more rows; to step it once more would begin anew.
+        case ended
+    }
+
+    private var isRunning: Bool { phase != .ready }
 
     struct BoundRow {
         var first: Int
@@ -74,9 +83,11 @@ final class SQLiteStatement: SQLStatement {
     // MARK: Running
 
     func step() throws -> Bool {
-        let isFirst = !isRunning
+        let isFirst = phase == .ready
         if isFirst {
             try beginRun()
+        } else if phase == .ended {
+            return false
         } else if epoch != state.epoch {
             throw SQLFailure.misuse("the transaction that the statement ran in has ended", sql: sql)
         }
@@ -87,6 +98,7 @@ final class SQLiteStatement: SQLStatement {
             observed?.rows += 1
             return true
         case SQLITE_DONE:
+            phase = .ended
             return false
         default:
             throw state.failure(code, sql: sql)
@@ -153,14 +165,14 @@ final class SQLiteStatement: SQLStatement {
             observation.rows = 0
             observed = observation
         }
-        isRunning = true
+        phase = .running
         epoch = state.epoch
         state.runningCount += 1
     }
 
     private func endRun() {
         sqlite3_reset(pointer)
-        isRunning = false
+        phase = .ready
         // The connection ends what is still running at the end of a transaction.
         if epoch == state.epoch { state.runningCount -= 1 }
         if let observation = observed, let start = observation.start {

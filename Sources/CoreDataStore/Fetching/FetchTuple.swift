@@ -30,6 +30,17 @@ package struct FetchTuple {
         guard case .row(let reader) = storage else { return 0 }
         return reader._withUnsafeGuaranteedRef { $0.write(fields, to: row) }
     }
+
+    /// Puts the tuple's row and those after it into a caller's memory, as far as they are there whole: one call for many rows. `rows` counts
+    /// them, also on failure. Where it stops in the middle of a row the tuple is that row.
+    package func write(
+        _ fields: TypedFields, to place: UnsafeMutableRawPointer, stride: Int, room: Int, rows: inout Int
+    ) throws -> TypedRowsEnd {
+        guard case .row(let reader) = storage else { return room > 0 ? .part(0) : .full }
+        return try reader._withUnsafeGuaranteedRef {
+            try $0.write(fields, to: place, stride: stride, room: room, rows: &rows)
+        }
+    }
 }
 
 /// The fields of the rows that a fetch makes, for as many statements as it runs.
@@ -77,6 +88,12 @@ final class TupleReader {
     @inline(__always)
     fileprivate func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
         statement.write(fields.fields(of: self), to: row)
+    }
+
+    fileprivate func write(
+        _ fields: TypedFields, to place: UnsafeMutableRawPointer, stride: Int, room: Int, rows: inout Int
+    ) throws -> TypedRowsEnd {
+        try statement.write(fields.fields(of: self), to: place, stride: stride, room: room, rows: &rows)
     }
 
     /// The field by the statement's column; of another kind where the column's values need to be made otherwise.

@@ -120,6 +120,20 @@ import Testing
         expect(NSPredicate(halves), "pages / 2 == 3")
     }
 
+    enum Extent: Int32, Codable, Sendable { case short = 80 }
+    struct Filter: Codable, Sendable {
+        var extent: Extent
+        var other: Extent?
+    }
+
+    @Test("A property of what was captured is a constant, over types that no predicate knows")
+    func properties() {
+        let (extent, filter) = (Extent.short, Filter(extent: .short))
+        expect(NSPredicate(#Predicate<Book> { $0.pages == extent.rawValue }), "pages == 80")
+        expect(NSPredicate(#Predicate<Book> { $0.pages == filter.extent.rawValue }), "pages == 80")
+        expect(NSPredicate(#Predicate<Book> { $0.pages > (filter.other?.rawValue ?? 3) }), "pages > 3")
+    }
+
     @Test("What is captured is a constant, whatever it is")
     func captured() throws {
         struct Filter: Codable, Sendable {

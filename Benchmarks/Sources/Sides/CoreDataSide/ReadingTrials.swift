@@ -72,6 +72,17 @@ struct ReadingTrials {
                 }
                 return digest
             }
+        case .rows:
+            let request = NSFetchRequest<Item>(entityName: "Item")
+            return { context in
+                var digest = Digest()
+                for row in try context.fetch(request, as: DirectRow.self) {
+                    digest.rows += 1
+                    digest.bytes += row.name?.utf8.count ?? 0
+                    digest.number += Double(row.quantity) + (row.listed ? 1 : 0)
+                }
+                return digest
+            }
         case .tuples:
             let request = NSFetchRequest<Item>(entityName: "Item")
             return { context in
@@ -85,6 +96,12 @@ struct ReadingTrials {
             }
         default: return nil
         }
+    }
+
+    private struct DirectRow: FetchedRow {
+        var name: String?
+        var quantity: Float
+        var listed: Bool
     }
 
     /// A row of three columns.

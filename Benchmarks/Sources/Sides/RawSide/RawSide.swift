@@ -39,7 +39,7 @@ package struct RawSide: Side {
         case .prefetch: return { try session.digest(raw_fetch_joined) }
         case .count: return { try session.digest(raw_count) }
         case .dictionaries: return { try session.digest(raw_fetch_pairs) }
-        case .decodedRows, .tuples: return { try session.digest(raw_fetch_triples) }
+        case .decodedRows, .tuples, .rows: return { try session.digest(raw_fetch_triples) }
         case .open, .insertRecorded, .updateRecorded, .deleteRecorded, .saveEachRecorded, .saveEachOwned:
             return { Digest() }
         }

@@ -77,7 +77,7 @@ struct GRDBSide: Side {
             }
         case .dictionaries:
             return { try queue.read(Self.pairs) }
-        case .fetchRegistered, .open, .decodedRows, .tuples, .insertRecorded, .updateRecorded, .deleteRecorded,
+        case .fetchRegistered, .open, .decodedRows, .tuples, .rows, .insertRecorded, .updateRecorded, .deleteRecorded,
             .saveEachRecorded:
             return nil
         }
