@@ -177,6 +177,8 @@ extension NSManagedObjectContext {
     }
 
     private func apply(_ step: DeleteStep, of object: NSManagedObject, to target: NSManagedObject) {
+        // Whoever has left the context already loses nothing more.
+        guard target.home.registryAddress == registryAddress else { return }
         if step.cascades {
             delete(target)
         } else if !target.flags.contains(.deleted) {

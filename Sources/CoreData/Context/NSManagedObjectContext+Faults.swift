@@ -72,6 +72,7 @@ extension NSManagedObjectContext {
         let known = registry.objects(of: rows, in: home)
         for index in rows.indices {
             if !known.isEmpty, let object = known[index] {
+                if object.flags.contains(.inaccessible) { revive(object) }
                 if object.flags.contains(.fault) { object.takeRow(rows.take(index)) }
                 classes.note(object)
                 objects.append(object)
@@ -283,6 +284,23 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// An object whose row was not there is a fault once more: the row is there now, or somebody wants to know whether it is.
+    final func revive(_ object: NSManagedObject) {
+        guard object.registry === registry, object.isStored else { return }
+        object.flags.subtract([.inaccessible, .deleted])
+        object.flags.insert(.fault)
+    }
+
+    /// Whether the row that was not there is there now; then the object is a fault that has it.
+    final func reviveIfThere(_ object: NSManagedObject) throws -> Bool {
+        guard object.registry === registry, object.isStored, let store = object.home.store, store.isAttached,
+            let row = try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: 0)
+        else { return false }
+        revive(object)
+        object.takeRow(row)
+        return true
+    }
+
     // MARK: Lookup
 
     /// Objects get new homes.
@@ -346,6 +364,7 @@ extension NSManagedObjectContext {
     /// What the open method of the class does.
     final func realisedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let object = object(with: objectID)
+        if object.flags.contains(.inaccessible) { _ = try CoreDataErrors.converting { try reviveIfThere(object) } }
         if object.isDeleted || object.flags.contains(.inaccessible) {
             throw CoreDataErrors.missingObject(objectID)
         }

@@ -39,6 +39,8 @@ extension NSManagedObjectContext {
     final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
         guard coordinator != nil else { return }
         advanceGeneration()
+        // What was done until now is a step of its own.
+        if registry.recordsUndo { processPendingChanges() }
         let wasProcessing = isProcessing
         // Nobody is told of half of it, whatever hooks of objects do meanwhile.
         isProcessing = true
@@ -47,6 +49,11 @@ extension NSManagedObjectContext {
         var updated = registry.objects(saved.updatedKeys)
         updated += saved.updated.compactMap { registeredObject(for: $0) }
         if saved.invalidatesAll { updated += registry.objects }
+        // Those that were looked at before their rows came.
+        if losses > 0 {
+            let found = saved.inserted.compactMap { registeredObject(for: $0) } + updated
+            for object in found where object.flags.contains(.inaccessible) { revive(object) }
+        }
         if !followers.isEmpty { noteForFollowers(saved) }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
@@ -113,6 +120,7 @@ extension NSManagedObjectContext {
         for reference in left {
             reference.object.relations.removeAll()
             unpropagated.append(reference.object)
+            if registry.recordsUndo { mergedDeletions.insert(ObjectIdentifier(reference.object)) }
         }
     }
 

@@ -9,7 +9,8 @@ extension NSManagedObjectContext {
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
         adoptPermanentKeys()
-        guard object.registry === registry, !object.flags.contains(.inaccessible) else { return }
+        guard object.registry === registry else { return }
+        if object.flags.contains(.inaccessible) { return refreshLost(object) }
         if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
@@ -33,6 +34,17 @@ extension NSManagedObjectContext {
                     store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
             }
         }
+        event.refreshed.append(object)
+        followTurn()
+    }
+
+    /// An object whose row was not there: it may be now. One that counts as deleted stays so unless it is.
+    private func refreshLost(_ object: NSManagedObject) {
+        guard object.isStored else { return }
+        do {
+            if try !reviveIfThere(object), !object.isDeleted { revive(object) }
+        } catch { return }
+        guard !object.flags.contains(.inaccessible) else { return }
         event.refreshed.append(object)
         followTurn()
     }

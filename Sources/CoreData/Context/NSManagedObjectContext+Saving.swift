@@ -131,6 +131,7 @@ extension NSManagedObjectContext {
         advanceGeneration()
         checkedList = []
         registry.mayHaveDangling = false
+        if !deletionRecords.isEmpty { (deletionRecords, mergedDeletions) = ([:], []) }
         insertedList = stillListed(insertedList, .inserted, .listedInserted)
         updatedList = stillListed(updatedList, .updated, .listedUpdated)
         deletedList = stillListed(deletedList, .deleted, .listedDeleted)

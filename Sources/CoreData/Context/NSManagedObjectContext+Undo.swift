@@ -10,6 +10,8 @@ extension NSManagedObjectContext {
         checkpoints = nil
         keptUndoManager?.removeAllActions(withTarget: self)
         keptUndoManager = manager
+        deletionRecords = [:]
+        mergedDeletions = []
         // What changed until now cannot be undone: its beginning was not recorded.
         processPendingChanges()
         registry.recordsUndo = manager != nil
@@ -45,10 +47,25 @@ extension NSManagedObjectContext {
             let leaving = left.isEmpty ? nil : left[ObjectIdentifier(object)]
             if let changed = takeChange(of: object, leaving) { record.changed.append(changed) }
         }
+        if let deletion = takeMergedDeletion(event) {
+            return deletion.record?.add(record, besides: deletion.objects) ?? ()
+        }
         guard let manager = keptUndoManager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
+        for leaving in record.leaving where leaving.object.registry === registry {
+            deletionRecords[ObjectIdentifier(leaving.object)] = WeakUndoRecord(record)
+        }
         manager.registerEvent(of: self) { context in
             context.runAndWait { context.takeBack(record) }
         }
+    }
+
+    /// The record of a deletion whose rules were applied again, because a merge changed the row, and the objects for which they were.
+    private func takeMergedDeletion(_ event: ChangeEvent) -> (record: UndoRecord?, objects: Set<ObjectIdentifier>)? {
+        guard !mergedDeletions.isEmpty else { return nil }
+        let objects = mergedDeletions.intersection(event.leaving.map { ObjectIdentifier($0.object) })
+        mergedDeletions.subtract(objects)
+        guard let first = objects.first else { return nil }
+        return (deletionRecords[first]?.record, objects)
     }
 
     /// Ends the step of what a block of ``perform(_:)`` did.
@@ -83,11 +100,14 @@ extension NSManagedObjectContext {
     private func takeBack(_ record: UndoRecord) {
         processPendingChanges()
         let leaving = record.leaving.filter { bringBack($0) }
+        for leaving in leaving { leaving.object.forgetStrangers() }
         // Members first: a to-one then finds itself among them, at its old place.
         for change in record.changed where change.object.registry === registry { takeBackMembers(change) }
         for change in record.changed where change.object.registry === registry { takeBackValues(change) }
-        for object in record.inserted where object.registry === registry { takeOut(object) }
+        // Their rules first: what leaves with them is then known to them as long as it is there.
         for object in record.restored where object.registry === registry { delete(object) }
+        if !record.restored.isEmpty { propagateDeletes() }
+        for object in record.inserted where object.registry === registry { takeOut(object) }
         for change in record.changed where change.object.registry === registry { mendInverses(change) }
         for leaving in leaving { mendInverses(of: leaving.object) }
         propagateDeletes()
@@ -176,7 +196,7 @@ extension NSManagedObjectContext {
             let needsAll = steps.contains { if case .replacement = $0 { true } else { false } }
             let members = needsAll ? object.knownMembers(slot) : object.members(slot)
             object.noteOldValue(slot)
-            members.takeBack(steps)
+            members.takeBack(steps) { [registry] in $0.registry === registry }
             object.markChanged(slot)
         }
     }
@@ -246,6 +266,19 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Relationships do not come back that led to who has left the context meanwhile.
+    fileprivate final func forgetStrangers() {
+        let registry = registry
+        for index in relations.indices {
+            switch relations[index] {
+            case .toOne(let target?):
+                if target.registry !== registry { relations.setToOne(index, nil, of: home.relationCount) }
+            case .toMany(let members): members.forget { $0.registry !== registry }
+            case .toOne(nil), .unread: break
+            }
+        }
+    }
+
     fileprivate final func takeBackAttribute(
         _ old: ValueBeforeEvent.Content?, _ slot: Int, _ row: RowSnapshot?
     ) {

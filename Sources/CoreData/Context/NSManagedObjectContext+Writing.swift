@@ -37,6 +37,8 @@ extension NSManagedObjectContext {
         var isAnythingWritten = false
         var failures: [(store: AttachedStore, error: any Error)] = []
         var conflicts = SaveConflicts()
+        /// Whether the store itself may give what was set on new objects to rows with their unique values.
+        var mayAbsorb = false
 
         var meetsNothing: Bool { failures.isEmpty && conflicts.unlessNone == nil }
     }
@@ -47,6 +49,7 @@ extension NSManagedObjectContext {
         if keptParent != nil { return try writeToParent() }
         var outcome = SavedObjects()
         var attempt = Attempt()
+        attempt.mayAbsorb = (mergePolicy as? NSMergePolicy)?.isPlainAndMine == true
         var rounds: ConflictRounds?
         do {
             while true {
@@ -56,6 +59,7 @@ extension NSManagedObjectContext {
                 rounds = known
                 try known.resolve(conflicts)
                 attempt.conflicts = SaveConflicts()
+                attempt.mayAbsorb = false
             }
             if !attempt.failures.isEmpty { try throwFailures(of: attempt, &outcome, rounds) }
         } catch {
@@ -123,6 +127,7 @@ extension NSManagedObjectContext {
             let preparation = SavePreparation(
                 context: self, store: store, inserted: own(inserted), updated: own(updated), deleted: own(deleted),
                 checked: own(checked))
+            preparation.mayAbsorb = attempt.mayAbsorb && stores.count == 1
             do { if try preparation.prepare() { preparations.append(preparation) } } catch {
                 attempt.failures.append((store, CoreDataErrors.converted(error, store: store, context: self)))
             }

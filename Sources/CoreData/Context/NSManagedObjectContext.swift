@@ -179,6 +179,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var absorbed: [(temporaryKey: Int64, survivor: NSManagedObject)] = []
     final var retained: [NSManagedObject] = []
     final var merging: (any NSObjectProtocol)?
+    /// Whether nobody observes the context's notifications, though the program has asked for their names.
+    package final var isUnobserved = false
+    /// What undoes the deletion of objects that are still here, and those whose rules a merge had applied again.
+    final var deletionRecords: [ObjectIdentifier: WeakUndoRecord] = [:]
+    final var mergedDeletions: Set<ObjectIdentifier> = []
     /// What counts the rows of the fetch that runs, and can stop it.
     final var fetchProgress: Progress?
     /// Who is told of events beyond what notifications tell.

@@ -64,6 +64,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     private let type: NSMergePolicyType
 
+    /// Whether it is no subclass's, and what the context has wins over what the store has.
+    final var isPlainAndMine: Bool {
+        Swift.type(of: self) == NSMergePolicy.self
+            && (type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType)
+    }
+
     /// Which policy it is, or which it is derived from.
     open var mergeType: NSMergePolicyType { type }
 

@@ -121,6 +121,11 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { state in state.tables.values.reduce(state.temporary.count) { $0 + $1.count } }
     }
 
+    /// Whether there are objects with rows in the home's table, those of related entities included.
+    func hasObjects(in home: ObjectHome) -> Bool {
+        state.withLock { _ in (home.uncountedIdentities?._withUnsafeGuaranteedRef { $0.count } ?? 0) > 0 }
+    }
+
     /// The registered object, retained; `nil` also while it is being deallocated.
     func object(store: Int32, root: Int, primaryKey: Int64) -> NSManagedObject? {
         state.withLock { state in

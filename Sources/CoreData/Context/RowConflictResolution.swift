@@ -273,7 +273,7 @@ final class RowConflictResolution {
 
     private func lose(_ object: NSManagedObject) {
         guard !object.isDeleted else { return }
-        if prefersMine, object.hasRow, object.isUpdated {
+        if prefersMine, object.hasRow, object.isUpdated, !object.hasOnlyLost {
             insertAgain(object)
         } else {
             context.delete(object)
@@ -334,9 +334,11 @@ final class RowConflictResolution {
         var next = [object]
         while let returned = next.popLast() {
             for step in returned.home.deleteSteps {
+                // Also those that the deletion led elsewhere, whose rows still lead here.
                 let targets =
                     step.isToMany
-                    ? returned.knownMembers(step.slot).members : returned.toOne(step.slot).map { [$0] } ?? []
+                    ? context.storedMembers(of: returned, slot: step.slot) ?? []
+                    : returned.toOne(step.slot).map { [$0] } ?? []
                 for target in targets {
                     if step.cascades, target.isDeleted {
                         returnObject(target)

@@ -12,7 +12,7 @@ import Foundation
 final class SavePreparation {
     let context: NSManagedObjectContext
     let store: AttachedStore
-    let inserted: [NSManagedObject]
+    @exclusivity(unchecked) var inserted: [NSManagedObject]
     private(set) var updated: [NSManagedObject]
     let deleted: [NSManagedObject]
     /// Whose rows must be as the context knows them, whether or not they change.
@@ -26,6 +26,8 @@ final class SavePreparation {
     let isForContexts: Bool
     /// The number that the store's history has of the save.
     private(set) var historyTransaction: Int64?
+    /// Whether rows with the unique values of new objects may take what was set on these, without the merge policy being asked.
+    var mayAbsorb = false
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
 
@@ -88,8 +90,10 @@ final class SavePreparation {
                     }, beforeCommit: beforeCommit)
             }
             historyTransaction = outcome.historyTransaction
+            let writesAnything = changes.writesAnything
+            dropAbsorbed(outcome.absorbed, &changes)
             commit(changes, outcome)
-            return changes.writesAnything
+            return writesAnything
         } catch {
             // One of them may have half a row in it.
             context.rowForms = []
@@ -136,6 +140,7 @@ final class SavePreparation {
         try inserted.forEachHeld {
             changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: Self.firstVersion(of: $0))))
         }
+        changes.absorptions = absorptions()
         changes.updates.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
             guard let old = object.rowView else {

@@ -12,6 +12,18 @@ final class UndoRecord {
     var restored: [NSManagedObject] = []
     var changed: [ChangedObject] = []
 
+    /// Adds what followed from it later: a merge had the rules of deletions among it applied again. What is read of those objects when they
+    /// come back is what the store has then.
+    func add(_ later: UndoRecord, besides again: Set<ObjectIdentifier>) {
+        for index in leaving.indices where again.contains(ObjectIdentifier(leaving[index].object)) {
+            leaving[index].forgetUnchangedRelations()
+        }
+        leaving += later.leaving.filter { !again.contains(ObjectIdentifier($0.object)) }
+        inserted += later.inserted
+        restored += later.restored
+        changed = later.changed + changed
+    }
+
     var isEmpty: Bool { inserted.isEmpty && leaving.isEmpty && restored.isEmpty && changed.isEmpty }
 }
 
@@ -31,7 +43,7 @@ struct LeavingObject {
     let object: NSManagedObject
     let flags: ObjectFlags
     let values: ObjectValues?
-    let relations: [RelationValue]
+    private(set) var relations: [RelationValue]
     let store: AttachedStore?
 
     init(_ object: NSManagedObject) {
@@ -47,4 +59,23 @@ struct LeavingObject {
         }
         store = object.home.store
     }
+
+    mutating func forgetUnchangedRelations() {
+        for (index, relation) in relations.enumerated() {
+            switch relation {
+            case .unread: break
+            case .toOne:
+                if values?.changed.contains(object.runtime.relationSlots[index]) ?? false { continue }
+                relations[index] = .unread
+            case .toMany(let members): if !members.hasChanges { relations[index] = .unread }
+            }
+        }
+    }
+}
+
+/// A record that lives as long as the undo manager has it.
+struct WeakUndoRecord {
+    weak var record: UndoRecord?
+
+    init(_ record: UndoRecord) { self.record = record }
 }

@@ -25,8 +25,18 @@ enum ClassOverrides {
     /// Whether the class says itself which entity is its own: `entity()`.
     static func overridesEntity(_ type: NSManagedObject.Type) -> Bool { isOverridden(entityEntry, in: type) }
 
+    /// Whether the class has code of its own that a save runs for an object of a row in the way of a new one.
+    static func overridesWhatUpdatesCall(_ type: NSManagedObject.Type) -> Bool {
+        [validateValueEntry, validateForUpdateEntry, didSaveEntry, awakeFromFetchEntry].contains {
+            isOverridden($0, in: type)
+        }
+    }
+
     /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
     private static let validateValueEntry = entry(of: ValidateValueProbe.self)
+    private static let validateForUpdateEntry = entry(of: ValidateForUpdateProbe.self)
+    private static let didSaveEntry = entry(of: DidSaveProbe.self)
+    private static let awakeFromFetchEntry = entry(of: AwakeFromFetchProbe.self)
     private static let undefinedKeyEntry = entry(of: UndefinedKeyProbe.self)
     private static let valueEntry = entry(of: ValueProbe.self)
     private static let nilValueEntry = entry(of: NilValueProbe.self)
@@ -80,6 +90,18 @@ enum ClassOverrides {
         override func validateValue(
             _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
         ) throws {}
+    }
+
+    private final class ValidateForUpdateProbe: NSManagedObject {
+        override func validateForUpdate() throws {}
+    }
+
+    private final class DidSaveProbe: NSManagedObject {
+        override func didSave() {}
+    }
+
+    private final class AwakeFromFetchProbe: NSManagedObject {
+        override func awakeFromFetch() {}
     }
 
     private final class UndefinedKeyProbe: NSManagedObject {

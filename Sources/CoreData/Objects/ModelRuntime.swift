@@ -8,6 +8,8 @@ final class ModelRuntime: Sendable {
     let entities: EntityRuntimes
     /// Who claims which class, as far as that has been asked.
     private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
+    /// Where relationships without inverse lead, once that has been asked.
+    private let oneWayDestinations = Mutex<Set<Int>?>(nil)
 
     init(_ model: NSManagedObjectModel) throws {
         let compiled = try model.freeze()
@@ -22,6 +24,21 @@ final class ModelRuntime: Sendable {
     /// The runtime of one of the model's descriptions, `nil` for another model's.
     func runtime(of entity: NSEntityDescription) -> EntityRuntime? {
         entities.describes(entity) ? entities[entity.ordinal] : nil
+    }
+
+    /// Whether a relationship without inverse leads to the entity itself, not to one that it is derived from.
+    func hasOneWayRelationship(to entity: Int) -> Bool {
+        oneWayDestinations.withLock { known in
+            let destinations =
+                known
+                ?? Set(
+                    model.entities.lazy.flatMap(\.properties).compactMap(\.relationship).filter {
+                        $0.inverseSlot == nil
+                    }
+                    .map(\.destination))
+            known = destinations
+            return destinations.contains(entity)
+        }
     }
 
     /// The entities that name the class.

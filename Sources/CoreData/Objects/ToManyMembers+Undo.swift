@@ -1,14 +1,16 @@
 // Members as they were: what undo puts back.
 extension ToManyMembers {
-    /// Takes the steps back, the last one first; as far as the members have not become others meanwhile.
-    func takeBack(_ steps: [Step]) {
+    /// Takes the steps back, the last one first; as far as the members have not become others meanwhile. Whoever is not here any more
+    /// does not come back.
+    func takeBack(_ steps: [Step], isHere: (NSManagedObject) -> Bool) {
         for step in steps.reversed() {
             switch step {
             case .insertion(let object): remove(object)
-            case .removal(let object, let index): bringBack(object, at: index)
-            case .replacement(let members): if isKnown { replaceAll(with: members) }
+            case .removal(let object, let index): if isHere(object) { bringBack(object, at: index) }
+            case .replacement(let before, by: let after): takeBack(before.filter(isHere), after)
             }
         }
+        if isOrdered { forgetVoidMoves() }
     }
 
     /// The objects that the steps were done with, each once.
@@ -17,10 +19,23 @@ extension ToManyMembers {
         for step in steps {
             switch step {
             case .insertion(let object), .removal(let object, at: _): found.insert(ObjectReference(object))
-            case .replacement(let members): found.formUnion(members.map(ObjectReference.init))
+            case .replacement(let before, by: let after):
+                found.formUnion(before.map(ObjectReference.init))
+                found.formUnion(after.map(ObjectReference.init))
             }
         }
         return found.map(\.object)
+    }
+
+    /// What others did meanwhile stays.
+    private func takeBack(_ before: [NSManagedObject], _ after: [NSManagedObject]) {
+        guard isKnown else { return }
+        if members.elementsEqual(after, by: ===) { return replaceAll(with: before) }
+        let (old, new) = (Set(before.map(ObjectReference.init)), Set(after.map(ObjectReference.init)))
+        for object in after where !old.contains(ObjectReference(object)) { remove(object) }
+        for (index, object) in before.enumerated() where !new.contains(ObjectReference(object)) {
+            bringBack(object, at: index)
+        }
     }
 
     private func bringBack(_ object: NSManagedObject, at index: Int) {

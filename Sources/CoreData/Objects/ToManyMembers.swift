@@ -51,7 +51,7 @@ final class ToManyMembers {
     enum Step {
         case insertion(NSManagedObject)
         case removal(NSManagedObject, at: Int)
-        case replacement([NSManagedObject])
+        case replacement([NSManagedObject], by: [NSManagedObject])
     }
 
     init(isOrdered: Bool, isKnown: Bool) {
@@ -159,6 +159,7 @@ final class ToManyMembers {
     @discardableResult
     func remove(_ object: NSManagedObject) -> Bool {
         if isKnown {
+            noteOrder()
             guard let position = list.remove(object) else { return false }
             journal?.append(.removal(object, at: position))
         } else {
@@ -218,7 +219,8 @@ final class ToManyMembers {
         wanted.reserveCapacity(objects.count)
         let unique = objects.filter { wanted.insert(ObjectReference($0)).inserted }
         let members = members
-        journal?.append(.replacement(members))
+        noteOrder()
+        journal?.append(.replacement(members, by: unique))
         for member in members where !wanted.contains(ObjectReference(member)) { log.append(.remove(member)) }
         for object in unique where !contains(object) { log.append(.add(object)) }
         let stayed = members.filter { wanted.contains(ObjectReference($0)) }
@@ -239,7 +241,7 @@ final class ToManyMembers {
         orderBefore = nil
         if !keepsOrder { isReordered = false }
         let mine = members
-        journal?.append(.replacement(mine))
+        defer { journal?.append(.replacement(mine, by: members)) }
         let theirs = Set(stored.map(ObjectReference.init))
         addedSet.subtract(theirs)
         removedSet.formIntersection(theirs)
@@ -268,6 +270,34 @@ final class ToManyMembers {
             }
         }
         removedSet = removedSet.filter { !isVoid($0.object, false) }
+    }
+
+    /// Whoever can take a removal back may want to know that all is in its place again.
+    private func noteOrder() {
+        if isOrdered, journal != nil, orderBefore == nil, !isReordered { orderBefore = members }
+    }
+
+    /// Objects that are none of the context's any more are no members, and never were.
+    func forget(where isGone: (NSManagedObject) -> Bool) {
+        sortOut()
+        addedSet = addedSet.filter { !isGone($0.object) }
+        removedSet = removedSet.filter { !isGone($0.object) }
+        noted.removeAll(where: isGone)
+        for object in members where isGone(object) { _ = list.remove(object) }
+    }
+
+    /// Moves that lead to where all was before are none.
+    func forgetVoidMoves() {
+        sortOut()
+        guard addedSet.isEmpty, removedSet.isEmpty else { return }
+        // What had come when the first one went is none of them.
+        if isReordered, let orderBefore {
+            let present = Set(members.map(ObjectReference.init))
+            let before = orderBefore.filter { present.contains(ObjectReference($0)) }
+            guard members.elementsEqual(before, by: ===) else { return }
+            isReordered = false
+        }
+        if !isReordered { orderBefore = nil }
     }
 
     /// Whether the store has the members in another order than before they were moved here.
@@ -309,7 +339,7 @@ final class ToManyMembers {
     func leave() {
         guard isKnown else { return }
         let committed = left ?? (hasChanges ? committedMembers : members)
-        journal?.append(.replacement(members))
+        journal?.append(.replacement(members, by: []))
         list = MemberList()
         commit()
         left = committed
@@ -347,7 +377,7 @@ final class ToManyMembers {
                 if !before.contains(object) {
                     before.insert(object, at: index < 0 ? before.count : min(index, before.count))
                 }
-            case .replacement(let members): before = MemberList(members)
+            case .replacement(let members, by: _): before = MemberList(members)
             }
         }
         return before.members

@@ -87,6 +87,9 @@ package protocol RowSource: AnyObject, Sendable {
 
     // MARK: Saving
 
+    /// The columns of the one constraint of the entity's rows, where a row that has the values of a new one can take its other values, as
+    /// ``ChangeSet/absorptions`` tells; `nil` where that cannot be.
+    func absorbs(entity: Int) -> IndexMask?
     /// Reserves primary keys that are never given out again.
     func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64>
     /// Writes changes: all of them, or nothing. `keys` says how many new primary keys each root entity needs; `build` makes
@@ -121,6 +124,7 @@ package protocol FormerRows: RowSource {
 
 extension RowSource {
     package var recordsHistory: Bool { false }
+    package func absorbs(entity: Int) -> IndexMask? { nil }
     package var history: (any HistorySource)? { nil }
     package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
     package func pinned() throws -> (any FormerRows)? { nil }

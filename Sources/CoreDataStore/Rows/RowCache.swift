@@ -196,6 +196,11 @@ package final class RowCache: @unchecked Sendable {
         withShard(of: primaryKey) { $0.giveUp(word, root: root, primaryKey: primaryKey) }
     }
 
+    /// Drops every row of the hierarchy.
+    package func removeAll(root: Int) {
+        shards.forEach { $0._withUnsafeGuaranteedRef { $0.removeAll(root: root) } }
+    }
+
     package func removeAll() {
         shards.forEach { $0._withUnsafeGuaranteedRef { $0.removeAll() } }
     }

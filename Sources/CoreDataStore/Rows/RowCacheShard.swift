@@ -167,14 +167,16 @@ final class RowCacheShard: @unchecked Sendable {
     }
 
     func removeAll() {
+        for root in tables.indices { removeAll(root: root) }
+    }
+
+    func removeAll(root: Int) {
         state.withLock { state in
-            for table in tables {
-                table._withUnsafeGuaranteedRef {
-                    $0.forEach { RowSnapshot.release($1) }
-                    $0.removeAll()
-                }
+            tables[root]._withUnsafeGuaranteedRef {
+                $0.forEach { RowSnapshot.release($1) }
+                $0.removeAll()
             }
-            state.times.forEach { $0.removeAll() }
+            if !state.times.isEmpty { state.times[root].removeAll() }
         }
     }
 

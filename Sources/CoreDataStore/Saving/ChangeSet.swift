@@ -82,6 +82,9 @@ package struct ChangeSet: Sendable {
     }
 
     package var insertions: [Insertion] = []
+    /// Of each insertion the columns whose values go to the row that has its unique values already: then the new row does not come, and
+    /// violates nothing. `nil` for one that is a violation; empty where all are. See ``RowSource/absorbs(entity:)``.
+    package var absorptions: [IndexMask?] = []
     package var updates: [Update] = []
     package var deletions: [Deletion] = []
     package var links: [Link] = []

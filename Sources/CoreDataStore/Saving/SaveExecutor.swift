@@ -14,7 +14,9 @@ struct SaveExecutor {
     let history: HistoryWriter?
 
     /// - Throws: ``RowIsOutdated`` at the first such row; what to tell about it is found out after the rollback.
-    func run(_ plan: SavePlan) throws {
+    /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
+    @discardableResult
+    func run(_ plan: SavePlan) throws -> [Int] {
         for step in plan.checks { try check(step) }
         for step in plan.removedLinks { try write(step) }
         if let history { try plan.deletions.forEach(history.note) }
@@ -22,6 +24,8 @@ struct SaveExecutor {
         for step in plan.parkings { try park(step) }
         for step in plan.updates { try update(step) }
         for step in plan.insertions { try insert(step) }
+        var absorbed: [Int] = []
+        for step in plan.absorptions { absorbed += try absorb(step) }
         for step in plan.insertedLinks { try write(step) }
         if let history {
             try plan.updates.forEach(history.note)
@@ -29,6 +33,7 @@ struct SaveExecutor {
         }
         if let metadata = plan.metadata { try write(metadata) }
         try connection.settle()
+        return plan.absorptions.count > 1 ? absorbed.sorted() : absorbed
     }
 
     /// Runs a statement of which it matters only that it does not fail.
@@ -55,7 +60,7 @@ struct SaveExecutor {
 
     // MARK: Insertions
 
-    private func insert(_ step: SavePlan.Insertions) throws {
+    func insert(_ step: SavePlan.Insertions) throws {
         let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
             try bind(step, index, to: statement, at: place)
         } run: { statement, _ in
@@ -63,7 +68,7 @@ struct SaveExecutor {
             return true
         }
         guard first < step.rows.count else { return }
-        let statement = try connection.statement(step.table.insertion)
+        let statement = try connection.statement(step.single)
         defer { statement.reset() }
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)

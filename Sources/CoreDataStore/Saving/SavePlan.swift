@@ -68,9 +68,22 @@ struct SavePlan: Sendable {
     struct Insertions: Sendable {
         /// Bound for each row: as for one.
         var several: Several?
-        /// Its statement has bound: key, entity number, version, columns.
+        /// Bound: key, entity number, version, columns.
+        var single: String
         var table: SaveTables.Table
         var rows: [ChangeSet.Insertion]
+    }
+
+    /// New rows of a table that do not come where a row has their unique values.
+    struct Absorptions: Sendable {
+        /// Statements that change the row in the way, those of the same columns together.
+        var absorbing: [Insertions]
+        /// All of them, for a table without the unique index that those statements name.
+        var plain: Insertions
+        /// Which of the save's insertions they are, ascending as their keys.
+        var places: [Int]
+        /// Selects keys and versions of rows, by key. Bound: first key, last key.
+        var arrivals: String
     }
 
     // In the order in which they are run.
@@ -80,6 +93,7 @@ struct SavePlan: Sendable {
     var parkings: [Parking] = []
     var updates: [Updates] = []
     var insertions: [Insertions] = []
+    var absorptions: [Absorptions] = []
     var insertedLinks: [Links] = []
     var metadata: StoreMetadata?
 }

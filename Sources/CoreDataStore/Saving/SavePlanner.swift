@@ -23,7 +23,11 @@ struct SavePlanner {
         plan.deletions = try deletions(changes.deletions)
         plan.parkings = try parkings(changes.updates)
         plan.updates = try updates(changes.updates)
-        plan.insertions = try insertions(changes.insertions)
+        if changes.absorptions.isEmpty {
+            plan.insertions = try insertions(changes.insertions)
+        } else {
+            try addInsertions(of: changes, to: &plan)
+        }
         if !changes.links.isEmpty {
             plan.removedLinks = try links(changes.links, .remove)
             plan.insertedLinks = try links(changes.links, .insert)
@@ -72,7 +76,7 @@ struct SavePlanner {
     /// So many rows are worth a statement of their own.
     private static let shortestRange = 4
 
-    private func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
+    func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
         if let entity = insertions.first?.row.entity,
             insertions.indices.allSatisfy({ insertions[$0].row.entity == entity })
         {
@@ -81,15 +85,15 @@ struct SavePlanner {
         return try grouped(insertions, by: { $0.row.entity }, { insertion(into: try tables.table(of: $0), $1) })
     }
 
-    private func insertion(into table: SaveTables.Table, _ rows: [ChangeSet.Insertion]) -> SavePlan.Insertions {
+    func insertion(into table: SaveTables.Table, _ rows: [ChangeSet.Insertion]) -> SavePlan.Insertions {
         SavePlan.Insertions(
             several: several(of: rows.count, values: 3 + table.columns.count) {
                 tables.insertion(into: table, rows: $0)
-            }, table: table, rows: rows)
+            }, single: table.insertion, table: table, rows: rows)
     }
 
     /// The statement for several rows of `values` values each, where there are as many.
-    private func several(of count: Int, values: Int, _ sql: (Int) -> String) -> SavePlan.Several? {
+    func several(of count: Int, values: Int, _ sql: (Int) -> String) -> SavePlan.Several? {
         let rows = tables.rowsPerStatement(values: values)
         return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows, values: values) : nil
     }
@@ -290,7 +294,7 @@ struct SavePlanner {
 
     /// The elements by key, keys in the order of their first element. When all have one key, as most often, the
     /// elements are not copied.
-    private func grouped<Element, Key: Hashable, Group>(
+    func grouped<Element, Key: Hashable, Group>(
         _ elements: [Element], by key: (Element) throws -> Key, _ make: (Key, [Element]) throws -> Group
     ) rethrows -> [Group] {
         guard let first = elements.first else { return [] }

@@ -20,6 +20,8 @@ final class SaveTables: Sendable {
         let nameOfColumn: [String?]
         let externalColumns: [Int]
         let constraints: [Constraint]
+        /// The columns of the one constraint, where rows can take values of new ones; see ``RowSource/absorbs(entity:)``.
+        let absorbing: IndexMask?
         /// `INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …)`
         let insertion: String
         /// `DELETE FROM ZITEM WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?`
@@ -29,7 +31,8 @@ final class SaveTables: Sendable {
         let updateForms = UpdateForms()
 
         init(
-            _ entity: CompiledEntity, _ stored: StoreLayout.Entity, _ constraints: [Constraint], _ dialect: SQLDialect
+            _ entity: CompiledEntity, _ stored: StoreLayout.Entity, _ constraints: [Constraint], isAlone: Bool,
+            _ dialect: SQLDialect
         ) {
             self.entity = entity.ordinal
             name = stored.table
@@ -41,9 +44,24 @@ final class SaveTables: Sendable {
             hasEveryColumn = columns.count == stored.columnNames.count
             externalColumns = entity.externalDataColumns.filter { stored.columnNames[$0] != nil }
             self.constraints = constraints
+            absorbing = externalColumns.isEmpty && isAlone ? Self.absorbing(entity, constraints) : nil
             insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text(in: dialect).sql
             deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text(in: dialect).sql
             keyQuery = Self.keyQuery(name, locks: dialect.writesTogether).text(in: dialect).sql
+        }
+
+        private static func absorbing(_ entity: CompiledEntity, _ constraints: [Constraint]) -> IndexMask? {
+            guard constraints.count == 1 else { return nil }
+            let columns = constraints[0].columns.reduce(into: IndexMask()) { $0.insert($1) }
+            let isPlain = entity.properties.allSatisfy { property in
+                guard let attribute = property.attribute else { return true }
+                let column = entity.rowLayout.columnOfSlot[property.slot]
+                // Numbers that differ here may be the same there.
+                let isInexact = attribute.type == .decimal || column >= 0 && entity.rowLayout.kinds[column] == .real
+                return !property.isComposite && attribute.derivationExpression == nil
+                    && !(isInexact && column >= 0 && columns.contains(column))
+            }
+            return isPlain ? columns : nil
         }
     }
 
@@ -59,11 +77,13 @@ final class SaveTables: Sendable {
 
     private enum Change: Hashable {
         case insertion
+        case absorption(IndexMask)
         case update(IndexMask)
         case deletion
         case rangeDeletion
         case check
         case rangeCheck
+        case versions
     }
 
     private struct TextKey: Hashable {
@@ -91,9 +111,12 @@ final class SaveTables: Sendable {
         self.dialect = dialect
         keyUpdate = Self.keyUpdateStatement.text(in: dialect).sql
         keyAdvance = Self.keyAdvanceStatement.text(in: dialect).sql
+        var sizes: [Int: Int] = [:]
+        for entity in model.entities { sizes[entity.root, default: 0] += 1 }
         tables = model.entities.map { entity in
             layout.entities[entity.ordinal].map {
-                Table(entity, $0, Self.constraints(of: entity, $0, model), dialect)
+                Table(
+                    entity, $0, Self.constraints(of: entity, $0, model), isAlone: sizes[entity.root] == 1, dialect)
             }
         }
         hasConstraints = tables.contains { $0?.constraints.isEmpty == false }
@@ -131,6 +154,34 @@ final class SaveTables: Sendable {
             var insert = Self.insertion(into: table.name, table.columnNames, rows: rows)
             insert.conflict = .stop
             return insert.text(in: dialect)
+        }
+    }
+
+    /// As ``insertion(into:rows:)``, of a table with one constraint; where a row has its values that row takes those of the columns instead:
+    /// `… ON CONFLICT (ZNAME) DO UPDATE SET Z_OPT = IFNULL(Z_OPT, 0) + 1, ZPRICE = excluded.ZPRICE WHERE ZPRICE IS NOT excluded.ZPRICE`
+    func absorption(into table: Table, _ columns: IndexMask, rows: Int) -> String {
+        text(table, .absorption(columns), rows: rows) {
+            let names = columns.compactMap { table.nameOfColumn[$0] }
+            var insert = Self.insertion(into: table.name, table.columnNames, rows: rows)
+            let version = SQLExpression.arithmetic(.add, Self.version(in: table.name), .integer(1))
+            insert.conflict = .update(
+                target: table.constraints[0].columnNames,
+                set: [.init("Z_OPT", version)] + names.map { .init($0, .column("excluded", $0)) },
+                where: .or(
+                    names.map { .comparison(.notIdentical, .column(table.name, $0), .column("excluded", $0)) }))
+            return insert.text(in: dialect)
+        }
+    }
+
+    /// `SELECT Z_PK, IFNULL(Z_OPT, 0) FROM ZITEM WHERE Z_PK BETWEEN ? AND ? ORDER BY Z_PK`
+    func versions(in table: Table) -> String {
+        text(table, .versions, rows: 1) {
+            let key = SQLExpression.column(nil, "Z_PK")
+            var select = SelectStatement(
+                [.init(key), .init(Self.version())], from: .init(table.name, as: table.name))
+            select.condition = .between(key, .parameter, .parameter)
+            select.orders = [.init(key)]
+            return select.text(in: dialect)
         }
     }
 

@@ -42,19 +42,20 @@ extension StoreEngine {
                 if writesTogether { forgetReservedKeys(upTo: changes.insertions) }
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
                 let history = try beginHistory(of: changes, connection)
-                try SaveExecutor(
+                let absorbed = try SaveExecutor(
                     connection: connection, identifier: identifier, externalData: writer, history: history
                 ).run(plan)
                 try SearchIndexes.update(layout.searchIndexes, in: connection)
                 let outcome = SaveOutcome(
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
-                    historyTransaction: history?.transaction)
+                    historyTransaction: history?.transaction, absorbed: absorbed)
                 try beforeCommit()
                 return outcome
             }
             func save() throws -> SaveOutcome {
                 try writeBesideOthers(run) { outcome in
                     guard let attempted else { return }
+                    if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
                     rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
                 }
             }
@@ -69,6 +70,22 @@ extension StoreEngine {
             forgetHistoryKeys()
             throw try explained(error, attempted)
         }
+    }
+
+    /// Which rows took the values of those that did not come is not known.
+    private func commitToCache(_ changes: ChangeSet, _ outcome: SaveOutcome) {
+        let roots = Set(outcome.absorbed.map { model.entities[changes.insertions[$0].row.entity].root })
+        var changes = changes
+        changes.insertions.removeElements(at: outcome.absorbed)
+        rowCache.commit(changes, changedByStore: outcome.derivedRows, at: Self.now)
+        for root in roots { rowCache.removeAll(root: root) }
+    }
+
+    /// Rows of an entity alone in its table, with one constraint: which rows took values of which new ones is neither found out nor
+    /// recorded.
+    package func absorbs(entity: Int) -> IndexMask? {
+        guard !database.dialect.writesTogether, !tracksHistory, layout.searchIndexes.isEmpty else { return nil }
+        return (try? saveTables.table(of: entity))?.absorbing
     }
 
     /// Tries again, a few times, what failed because of others who write at the same time.
