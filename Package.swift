@@ -171,15 +171,18 @@ let package = Package(
         // Models, and what else is about stores.
         .target(
             name: "StoreTestSupport",
-            dependencies: ["CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataStore"],
-            path: "Tests/StoreTestSupport"),
+            dependencies: [
+                "CoreDataPrimitives", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataStore",
+                "TestSupport",
+            ], path: "Tests/StoreTestSupport"),
         .testTarget(
             name: "CoreDataStoreTests",
             dependencies: ["CoreDataStore", "CoreDataSQLite", "SaveKiller", "TestSupport", "StoreTestSupport"]),
         .testTarget(
             name: "CoreDataPostgreSQLTests",
             dependencies: [
-                "CoreData", "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataSQL", "PostgreSQLServer",
+                "CoreData", "CoreDataModel", "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataSQL",
+                "CoreDataStore", "PostgreSQLServer", "StoreTestSupport", "TestSupport",
             ]),
         // A store of a program's own class, to be copied.
         .target(name: "JSONFolderStore", dependencies: ["CoreData"], path: "Examples/JSONFolderStore"),

@@ -37,7 +37,16 @@ public enum PostgreSQLStore {
             .init(
                 type: NSPostgreSQLStoreType, schemes: PostgreSQLAddress.schemes,
                 makeDatabase: { try makeDatabase($0, password: password) },
-                shown: { PostgreSQLAddress.withoutPassword($0) }))
+                shown: { PostgreSQLAddress.withoutPassword($0) }, beside: { try PostgreSQLAddress.beside($0) },
+                removePlace: { try removePlace($0, password: password) }))
+    }
+
+    private static func removePlace(_ options: DatabaseOptions, password: (@Sendable (URL) throws -> String?)?) throws {
+        var options = options
+        options.createsFile = false
+        guard let database = try makeDatabase(options, password: password) as? PostgreSQLDatabase else { return }
+        defer { database.close() }
+        try database.dropSchema()
     }
 
     private static func makeDatabase(

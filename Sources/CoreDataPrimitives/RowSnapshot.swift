@@ -46,6 +46,14 @@ package struct RowSnapshot: @unchecked Sendable {
     /// Gives the row a key, which only its maker may do, before anybody else has it.
     package func assign(primaryKey: Int64) { UnsafeMutablePointer(mutating: header).pointee.primaryKey = primaryKey }
 
+    /// Gives a column that has a double another one, which only its maker may do, before anybody else has it.
+    package func assign(real value: Double, at column: Int) {
+        withView { view in
+            let word = view.words + Self.nullWords(view.columnCount) + column
+            UnsafeMutablePointer(mutating: word).pointee = value.bitPattern
+        }
+    }
+
     /// Calls `body` with a view of the row.
     @inlinable @inline(__always)
     package func withView<R>(_ body: (RowView) throws -> R) rethrows -> R {

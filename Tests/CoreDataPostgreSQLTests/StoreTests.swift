@@ -216,27 +216,8 @@ import Testing
 
     @Test func whatIsNotThereYetIsRefused() throws {
         guard let url = try newURL() else { return }
-        let coordinator = try newCoordinator(url)
-        #expect(throws: CocoaError.self) {
-            try newCoordinator(url, [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber])
-        }
+        _ = try newCoordinator(url)
         #expect(throws: CocoaError.self) { try newCoordinator(url, [NSSQLitePragmasOption: ["a": "b"]]) }
-        #expect(throws: CocoaError.self) { try coordinator.destroyPersistentStore(at: url, type: .postgreSQL) }
-        let other = Self.makeModel()
-        other.entities[0].properties.removeLast()
-        let changed = NSPersistentStoreCoordinator(managedObjectModel: other)
-        let error = #expect(throws: CocoaError.self) {
-            try changed.addPersistentStore(
-                type: .postgreSQL, at: url,
-                options: [
-                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
-                ])
-        }
-        #expect(error?.localizedDescription.contains("cannot be migrated yet") == true)
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("a.sqlite")
-        #expect(throws: CocoaError.self) {
-            try coordinator.replacePersistentStore(at: file, withPersistentStoreFrom: url, type: .postgreSQL)
-        }
     }
 
     @Test func hostileNamesAndValuesAreNothingButNamesAndValues() throws {

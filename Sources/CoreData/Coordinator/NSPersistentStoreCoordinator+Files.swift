@@ -44,7 +44,13 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try Self.checkType(storeType)
         try Self.checkIsNoCustomType(storeType, "destroyed")
-        try Self.checkIsOnNoServer(url, "cannot be destroyed from here yet: drop its schema")
+        if ServerStores.shared.driver(of: url) != nil {
+            return try whileChanging {
+                try AttachedStore.checkMayWrite(url, options)
+                if let store = persistentStore(for: url) { try remove(store) }
+                try AttachedStore.destroyOnServer(url, options)
+            }
+        }
         guard AttachedStore.isFileType(storeType), !url.isNullDevice else { return }
         try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
         try whileChanging {
@@ -52,10 +58,6 @@ extension NSPersistentStoreCoordinator {
             if let store = persistentStore(for: url) { try remove(store) }
             try AttachedStore.destroy(at: url, type: storeType, options)
         }
-    }
-
-    private static func checkIsOnNoServer(_ url: URL, _ what: String) throws {
-        if ServerStores.shared.driver(of: url) != nil { throw ServerStores.refuse(url, what) }
     }
 
     /// Takes a store away; see ``destroyPersistentStore(at:ofType:options:)``.
@@ -72,11 +74,9 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try Self.checkType(storeType)
         try Self.checkIsNoCustomType(storeType, "replaced")
-        for url in [destinationURL, sourceURL] {
-            try Self.checkIsOnNoServer(
-                url,
-                "cannot be replaced or copied from here yet: dump and restore its schema with the server's own programs"
-            )
+        if [destinationURL, sourceURL].contains(where: { ServerStores.shared.driver(of: $0) != nil }) {
+            return try replaceByCopying(
+                destinationURL, destinationOptions, from: sourceURL, sourceOptions, ofType: storeType)
         }
         guard AttachedStore.isFileType(storeType), !destinationURL.isNullDevice, !sourceURL.isNullDevice else {
             throw CoreDataErrors.make(
@@ -95,6 +95,47 @@ extension NSPersistentStoreCoordinator {
             if let store = persistentStore(for: destinationURL) { try remove(store) }
             try AttachedStore.replace(
                 at: destinationURL, type: storeType, destinationOptions, withStoreAt: sourceURL, sourceOptions)
+        }
+    }
+
+    /// The same where one of both is on a server: the rows are copied, to where nobody looks, and what has been made takes the place of
+    /// the other in one transaction.
+    private func replaceByCopying(
+        _ destination: URL, _ destinationOptions: [AnyHashable: Any]?, from source: URL,
+        _ sourceOptions: [AnyHashable: Any]?, ofType storeType: String
+    ) throws {
+        guard storeType == NSSQLiteStoreType || ServerStores.shared.driver(ofType: storeType) != nil else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "A store on a server can be replaced by an SQLite store or one on a server, and replaces such a one; migratePersistentStore(_:to:type:) moves others."
+            )
+        }
+        let shown = [destination, source].map(ServerStores.shared.shown)
+        guard shown[0] != shown[1] else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "The store '\(shown[1].absoluteString)' cannot be replaced by itself.")
+        }
+        for url in [destination, source] where ServerStores.shared.driver(of: url) == nil {
+            try CoreDataErrors.checkIsFile(url)
+        }
+        try whileChanging {
+            try AttachedStore.checkMayWrite(destination, destinationOptions)
+            if let place = try ServerPlace(for: destination) {
+                try AttachedStore.copy(source, sourceOptions, to: place.url)
+                if let store = persistentStore(for: destination) { try remove(store) }
+                return try AttachedStore.converting(destination) { try place.put(destinationOptions) }
+            }
+            guard let place = NewStorePlace(for: destination) else {
+                throw CoreDataErrors.make(
+                    CocoaError.Code.fileWriteNoPermission.rawValue,
+                    "Nothing can be written beside '\(destination.path)': \(String(cString: strerror(errno))).",
+                    [NSFilePathErrorKey: destination.path])
+            }
+            defer { withExtendedLifetime(place) {} }
+            try AttachedStore.copy(source, sourceOptions, to: place.url)
+            try replaceStore(
+                at: destination, destinationOptions: destinationOptions, withPersistentStoreFrom: place.url,
+                ofType: NSSQLiteStoreType)
         }
     }
 

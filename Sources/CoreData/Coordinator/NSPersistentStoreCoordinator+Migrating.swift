@@ -29,6 +29,7 @@ extension NSPersistentStoreCoordinator {
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
     ) throws -> NSPersistentStore {
+        let storeType = ServerStores.shared.type(storeType, at: url)
         try Self.checkType(storeType)
         return try whileChanging {
             guard let old = attachedStore(of: store) else {
@@ -82,6 +83,13 @@ extension NSPersistentStoreCoordinator {
 
     /// - Throws: where there is something that would be lost.
     private static func checkTarget(_ url: URL, _ storeType: String) throws {
+        if ServerStores.shared.driver(ofType: storeType) != nil {
+            guard try AttachedStore.isTakenOnServer(url) else { return }
+            throw CoreDataErrors.make(
+                CocoaError.Code.fileWriteFileExists.rawValue,
+                "There is something at '\(ServerStores.shared.shown(url).absoluteString)' already: destroy the store there first, or choose another schema.",
+                [NSURLErrorKey: ServerStores.shared.shown(url)])
+        }
         guard AttachedStore.isFileType(storeType) else {
             guard storeType != NSInMemoryStoreType else { return }
             throw CoreDataErrors.make(
@@ -108,7 +116,8 @@ extension NSPersistentStoreCoordinator {
         }
         // What is half made is not to be found at the URL.
         let place = AttachedStore.isFileType(type) && !url.isNullDevice ? NewStorePlace(for: url) : nil
-        let new = try open(place?.url ?? url)
+        let serverPlace = ServerStores.shared.driver(ofType: type) == nil ? nil : try ServerPlace(for: url)
+        let new = try open(serverPlace?.url ?? place?.url ?? url)
         do {
             try RowCopy(from: old.source, to: new.source, model: compiledModel).run()
             try copyMetadata(of: old, to: new)
@@ -116,6 +125,11 @@ extension NSPersistentStoreCoordinator {
             let converted = CoreDataErrors.converted(error, store: old, context: nil)
             new.close()
             throw converted
+        }
+        if let serverPlace {
+            new.close()
+            try AttachedStore.converting(url) { try serverPlace.put() }
+            return try open(url)
         }
         guard let place else { return new }
         new.close()

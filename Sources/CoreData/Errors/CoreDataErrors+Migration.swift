@@ -15,7 +15,7 @@ extension CoreDataErrors {
             userInfo["reason"] = "Can't find or automatically infer mapping model for migration"
             userInfo[NSUnderlyingErrorKey] = inference(failure)
             return make(
-                NSMigrationMissingMappingModelError, "The store '\(url.path)' was not migrated. \(failure.message)",
+                NSMigrationMissingMappingModelError, "The store '\(place(url))' was not migrated. \(failure.message)",
                 userInfo)
         case .constraint:
             return make(
@@ -55,7 +55,7 @@ extension CoreDataErrors {
         make(
             NSMigrationMissingMappingModelError,
             """
-            The store '\(url.path)' was not migrated: there is no mapping model for it, and none may be inferred. Set \
+            The store '\(place(url))' was not migrated: there is no mapping model for it, and none may be inferred. Set \
             \(NSInferMappingModelAutomaticallyOption) to have it inferred. \(mismatch)
             """,
             [
@@ -63,6 +63,8 @@ extension CoreDataErrors {
                 "reason": "Can't find mapping model for migration",
             ])
     }
+
+    private static func place(_ url: URL) -> String { url.isFileURL ? url.path : url.absoluteString }
 
     private static func details(of failure: MigrationFailure, adding userInfo: [String: Any]) -> [String: Any] {
         var userInfo = userInfo

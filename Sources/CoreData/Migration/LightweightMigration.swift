@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataSQL
 import CoreDataStore
 import Foundation
 
@@ -52,10 +53,11 @@ package struct LightweightMigration {
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
         let outcome = try outcome(at: url, options: options)
-        for line in Self.warnings(outcome) { CoreDataLog.general.warning("migration of '\(url.path)': \(line)") }
+        let place = url.isFileURL ? url.path : ServerStores.shared.shown(url).absoluteString
+        for line in Self.warnings(outcome) { CoreDataLog.general.warning("migration of '\(place)': \(line)") }
         if CoreDataLog.migrationDebugLevel > 0, let plan = outcome.plan {
             for line in plan.mapping.lines + plan.steps.map(\.words) {
-                CoreDataLog.general.notice("migration of '\(url.path)': \(line)")
+                CoreDataLog.general.notice("migration of '\(place)': \(line)")
             }
         }
         return outcome.plan != nil
@@ -70,7 +72,7 @@ package struct LightweightMigration {
             }
             var migration = try migration()
             migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
-            return try migration.run(settings.storeOptions(path: url.path).database)
+            return try migration.run(Self.databaseOptions(settings, url))
         }
     }
 
@@ -99,13 +101,20 @@ package struct LightweightMigration {
                     Plan(entities: $0.mapping.lines, steps: [(words, [])])
                 }
             }
-            guard let plan = try migration().plan(try StoreSettings(nil).storeOptions(path: url.path).database) else {
+            guard let plan = try migration().plan(try Self.databaseOptions(StoreSettings(nil), url)) else {
                 return nil
             }
             return Plan(
                 entities: plan.mapping.lines,
                 steps: try plan.steps.map { step in (step.words, try SQLStore.statements(of: step)) })
         }
+    }
+
+    private static func databaseOptions(_ settings: StoreSettings, _ url: URL) throws -> DatabaseOptions {
+        guard ServerStores.shared.driver(of: url) != nil else { return settings.storeOptions(path: url.path).database }
+        var options = settings.storeOptions(path: nil).database
+        options.server = url
+        return options
     }
 
     private func migration() throws -> StoreMigration {
@@ -170,6 +179,7 @@ package struct LightweightMigration {
     // MARK: Errors
 
     private func converting<R>(_ url: URL, _ body: () throws -> R) throws -> R {
+        let url = ServerStores.shared.shown(url)
         do { return try body() } catch let failure as MigrationFailure {
             throw CoreDataErrors.migration(failure, url: url, model: model)
         } catch let failure as StoreFailure {
@@ -199,6 +209,11 @@ extension LightweightMigration {
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
+            if ServerStores.shared.driver(of: url) != nil {
+                return try openingOnServer(
+                    url, type: type, model, configuration: configuration, options: options, failure, open,
+                    isStaged: stages != nil)
+            }
             if let stages {
                 try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()
@@ -223,5 +238,24 @@ extension LightweightMigration {
             try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
             return try open()
         }
+    }
+
+    /// The same of a store on a server, which is migrated where it is, by a mapping that is inferred.
+    private static func openingOnServer<R>(
+        _ url: URL, type: String, _ model: NSManagedObjectModel, configuration: String?,
+        options: [AnyHashable: Any]?, _ failure: StoreFailure, _ open: () throws -> R, isStaged: Bool
+    ) throws -> R {
+        if isStaged || isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
+            throw ServerStores.refuse(
+                url,
+                "is of another version of the model, and stores on servers are migrated in one step by an inferred mapping only: leave stages and \(NSMigratePersistentStoresProgressivelyOption) out, or open it with each version in turn"
+            )
+        }
+        guard isInferenceWanted(options) else {
+            throw CoreDataErrors.missingMapping(
+                url: ServerStores.shared.shown(url), model: model, mismatch: failure.message)
+        }
+        try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
+        return try open()
     }
 }

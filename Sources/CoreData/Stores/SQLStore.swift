@@ -47,22 +47,19 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         var storeOptions = settings.storeOptions(path: isInMemory || server != nil ? nil : url?.path)
         storeOptions.type = type
         let makeDatabase = try makeDatabase(server, &storeOptions, url, settings)
+        // Without its password it leads nowhere.
+        let place = storeOptions.database.path != nil || server != nil ? url : nil
         let url = server != nil ? url.map(ServerStores.shared.shown) : url
         // Frozen, so that it may be read anywhere.
         let model = Transfer(coordinator.managedObjectModel)
         storeOptions.document = { model.value.makeDocument() }
         let engine = try LightweightMigration.opening(
-            storeOptions.database.path.flatMap { _ in url }, type: type, model.value, configuration: configuration,
+            place, type: type, model.value, configuration: configuration,
             options: options, stages: settings.stages
         ) {
-            do {
-                return try StoreEngine.open(
-                    model: coordinator.runtime.model, configuration: configuration, options: storeOptions,
-                    makeDatabase: makeDatabase)
-            } catch var failure as StoreFailure where failure.kind == .incompatibleModel && server != nil {
-                failure.message += " Stores of type \(type) cannot be migrated yet."
-                throw failure
-            }
+            try StoreEngine.open(
+                model: coordinator.runtime.model, configuration: configuration, options: storeOptions,
+                makeDatabase: makeDatabase)
         }
         if engine.isReadOnlyForHistory {
             CoreDataLog.general.warning(
@@ -84,12 +81,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     ) throws -> DatabaseFactory {
         guard let server, let url else { return { try Self.makeDatabase($0) } }
         options.database.server = url
-        if settings.postsRemoteChanges {
-            throw ServerStores.refuse(
-                url,
-                "cannot tell of what others write yet: leave out \(NSPersistentStoreRemoteChangeNotificationPostOptionKey)"
-            )
-        }
+        options.database.tellsOfCommits = settings.postsRemoteChanges
         return { options in
             let database = try server.makeDatabase(options)
             database.setObserver(SQLLog.observer)

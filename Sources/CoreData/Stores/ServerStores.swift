@@ -14,11 +14,20 @@ package final class ServerStores: Sendable {
         package var makeDatabase: DatabaseFactory
         /// A URL as it may be shown: without the password.
         package var shown: @Sendable (URL) -> URL
+        /// A place on the same server that nobody knows, for what is made before it is put at the URL: its URL, and the names of
+        /// the schemas there and here.
+        package var beside: @Sendable (URL) throws -> (url: URL, schemas: (from: String, to: String))
+        /// Takes away what is left of such a place.
+        package var removePlace: @Sendable (DatabaseOptions) throws -> Void
 
         package init(
             type: String, schemes: Set<String>, makeDatabase: @escaping DatabaseFactory,
-            shown: @escaping @Sendable (URL) -> URL
+            shown: @escaping @Sendable (URL) -> URL,
+            beside: @escaping @Sendable (URL) throws -> (url: URL, schemas: (from: String, to: String)),
+            removePlace: @escaping @Sendable (DatabaseOptions) throws -> Void
         ) {
+            self.beside = beside
+            self.removePlace = removePlace
             self.type = type
             self.schemes = schemes
             self.makeDatabase = makeDatabase

@@ -100,6 +100,10 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         let result: R
         do {
             try connection.runLater(lock, [.text("OpenCoreData \(options.address.schema)")])
+            // On the same way; the server tells it once the transaction is committed.
+            if options.tellsOfCommits {
+                try connection.runLater(ServerText.tell, [.text(ServerText.channel(options.address.schema))])
+            }
             result = try body(connection)
             try connection.settle()
         } catch {
@@ -346,11 +350,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         condition.withLock { schemaCheck = check }
     }
 
-    package func makeCommitCounter() throws -> (any SQLCommitCounter)? {
-        throw SQLFailure.misuse(
-            "a store in PostgreSQL does not tell of what others commit yet: leave the option out, and refresh or read the history instead"
-        )
-    }
+    /// A server is listened to instead: see ``watchCommits(_:)``.
+    package func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
 }
 
 extension SQLFailure {

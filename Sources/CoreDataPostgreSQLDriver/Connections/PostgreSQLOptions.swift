@@ -15,6 +15,8 @@ package struct PostgreSQLOptions: Sendable {
     package var lockTimeout = Duration.seconds(60)
     /// Asked for a password where the URL has none.
     package var password: (@Sendable () throws -> String?)?
+    /// Whether commits are told to those who listen.
+    package var tellsOfCommits = false
     /// What may be said to the server.
     package var dialect = SQLDialect.postgreSQL
 
@@ -37,6 +39,7 @@ package struct PostgreSQLOptions: Sendable {
             )
         }
         isReadOnly = options.isReadOnly
+        tellsOfCommits = options.tellsOfCommits
         if let timeout = options.busyTimeout { lockTimeout = timeout }
         if let count = options.readerCount { readerCount = max(1, count) }
         if let count = options.stateCount { stateCount = count }

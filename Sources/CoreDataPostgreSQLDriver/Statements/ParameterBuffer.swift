@@ -137,10 +137,10 @@ final class ParameterBuffer {
     static func microseconds(_ value: Double) throws -> Int64 {
         if value == .infinity { return .max }
         if value == -.infinity { return .min }
-        let (whole, rest) = (value.rounded(.down), value - value.rounded(.down))
-        // What a TIMESTAMP holds: from 4713 BC to 294276 AD.
-        guard whole > -2.11e11, whole < 9.22e12 else { throw unfit("a date so far away", "timestamptz") }
-        return Int64(whole) * 1_000_000 + Int64((rest * 1_000_000).rounded()) + PostgreSQLType.epoch
+        guard let microseconds = Microseconds(value) else {
+            throw unfit("a date before 4713 BC or after 294275 AD", "timestamptz")
+        }
+        return microseconds.count + PostgreSQLType.epoch
     }
 
     private func narrow<I: FixedWidthInteger>(_ value: Int64, _: I.Type, _ name: String) throws -> I {
@@ -158,7 +158,9 @@ final class ParameterBuffer {
 
     private func put<T>(_ index: Int, _ value: T) {
         let size = MemoryLayout<T>.size
-        (bytes + place(index, size)).storeBytes(of: value, as: T.self)
+        // First the place: to make room may move all bytes.
+        let offset = place(index, size)
+        (bytes + offset).storeBytes(of: value, as: T.self)
         reserveDone(index, size, format: 1)
     }
 

@@ -100,7 +100,7 @@ struct WireValues {
     private static func seconds(_ microseconds: Int64) -> Double {
         if microseconds == .max { return .infinity }
         if microseconds == .min { return -.infinity }
-        return Double(microseconds - PostgreSQLType.epoch) / 1_000_000
+        return Microseconds(count: microseconds &- PostgreSQLType.epoch).seconds
     }
 
     private func text(_ bytes: UnsafeRawPointer, _ column: Int) -> String {

@@ -22,5 +22,8 @@ package struct DatabaseOptions: Hashable, Sendable {
     /// How many bytes the log may have before former states are given up; `nil` for the driver's own choice.
     package var stateLogByteCount: Int?
 
+    /// Whether commits are told to those who watch for them, where a database does not do that by itself.
+    package var tellsOfCommits = false
+
     package init(path: String?) { self.path = path }
 }

@@ -73,6 +73,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// What counts the commits of others, on a connection of its own; `nil` for a database that nobody else can write to.
     func makeCommitCounter() throws -> (any SQLCommitCounter)?
 
+    /// Calls `told` when somebody has committed, on a queue of its own, until the watch is cancelled or nobody holds it; `nil` for a
+    /// database that has to be asked, see ``makeCommitCounter()``.
+    func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)?
+
     // MARK: What databases have words of their own for
 
     /// Checks the whole file; the problems found, empty where there are none.
@@ -104,6 +108,12 @@ extension SQLDatabase {
     ) throws -> R { try write(body, committed: committed) }
 
     package func pinned() throws -> (any SQLDatabase)? { nil }
+    package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
+}
+
+/// What tells of commits until it is cancelled, or nobody holds it.
+package protocol SQLCommitWatch: AnyObject, Sendable {
+    func cancel()
 }
 
 /// Tells whether anybody has committed to a database: two values differ if somebody did between them.

@@ -1,9 +1,9 @@
 extension SQLDialect {
     /// PostgreSQL 15 and later with ICU, as a server is that nobody has given functions of ours.
     ///
-    /// Whole numbers are BIGINT, so that what is reckoned from them has 64 bits as in memory; truth is SMALLINT, since
-    /// predicates compare it with 0 and 1; dates are seconds in DOUBLE PRECISION, as in rows. Text is ordered by its bytes
-    /// (`COLLATE "C"`), as in memory.
+    /// Columns have the types that a reader of the schema expects. Predicates reckon with truth as a number and with whole numbers as ones
+    /// of 64 bits, as memory does, and say so (`CAST(t0."done" AS INTEGER)`); moments are compared as they are, and reckoned with in
+    /// memory only. Text is ordered by its bytes (`COLLATE "C"`), as in memory.
     ///
     /// Whatever is said of folded text, orders other than that of bytes, patterns, bits, and functions that would fail where ours
     /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same.
@@ -25,17 +25,25 @@ extension SQLDialect {
         traits.selectHidesConflict = false
         traits.names = .readable
         traits.typesBindings = true
+        traits.typesValues = true
         traits.naming = .models
         traits.writesTogether = true
         traits.updatesByInserting = false
         traits.columnTypes = [
-            .rowKey: "BIGINT PRIMARY KEY", .integer: "BIGINT", .boolean: "SMALLINT", .real: "DOUBLE PRECISION",
-            .date: "DOUBLE PRECISION", .decimal: "NUMERIC", .text: "TEXT COLLATE \"C\"",
-            .shortText: "VARCHAR(255) COLLATE \"C\"", .bytes: "BYTEA",
+            .rowKey: "BIGINT PRIMARY KEY", .integer: "BIGINT", .smallInteger: "SMALLINT", .mediumInteger: "INTEGER",
+            .boolean: "BOOLEAN", .real: "DOUBLE PRECISION", .date: "TIMESTAMPTZ", .decimal: "NUMERIC",
+            .text: "TEXT COLLATE \"C\"", .shortText: "VARCHAR(255) COLLATE \"C\"", .bytes: "BYTEA",
+            .identifier: "UUID",
         ]
         traits.castTypes = [
-            .rowKey: "BIGINT", .integer: "BIGINT", .boolean: "SMALLINT", .real: "DOUBLE PRECISION",
-            .date: "DOUBLE PRECISION", .decimal: "NUMERIC", .text: "TEXT", .shortText: "TEXT", .bytes: "BYTEA",
+            .rowKey: "BIGINT", .integer: "BIGINT", .smallInteger: "SMALLINT", .mediumInteger: "INTEGER",
+            .boolean: "BOOLEAN", .real: "DOUBLE PRECISION", .date: "TIMESTAMPTZ", .decimal: "NUMERIC", .text: "TEXT",
+            .shortText: "TEXT", .bytes: "BYTEA", .identifier: "UUID",
+        ]
+        traits.catalogTypes = [
+            .rowKey: "bigint", .integer: "bigint", .smallInteger: "smallint", .mediumInteger: "integer",
+            .boolean: "boolean", .real: "double precision", .date: "timestamp with time zone", .decimal: "numeric",
+            .text: "text", .shortText: "character varying", .bytes: "bytea", .identifier: "uuid",
         ]
         traits.functions = [
             .coalesce: .call("COALESCE"), .ifNull: .call("COALESCE"), .greatest: .call("GREATEST"),
@@ -47,7 +55,8 @@ extension SQLDialect {
             .textContains: .plainTemplate("(STRPOS({0}, {1}) > 0 AND {1} <> '')"),
             .decimalAdd: .infix("+"), .decimalSubtract: .infix("-"),
             .decimalMultiply: .infix("*"),
-            .now: .template("CAST(EXTRACT(EPOCH FROM statement_timestamp()) - 978307200 AS DOUBLE PRECISION)"),
+            .now: .template("statement_timestamp()"), .number: .template("CAST({0} AS INTEGER)"),
+            .wideNumber: .template("CAST({0} AS BIGINT)"),
         ]
         traits.aggregates = standardAggregates
         traits.aggregates[.decimalSum] = .call("SUM")

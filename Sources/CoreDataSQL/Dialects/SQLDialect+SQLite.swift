@@ -8,12 +8,18 @@ extension SQLDialect {
         traits.columnTypes = [
             .rowKey: "INTEGER PRIMARY KEY", .integer: "INTEGER", .boolean: "INTEGER", .real: "FLOAT",
             .date: "TIMESTAMP", .decimal: "DECIMAL", .text: "VARCHAR", .shortText: "VARCHAR(255)", .bytes: "BLOB",
+            .smallInteger: "INTEGER", .mediumInteger: "INTEGER", .identifier: "BLOB",
         ]
         traits.castTypes = [
             .rowKey: "INTEGER", .integer: "INTEGER", .boolean: "INTEGER", .real: "REAL", .date: "REAL",
             .decimal: "NUMERIC", .text: "TEXT", .shortText: "TEXT", .bytes: "BLOB",
+            .smallInteger: "INTEGER", .mediumInteger: "INTEGER", .identifier: "BLOB",
         ]
         for function in SQLFunction.allCases { traits.functions[function] = .call(function.rawValue) }
+        // Its columns hold values of any type.
+        for function in [SQLFunction.number, .wideNumber, .secondsOfDate, .dateOfSeconds] {
+            traits.functions[function] = .template("{0}")
+        }
         traits.functions[.coalesce] = .call("COALESCE")
         traits.functions[.ifNull] = .call("IFNULL")
         traits.functions[.greatest] = .call("MAX")

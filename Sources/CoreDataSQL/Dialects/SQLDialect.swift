@@ -74,6 +74,10 @@ package final class SQLDialect: Sendable {
         catalog == .master && [SQLFunction.searchText, .relevance, .excerpt].allSatisfy { form(of: $0) != nil }
     }
     package let schema: Schema
+    /// Whether columns come to a table and go from it without that its rows are written anew.
+    package var altersTables: Bool { schema == .standard }
+    /// Whether the catalog has the statements that made the schema, to the letter.
+    package var keepsTexts: Bool { catalog == .master }
     /// The most values that one statement may have bound.
     package let maximumBindings: Int
     /// The same dialect with other numbers of bound values, as far as somebody asked for them.
@@ -94,6 +98,8 @@ package final class SQLDialect: Sendable {
     package let names: SQLNames?
     /// Whether a value has to say of what type it is.
     package let typesBindings: Bool
+    /// Whether truth, moments and UUIDs are types of their own, which are neither numbers nor bytes, and moments go by the microsecond.
+    package let typesValues: Bool
     /// How tables and columns of a model are called.
     package let naming: Naming
     /// Whether several transactions may write at once, so that what one counts on has to be locked.
@@ -111,6 +117,8 @@ package final class SQLDialect: Sendable {
     /// The types of columns, and those that values are cast to.
     package let columnTypes: [SQLType: String]
     package let castTypes: [SQLType: String]
+    /// What the catalog calls the types of columns; empty where it keeps statements.
+    package let catalogTypes: [SQLType: String]
     private let functions: [SQLFunction: SQLForm]
     private let aggregates: [SQLAggregate: SQLForm]
     private let collations: [SQLCollation: String]
@@ -133,6 +141,7 @@ package final class SQLDialect: Sendable {
         selectHidesConflict = traits.selectHidesConflict
         names = traits.names
         typesBindings = traits.typesBindings
+        typesValues = traits.typesValues
         naming = traits.naming
         writesTogether = traits.writesTogether
         updatesByInserting = traits.updatesByInserting
@@ -142,6 +151,7 @@ package final class SQLDialect: Sendable {
         exactDecimals = traits.exactDecimals
         columnTypes = traits.columnTypes
         castTypes = traits.castTypes
+        catalogTypes = traits.catalogTypes
         functions = traits.functions
         aggregates = traits.aggregates
         collations = traits.collations
@@ -186,7 +196,7 @@ package final class SQLDialect: Sendable {
     package func withoutJSONArrays() -> SQLDialect { changed { $0.jsonArrays = nil } }
 
     /// What stands in a schema may compute more than a request: whoever declares it knows that the database makes the values.
-    var inSchemas: SQLDialect {
+    package var inSchemas: SQLDialect {
         traits.schemaFunctions.isEmpty
             ? self : changed { $0.functions.merge($0.schemaFunctions) { first, _ in first } }
     }
@@ -198,7 +208,7 @@ package final class SQLDialect: Sendable {
             traits.aggregates = traits.aggregates.filter {
                 $0.key == .count || $0.key == .maximum || $0.key == .minimum
             }
-            traits.functions = traits.functions.filter { [.coalesce, .ifNull].contains($0.key) }
+            traits.functions = traits.functions.filter { [.coalesce, .ifNull, .number, .wideNumber].contains($0.key) }
             traits.casts = false
         }
     }
@@ -228,6 +238,7 @@ extension SQLDialect {
         var selectHidesConflict = true
         var names: SQLNames?
         var typesBindings = false
+        var typesValues = false
         var naming = Naming.apples
         var writesTogether = false
         var updatesByInserting = true
@@ -239,6 +250,7 @@ extension SQLDialect {
         var schemaFunctions: [SQLFunction: SQLForm] = [:]
         var columnTypes: [SQLType: String] = [:]
         var castTypes: [SQLType: String] = [:]
+        var catalogTypes: [SQLType: String] = [:]
         var functions: [SQLFunction: SQLForm] = [:]
         var aggregates: [SQLAggregate: SQLForm] = [:]
         var collations: [SQLCollation: String] = [:]
@@ -273,6 +285,9 @@ package enum SQLType: Hashable, Sendable, CaseIterable {
     case rowKey
     /// A whole number of 64 bits.
     case integer
+    /// Whole numbers of 16 and of 32 bits, where the dialect has columns for them.
+    case smallInteger
+    case mediumInteger
     /// 0 or 1.
     case boolean
     case real
@@ -283,4 +298,6 @@ package enum SQLType: Hashable, Sendable, CaseIterable {
     /// A text of at most 255 characters.
     case shortText
     case bytes
+    /// The 16 bytes of a UUID.
+    case identifier
 }

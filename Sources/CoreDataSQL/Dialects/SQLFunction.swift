@@ -28,6 +28,17 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     /// `(x)` → the kind of a value in a database whose columns hold values of any: `'integer'`, `'real'`, `'text'`, `'blob'`.
     case storageClass
 
+    // MARK: Columns of types that are no numbers, see SQLDialect.typesValues
+
+    /// `(truth)` → 0 or 1.
+    case number
+    /// `(number)` → the number with 64 bits.
+    case wideNumber
+    /// `(date)` → seconds since 2001-01-01 00:00:00 UTC.
+    case secondsOfDate
+    /// `(seconds)` → the date.
+    case dateOfSeconds
+
     // MARK: Text, by TextComparison
 
     /// `(left, right, options)` → 1 where the texts are equal, else 0.
@@ -103,7 +114,7 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case rightShift = "CDRightShift"
     /// `()` → a real from 0 up to, not with, 1; `(n)` → an integer from 0 up to, not with, n.
     case random = "CDRandom"
-    /// `()` → the seconds since 2001-01-01 00:00:00 UTC, at the statement's start.
+    /// `()` → the moment of the statement's start, as a column of dates has it.
     case now = "CDNow"
 
     // MARK: Called by Apple's triggers

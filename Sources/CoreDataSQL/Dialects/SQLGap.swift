@@ -1,3 +1,5 @@
+import CoreDataPrimitives
+
 /// Something that a statement asks for and a dialect lacks.
 package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case function(SQLFunction)
@@ -31,6 +33,10 @@ extension SQLExpression {
                 ? a.gap(in: dialect) ?? b.gap(in: dialect) : .arithmetic(operation)
         case .onesComplement(let value):
             return dialect.arithmetic.contains(.bitAnd) ? value.gap(in: dialect) : .complement
+        // A value that says of what type it is computes nothing.
+        case .cast(.bind(let value), let type) where dialect.typesValues && type.isTypedValue:
+            if case .real(let seconds) = value, seconds.isFinite, Microseconds(seconds) == nil { return .cast }
+            return nil
         // A fraction is cut off, where servers round it.
         case .cast(let value, let type):
             return dialect.casts && (type != .integer || !dialect.failsOnValues) ? value.gap(in: dialect) : .cast
@@ -63,6 +69,11 @@ extension SQLExpression {
         }
         return nil
     }
+}
+
+extension SQLType {
+    /// Whether values of it are neither numbers, text nor bytes where ``SQLDialect/typesValues``.
+    var isTypedValue: Bool { self == .date || self == .boolean || self == .identifier }
 }
 
 extension SelectStatement {

@@ -64,6 +64,20 @@ extension SQLRenderer {
         text.append(")")
     }
 
+    /// A value of a type that is neither number, text nor bytes.
+    mutating func typed(_ value: SQLValue, as type: SQLType) {
+        let name = dialect.castTypes[type] ?? ""
+        guard writesConstants else { return text.append(value, as: name) }
+        switch (type, value) {
+        case (.date, .real(let seconds)): text.append(quoted: TimestampText.text(seconds))
+        case (.boolean, .integer(let truth)): text.append(quoted: truth == 0 ? "false" : "true")
+        case (.identifier, .blob(let bytes)):
+            text.append(quoted: bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+        default: constant(value)
+        }
+        text.append(verbatim: "::" + name)
+    }
+
     /// A value as it stands in a schema of the standard.
     mutating func constant(_ value: SQLValue) {
         switch value {

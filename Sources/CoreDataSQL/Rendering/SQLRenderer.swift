@@ -97,6 +97,8 @@ package struct SQLRenderer {
             self.function(function, arguments)
         case .aggregate(let aggregate, let value, let distinct):
             self.aggregate(aggregate, value, distinct)
+        case .cast(.bind(let value), let type) where dialect.typesValues && type.isTypedValue:
+            typed(value, as: type)
         case .cast(let value, let type):
             text.append("CAST(")
             self.expression(value)

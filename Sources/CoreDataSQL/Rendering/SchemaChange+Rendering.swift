@@ -20,17 +20,35 @@ extension SQLRenderer {
             text.append(identifier: column.name)
             text.append(" ")
             text.append(verbatim: dialect.columnTypes[column.type] ?? "")
+        case .dropColumn(let column, let table):
+            text.append("ALTER TABLE ")
+            text.append(identifier: table)
+            text.append(" DROP COLUMN ")
+            text.append(identifier: column)
         case .dropIndex(let name):
-            text.append("DROP INDEX ")
+            text.append(dialect.altersTables ? "DROP INDEX IF EXISTS " : "DROP INDEX ")
             text.append(identifier: name)
-        case .dropTrigger(let name, let table):
+        case .dropTrigger(let name, _) where dialect.schema == .standard:
+            // What it does is a function of that name, with which it goes.
+            text.append("DROP FUNCTION ")
+            text.append(identifier: name)
+            text.append("() CASCADE")
+        case .dropTrigger(let name, _):
             text.append("DROP TRIGGER ")
             text.append(identifier: name)
-            // In the standard a trigger belongs to its table.
-            if dialect.schema == .standard {
-                text.append(" ON ")
-                text.append(identifier: table)
-            }
+        case .moveTable(let name, let schema, let other): move("ALTER TABLE ", name, "", schema, other)
+        case .moveTrigger(let name, let schema, let other): move("ALTER FUNCTION ", name, "()", schema, other)
         }
+    }
+
+    private mutating func move(
+        _ words: StaticString, _ name: String, _ parameters: StaticString, _ schema: String, _ other: String
+    ) {
+        text.append(words)
+        text.append(quoted: schema, ".")
+        text.append(identifier: name)
+        text.append(parameters)
+        text.append(" SET SCHEMA ")
+        text.append(quoted: other, "")
     }
 }

@@ -165,6 +165,8 @@ extension SchemaRenderer {
         case .exists: throw Self.unknown("EXISTS")
         case .matches: throw Self.unknown("MATCH")
         case .aggregate(_, _, distinct: true): throw Self.unknown("an aggregate of distinct values")
+        // The file's columns hold values of any type.
+        case .cast(.bind(let value), _): text += try Self.constant(value)
         case .cast: throw Self.unknown("CAST")
         case .collate: throw Self.unknown("COLLATE")
         case .caseWhen: throw Self.unknown("CASE")

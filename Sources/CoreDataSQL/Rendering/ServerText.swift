@@ -25,6 +25,15 @@ package enum ServerText {
     /// `committed`, `aborted`, `in progress`, or NULL for one that the server no longer knows; bound: the token.
     package static let transactionStatus = "SELECT pg_xact_status(CAST(CAST($1::BIGINT AS TEXT) AS xid8))"
 
+    // MARK: Telling of commits
+
+    /// Has a session be told of commits to a schema, by those who tell.
+    package static func listen(_ schema: String) -> String { "LISTEN \(SQLIdentifier.quoted(channel(schema)))" }
+    /// Tells who listens, once the transaction is committed; bound: the channel.
+    package static let tell = "SELECT pg_notify($1::TEXT, '')"
+    /// Channels are a whole database's, and their names have 63 bytes.
+    package static func channel(_ schema: String) -> String { SQLNames.readable.shortened("OpenCoreData \(schema)") }
+
     // MARK: Sessions
 
     /// Has names without a schema be those of one; bound: its name. What a session sets is told by the server as we read it.

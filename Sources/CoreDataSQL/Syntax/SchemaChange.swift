@@ -5,6 +5,12 @@ package enum SchemaChange: Hashable, Sendable {
     case dropTable(String)
     case renameTable(String, to: String)
     case addColumn(CreateTable.Column, to: String)
+    case dropColumn(String, of: String)
+    /// With an index that has gone already there is nothing to do where columns take theirs with them.
     case dropIndex(String)
     case dropTrigger(String, on: String)
+    /// Moves a table with its indexes from one schema of a server to another.
+    case moveTable(String, from: String, to: String)
+    /// The same of what a trigger does.
+    case moveTrigger(String, from: String, to: String)
 }

@@ -64,6 +64,12 @@ package struct SQLText: Hashable, Sendable {
         pieces.append(typesBindings ? Self.type(of: value) : "")
     }
 
+    /// A value that is of a type which the database does not take it for by itself: `$1::UUID`.
+    mutating func append(_ value: SQLValue, as type: String) {
+        values.append(value)
+        pieces.append("::" + type)
+    }
+
     /// A value that is written where any may stand has to say what it is; one that is bound later is what stands beside it.
     private static func type(of value: SQLValue) -> String {
         switch value {
@@ -85,6 +91,12 @@ package struct SQLText: Hashable, Sendable {
     package mutating func append(identifier name: String) {
         let name = names?.stored(name) ?? name
         pieces[pieces.count - 1] += quoting == .always ? SQLIdentifier.quoted(name) : SQLIdentifier.text(name)
+    }
+
+    /// Appends the name of a schema, which is as the user has it.
+    mutating func append(quoted schema: String, _ end: StaticString) {
+        pieces[pieces.count - 1] += SQLIdentifier.quoted(schema)
+        append(end)
     }
 
     /// Appends names with `, ` between them.

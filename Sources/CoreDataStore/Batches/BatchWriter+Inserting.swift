@@ -42,14 +42,15 @@ extension BatchWriter {
         entity: Int, _ rows: [ChangeSet.Insertion], given: [IndexMask], _ conflict: BatchConflict, wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
         guard !rows.isEmpty else { return (0, []) }
+        var new = ChangeSet()
+        new.insertions = rows
+        try engine.roundDates(new)
         let root = engine.model.entities[entity].root
         let table = try engine.saveTables.table(of: entity)
         guard conflict != .fail, !table.constraints.isEmpty else {
             let keys = try engine.takeKeys(root: root, count: rows.count, connection)
             for (index, key) in keys.enumerated() { rows[index].row.assign(primaryKey: key) }
-            var changes = ChangeSet()
-            changes.insertions = rows
-            try write(changes)
+            try write(new)
             return (rows.count, wantsKeys ? keys.map { RowKey(entity: entity, primaryKey: $0) } : [])
         }
         let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, conflict)

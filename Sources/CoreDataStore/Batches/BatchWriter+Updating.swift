@@ -85,7 +85,9 @@ extension BatchWriter {
             throw BatchRefusal("The store keeps nothing of '\(property.name)' of entity '\(compiled.name)'.")
         }
         switch assignment.source {
-        case .value(let value): return [.init(name, QueryScalar(value, engine.dialect)?.sql ?? .null)]
+        case .value(let value):
+            let kind = property.attribute?.type.kind ?? .integer
+            return [.init(name, QueryScalar(value, engine.dialect)?.stored(as: kind, engine.dialect) ?? .null)]
         case .expression(let expression):
             return [.init(name, try self.value(expression, of: property, compiled, start))]
         case .destination(let key):
@@ -128,6 +130,6 @@ extension BatchWriter {
         }
         // A whole number stays one, whatever it was worked out of.
         if wanted == .integer, scalar.kind != .integer { return .cast(scalar.sql, to: .integer) }
-        return scalar.sql
+        return scalar.stored(as: attribute.type.kind, engine.dialect)
     }
 }

@@ -47,6 +47,8 @@ package final class StoreEngine: Sendable {
     let fetchTexts: FetchTexts
     /// Whether the database reckons attributes from other rows.
     let derivesFromOthers: Bool
+    /// The columns of dates by entity, where the database keeps less of a date than a row does; else none.
+    private let roundedColumns: [[Int]]
     /// Keeps the files that rows of a former state name.
     let formerFiles: FormerFiles?
     /// Guards how the history's tables lie.
@@ -83,6 +85,42 @@ package final class StoreEngine: Sendable {
             entity.properties.contains { $0.attribute?.derivationExpression != nil }
         }
         rowCache = RowCache(model: model, keepsRows: keepsRows)
+        roundedColumns =
+            database.dialect.typesValues
+            ? model.entities.map { entity in
+                entity.properties.compactMap { property in
+                    let column = entity.rowLayout.columnOfSlot[property.slot]
+                    return property.attribute?.type.kind == .date && column >= 0 ? column : nil
+                }
+            } : []
+    }
+
+    /// Makes the dates of new rows those that the database will give back, so that what was written is what is there.
+    ///
+    /// - Throws: ``SQLFailure`` for a date that it cannot keep.
+    func roundDates(_ changes: ChangeSet) throws {
+        guard !roundedColumns.isEmpty else { return }
+        func round(_ row: RowSnapshot) throws {
+            for column in roundedColumns[row.entity] where !row.isNull(column) {
+                let seconds = row.real(column)
+                guard let kept = Microseconds(seconds) else {
+                    if seconds.isFinite { throw unkeptDate(model.entities[row.entity], column) }
+                    continue
+                }
+                row.assign(real: kept.seconds, at: column)
+            }
+        }
+        for insertion in changes.insertions { try round(insertion.row) }
+        for update in changes.updates { try round(update.new) }
+    }
+
+    private func unkeptDate(_ entity: CompiledEntity, _ column: Int) -> SQLFailure {
+        let property = entity.properties.first { entity.rowLayout.columnOfSlot[$0.slot] == column }
+        return SQLFailure(
+            kind: .other, code: 0,
+            message:
+                "the date of '\(property?.name ?? "")' of entity '\(entity.name)' is before 4713 BC or after 294275 AD, which the database does not keep"
+        )
     }
 
     /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.

@@ -88,7 +88,7 @@ extension FetchPlanner {
             var part = FetchPlan(entity: plan.entity)
             part.predicate = conjunct
             if let gap = try count(part).gap(in: dialect) {
-                split.leave(conjunct, gap)
+                split.leave(dialect.typesValues ? conjunct.roundingDates : conjunct, gap)
             } else {
                 answered.append(conjunct)
             }
@@ -98,6 +98,20 @@ extension FetchPlanner {
 }
 
 extension PredicateNode {
+    /// With the dates that rows have of a database that counts microseconds.
+    fileprivate var roundingDates: PredicateNode {
+        func rounded(_ constant: Constant) -> Constant {
+            switch constant {
+            case .value(.date(let seconds)): .value(.date(Microseconds.rounded(seconds)))
+            case .collection(let members, let isOrdered): .collection(members.map(rounded), isOrdered: isOrdered)
+            default: constant
+            }
+        }
+        return mapExpressions { expression in
+            if case .constant(let constant) = expression { .constant(rounded(constant)) } else { expression }
+        }
+    }
+
     /// What must all be true for it to be: the predicates that AND joins, however deep.
     fileprivate var conjuncts: [PredicateNode] {
         if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }

@@ -97,7 +97,10 @@ extension PredicateTranslator {
         let isOptional = members.allSatisfy(\.isOptional)
         switch function {
         case .sum where isNumeric:
-            let terms = members.map { $0.isOptional ? .function(.coalesce, [$0.sql, .integer(0)]) : $0.sql }
+            let terms = members.map { member in
+                let number = member.widened(context.dialect)
+                return member.isOptional ? SQLExpression.function(.coalesce, [number, .integer(0)]) : number
+            }
             // With a double, decimals become doubles.
             let kinds = members.map(\.kind)
             let isExact = kinds.contains(.decimal) && !kinds.contains(.real)

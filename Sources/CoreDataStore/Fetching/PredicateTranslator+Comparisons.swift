@@ -90,11 +90,12 @@ extension PredicateTranslator {
     /// Equality of two values that databases compare as we do.
     private func equality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
         if let short = existence(left.sql, negated ? .notEqual : .equal, right.sql) { return short }
+        let (a, b) = left.comparable(to: right)
         if left.isOptional && right.isOptional {
-            return .comparison(negated ? .notIdentical : .identical, left.sql, right.sql)
+            return .comparison(negated ? .notIdentical : .identical, a, b)
         }
-        if !negated { return .comparison(.equal, left.sql, right.sql) }
-        let differs = SQLExpression.comparison(.notEqual, left.sql, right.sql)
+        if !negated { return .comparison(.equal, a, b) }
+        let differs = SQLExpression.comparison(.notEqual, a, b)
         return .any([differs] + nulls(left) + nulls(right))
     }
 

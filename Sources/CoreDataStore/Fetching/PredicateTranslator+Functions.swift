@@ -62,7 +62,9 @@ extension PredicateTranslator {
         let kind = Self.kind(of: function, operands.map(\.kind))
         // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
         let mayBeWhole = function == .divide && kind != .decimal && operands.contains { $0.kind == .decimal }
-        let arguments = operands.map { mayBeWhole ? SQLExpression.cast($0.sql, to: .real) : $0.sql }
+        let arguments = operands.map {
+            mayBeWhole ? SQLExpression.cast($0.sql, to: .real) : $0.widened(context.dialect)
+        }
         let exact = kind == .decimal ? function.decimalName.map { SQLExpression.function($0, arguments) } : nil
         guard var sql = exact ?? Self.arithmetic(function, arguments) else { throw unsupported(expression) }
         if function == .modulus && kind != .integer { sql = .cast(sql, to: .real) }
@@ -82,9 +84,17 @@ extension PredicateTranslator {
         let dates = operands.count { $0.kind == .date }
         guard dates > 0, operands.allSatisfy({ $0.kind == .date || $0.kind.isNumber }) else { return nil }
         let isOptional = operands.contains(where: \.isOptional)
-        guard let sql = Self.arithmetic(function, operands.map(\.sql)) else { return nil }
-        if dates == 1 { return QueryScalar(sql, .date, isOptional: isOptional) }
+        let numbers = operands.map { operand in
+            operand.kind == .date && context.dialect.typesValues ? seconds(operand) : operand.sql
+        }
+        guard let sql = Self.arithmetic(function, numbers) else { return nil }
+        if dates == 1 { return QueryScalar(date(sql), .date, isOptional: isOptional) }
         return QueryScalar(.cast(sql, to: .real), .real, isOptional: isOptional)
+    }
+
+    /// A number as the date that it is in memory.
+    private func date(_ seconds: SQLExpression) -> SQLExpression {
+        context.dialect.typesValues ? .function(.dateOfSeconds, [seconds]) : seconds
     }
 
     /// `nil` for what is no function of numbers.
@@ -153,11 +163,11 @@ extension PredicateTranslator {
             break
         case ("NSDate", let kind), ("Date", let kind):
             guard kind.isNumber else { throw impossibleCast(operand, name, expression) }
-            operand.kind = .date
+            operand = QueryScalar(date(operand.sql), .date, isOptional: operand.isOptional)
         case ("NSNumber", let kind) where kind.isNumber:
             break
         case ("NSNumber", .date), ("Double", .date), ("Float", .date):
-            operand = QueryScalar(.cast(operand.sql, to: .real), .real, isOptional: operand.isOptional)
+            operand = QueryScalar(seconds(operand), .real, isOptional: operand.isOptional)
         case ("NSDecimalNumber", let kind) where kind.isNumber, ("Decimal", let kind) where kind.isNumber:
             operand.kind = .decimal
         case ("Double", let kind) where kind.isNumber, ("Float", let kind) where kind.isNumber:

@@ -110,6 +110,7 @@ extension PredicateTranslator {
         negated: Bool
     ) throws -> SQLExpression {
         var listed: [SQLValue] = []
+        var type: SQLType?
         var others: [QueryTerm] = []
         for member in members {
             switch member {
@@ -119,18 +120,21 @@ extension PredicateTranslator {
                 if context.model.entities[key.entity].root == root { listed.append(.integer(key.primaryKey)) }
             case .constant(let value) where root == nil && !(scalar.kind.isText && leaf.folding != 0):
                 guard let constant = QueryScalar(value, context.dialect), scalar.kind != .opaque,
-                    case .bind(let bound) = constant.sql
+                    let bound = constant.bound
                 else {
                     others.append(member)
                     continue
                 }
-                if constant.kind.isComparable(to: scalar.kind), !constant.isNaN { listed.append(bound) }
+                if constant.kind.isComparable(to: scalar.kind), !constant.isNaN {
+                    listed.append(bound.value)
+                    type = bound.type
+                }
             default:
                 others.append(member)
             }
         }
         var terms: [SQLExpression] = []
-        if !listed.isEmpty { terms.append(list(scalar, listed)) }
+        if !listed.isEmpty { terms.append(list(scalar, listed, type)) }
         guard negated else { return .any(try terms + others.map { try identity($0, leaf, element) }) }
         terms = terms.map { .any([opposite($0)] + nulls(scalar)) }
         return .all(try terms + others.map { try difference($0, leaf, element) })
@@ -138,10 +142,12 @@ extension PredicateTranslator {
 
     /// `x IN (?, …)` over values that are not NULL; a long list becomes one bound text, so that its length does
     /// neither change the statement nor meet the limit on placeholders.
-    private func list(_ scalar: QueryScalar, _ values: [SQLValue]) -> SQLExpression {
-        if values.count > Self.longestList, let long = longList(scalar, values) { return long }
-        if values.count == 1 { return .comparison(.equal, scalar.sql, .bind(values[0])) }
-        return .inList(scalar.sql, values.map { .bind($0) })
+    ///
+    /// - Parameter type: what the values say to be, where they are neither numbers, text nor bytes.
+    private func list(_ scalar: QueryScalar, _ values: [SQLValue], _ type: SQLType?) -> SQLExpression {
+        if values.count > Self.longestList, let long = longList(scalar, values, type) { return long }
+        let constants = values.map { value in type.map { SQLExpression.cast(.bind(value), to: $0) } ?? .bind(value) }
+        return values.count == 1 ? .comparison(.equal, scalar.sql, constants[0]) : .inList(scalar.sql, constants)
     }
 
     private func opposite(_ expression: SQLExpression) -> SQLExpression {
@@ -154,11 +160,12 @@ extension PredicateTranslator {
     /// Beyond it a list is bound as one JSON array.
     static let longestList = 500
 
-    private func longList(_ scalar: QueryScalar, _ values: [SQLValue]) -> SQLExpression? {
+    private func longList(_ scalar: QueryScalar, _ values: [SQLValue], _ type: SQLType?) -> SQLExpression? {
         guard context.dialect.jsonArrays != nil, let json = JSONList(values) else { return nil }
-        let scope = QueryScope(valuesOf: .bind(.text(json.text)), type: json.type, context: context)
+        let scope = QueryScope(valuesOf: .bind(.text(json.text)), type: type ?? json.type, context: context)
         let values = scope.select([.column(scope.alias, "value")])
-        let sql = json.isHexadecimal ? SQLExpression.function(.hexadecimal, [scalar.sql]) : scalar.sql
+        // The digits of a UUID are one.
+        let sql = json.isHexadecimal && type == nil ? SQLExpression.function(.hexadecimal, [scalar.sql]) : scalar.sql
         return .inSelect(sql, values)
     }
 }

@@ -118,15 +118,20 @@ extension PredicateTranslator {
         case ("absoluteString", .link):
             result.kind = .string
         case ("timeIntervalSinceReferenceDate", .date):
-            result = QueryScalar(.cast(scalar.sql, to: .real), .real)
+            result = QueryScalar(seconds(scalar), .real)
         case ("timeIntervalSince1970", .date):
             result = QueryScalar(
-                .arithmetic(.add, .cast(scalar.sql, to: .real), .bind(.real(Self.secondsFrom1970To2001))), .real)
+                .arithmetic(.add, seconds(scalar), .bind(.real(Self.secondsFrom1970To2001))), .real)
         default:
             return nil
         }
         result.isOptional = scalar.isOptional
         return result
+    }
+
+    /// A date as the number that it is in memory.
+    func seconds(_ date: QueryScalar) -> SQLExpression {
+        .cast(context.dialect.typesValues ? .function(.secondsOfDate, [date.sql]) : date.sql, to: .real)
     }
 
     private static let secondsFrom1970To2001 = 978_307_200.0
@@ -168,7 +173,7 @@ extension PredicateTranslator {
                 return .scalar(QueryScalar(.null, kind))
             }
             let alias = try row.scope.alias(of: row)
-            var scalar = QueryScalar(.column(alias, column), kind)
+            var scalar = QueryScalar(column: .column(alias, column), attribute, context.dialect)
             scalar.isIndexed = kind.isText && context.isIndexed(slot: property.slot, of: row.entity)
             if kind == .string, let index = try context.searchIndex(ofColumn: column, of: row.entity) {
                 scalar.search = (index, .column(alias, "Z_PK"))

@@ -45,8 +45,10 @@ struct QueryScalar {
 
     /// A constant that is not a number, which no column holds: databases store it as NULL.
     var isNaN: Bool {
-        if case .bind(.real(let value)) = sql { return value.isNaN }
-        return false
+        switch sql {
+        case .bind(.real(let value)), .cast(.bind(.real(let value)), to: .date): value.isNaN
+        default: false
+        }
     }
 
     /// A whole number that is held against doubles, as a double: the database would convert it for every row.
@@ -75,11 +77,61 @@ struct QueryScalar {
             self.init(.cast(.bind(.text(value.description)), to: .decimal), .decimal, isOptional: false)
         case .decimal(let value): self.init(.bind(SQLValue(decimal: value)), .decimal, isOptional: false)
         case .string(let value): self.init(.bind(.text(value)), .string, isOptional: false)
+        case .date(let value) where dialect.typesValues:
+            self.init(.cast(.bind(.real(value)), to: .date), .date, isOptional: false)
         case .date(let value): self.init(.bind(.real(value)), .date, isOptional: false)
         case .data(let value): self.init(.bind(.blob(value)), .data, isOptional: false)
+        case .uuid(let value) where dialect.typesValues:
+            self.init(.cast(.bind(.blob(value.data)), to: .identifier), .identifier, isOptional: false)
         case .uuid(let value):
             self.init(.bind(.blob(value.data)), .identifier, isOptional: false)
         case .uri(let value): self.init(.bind(.text(value)), .link, isOptional: false)
+        }
+    }
+}
+
+extension QueryScalar {
+    /// What the predicate language means by a column of an attribute: truth is a number there.
+    init(column: SQLExpression, _ attribute: CompiledAttribute, _ dialect: SQLDialect) {
+        let isTruth = dialect.typesValues && attribute.type.kind == .boolean
+        self.init(isTruth ? .function(.number, [column]) : column, Kind(attribute))
+    }
+
+    /// The column, where it holds truth that is taken for a number.
+    private var truth: SQLExpression? {
+        if case .function(.number, let arguments) = sql { arguments.first } else { nil }
+    }
+
+    /// The two as they are compared for equality: truth with true or false as it is, so that an index is of use.
+    func comparable(to other: QueryScalar) -> (SQLExpression, SQLExpression) {
+        if let truth, let constant = other.truthConstant { return (truth, constant) }
+        if let truth = other.truth, let constant = truthConstant { return (constant, truth) }
+        return (sql, other.sql)
+    }
+
+    private var truthConstant: SQLExpression? {
+        guard case .bind(.integer(let value)) = sql, value == 0 || value == 1 else { return nil }
+        return .cast(sql, to: .boolean)
+    }
+
+    /// The number with as many bits as memory reckons with.
+    func widened(_ dialect: SQLDialect) -> SQLExpression {
+        guard dialect.typesValues, kind == .integer, case .column = sql else { return sql }
+        return .function(.wideNumber, [sql])
+    }
+
+    /// The value as a column of the kind takes it.
+    func stored(as kind: ValueKind, _ dialect: SQLDialect) -> SQLExpression {
+        guard dialect.typesValues, kind == .boolean else { return sql }
+        return truth ?? truthConstant ?? .comparison(.notEqual, sql, .integer(0))
+    }
+
+    /// A constant that is bound, and the type that it says to be of.
+    var bound: (value: SQLValue, type: SQLType?)? {
+        switch sql {
+        case .bind(let value): (value, nil)
+        case .cast(.bind(let value), let type) where type == .date || type == .identifier: (value, type)
+        default: nil
         }
     }
 }

@@ -15,6 +15,13 @@ extension StoreEngine {
     /// Has the database answer, or where it fails because of a value that it meets, memory: what is too large for its numbers is
     /// none for ours.
     private func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
+        do { return try answeringInMemory(body) } catch let failure as SQLFailure {
+            try checkModelAfter(failure)
+            throw failure
+        }
+    }
+
+    private func answeringInMemory<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
         do { return try body(planner) } catch let failure as SQLFailure
             where failure.kind == .computation && dialect.failsOnValues
         {

@@ -19,7 +19,7 @@ extension StoreEngine: HistorySource {
         let query = SelectStatement([.init(.aggregate(.minimum, key, distinct: false))], from: table)
         var extent = HistoryExtent(first: nil, last: 0)
         if case .integer(let first)? = try connection.rows(query).first?.first { extent.first = first }
-        let counter = try connection.statement(KeyCounter.transactions.query(in: database.dialect))
+        let counter = try connection.statement(KeyCounter.transactions.query(in: database.dialect, locks: false))
         defer { counter.reset() }
         try counter.bind(KeyCounter.transactions.number, at: 0)
         if try counter.step() { extent.last = counter.integer(0) }

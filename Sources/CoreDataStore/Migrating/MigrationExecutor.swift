@@ -46,7 +46,8 @@ struct MigrationExecutor {
             for text in try SchemaRenderer.texts(of: statement, in: connection.dialect) { try connection.execute(text) }
         case .change(let change): try connection.execute(change.text(in: connection.dialect).sql)
         case .insert(let statement): try connection.run(statement)
-        case .update(let statement): try connection.run(statement)
+        // Derived values are what the schema makes of them.
+        case .update(let statement): try connection.run(statement.text(in: connection.dialect.inSchemas))
         case .delete(let statement): try connection.run(statement)
         case .refuse(let query, let reason):
             if try !connection.rows(query).isEmpty { throw Self.refusal(reason, step) }

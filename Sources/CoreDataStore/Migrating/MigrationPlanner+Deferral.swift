@@ -47,13 +47,32 @@ extension StoreMetadata {
 extension MigrationPlanner {
     /// Whether the rows can stay in a table that is not as a fresh store has it, for now.
     func canWait(_ flow: MigrationFlow) -> Bool {
-        guard defers, let old = flow.oldTable, old == flow.table.name,
+        guard defers || dialect.altersTables, let old = flow.oldTable, old == flow.table.name,
             ([flow.number] + flow.values).allSatisfy({ !$0.readsTables })
         else { return false }
         let present = source.columns[old.uppercased()] ?? []
         return zip(flow.table.columns, flow.values).allSatisfy { column, value in
             // What is there under that name has to be what belongs there, of whatever is left of older versions too.
-            !present.contains(column.name.uppercased()) || value.keeps(Self.column(column.name))
+            !present.contains(column.name.uppercased())
+                || value.keeps(Self.column(column.name)) && isOfType(column, in: old)
+        }
+    }
+
+    private func isOfType(_ column: SchemaColumn, in table: String) -> Bool {
+        dialect.keepsTexts || source.types[table]?[column.name] == dialect.catalogTypes[column.type]
+    }
+
+    /// The columns of such a table that were the older model's and are not the newer one's; what somebody else added stays.
+    func droppedColumns(of flow: MigrationFlow) -> [MigrationStep] {
+        guard let root = flow.members.first.map({ oldModel.entities[$0.old].root }),
+            let old = source.schema.table(ofRoot: root)
+        else { return [] }
+        let wanted = Set(flow.table.columns.map(\.name))
+        return old.columns.filter { !wanted.contains($0.name) }.map { column in
+            MigrationStep(
+                .change(.dropColumn(column.name, of: flow.table.name)),
+                "drop the old column \(flow.table.name).\(column.name)",
+                subject: newModel.entities[flow.table.root].name)
         }
     }
 

@@ -153,6 +153,9 @@ extension MigrationPlanner {
         func bytes(_ data: Data) -> SQLExpression {
             .bind(.blob(attribute.allowsExternalBinaryDataStorage ? Data([ExternalData.Mark.inline]) + data : data))
         }
+        if dialect.typesValues, let scalar = typed(attribute.defaultValue) {
+            return scalar.stored(as: attribute.type.kind, dialect)
+        }
         switch attribute.defaultValue {
         case .null: return .null
         case .integer(let value): return .bind(.integer(value))
@@ -162,6 +165,14 @@ extension MigrationPlanner {
         case .data(let value): return bytes(value)
         case .uuid(let value): return .bind(.blob(value.data))
         case .opaque(let value): return bytes(try encode(value, attribute))
+        }
+    }
+
+    /// A default that says of what type it is, unless it is bytes.
+    private func typed(_ value: Value) -> QueryScalar? {
+        switch value {
+        case .data, .opaque: nil
+        default: QueryScalar(value, dialect)
         }
     }
 

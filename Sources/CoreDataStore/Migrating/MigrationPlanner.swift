@@ -12,6 +12,7 @@ import Foundation
 ///  checks → old triggers dropped → files read in → old tables renamed → new tables made → rows copied
 ///         → numbers → rows in place → old tables dropped → indexes → derived values → triggers → history → metadata
 /// ```
+/// Where tables can be altered (``SQLDialect/altersTables``) columns come to those that need not be copied, and go from them, instead.
 /// Old tables are read by the statements that copy, so that none of them changes before the last has run.
 ///
 /// The planner never touches a database; see ``MigrationExecutor``.
@@ -44,7 +45,7 @@ struct MigrationPlanner {
         self.entities = entities
         self.dialect = dialect
         self.encode = encode
-        target = SchemaLayout.fresh(model: mapping.destination, entities: entities)
+        target = SchemaLayout.fresh(model: mapping.destination, entities: entities, naming: dialect.naming)
         roles = mapping.destination.entities.map { entity in
             Dictionary(
                 entity.rowLayout.columns.map { (SchemaColumn.Key($0.role, in: entity), $0.role) },
@@ -82,10 +83,11 @@ struct MigrationPlanner {
         for flow in flows where stays(flow) {
             if waiting.contains(where: { $0.table.root == flow.table.root }) { steps += additions(to: flow) }
             steps += try planner.changeInPlace(flow)
+            if dialect.altersTables { steps += droppedColumns(of: flow) }
         }
         let gone = removedTables(keeping: kept, keptJoins)
         var deferred: [DeferredTask] = []
-        if defers {
+        if defers, !dialect.altersTables {
             steps += leavings(gone)
             deferred = waiting.map { .rebuild(table: $0.table.name) } + gone.map { .drop(table: planner.current($0)) }
         } else {
@@ -162,6 +164,10 @@ struct MigrationPlanner {
     /// Whether a table of the file was made by just this statement.
     func isSame(_ table: CreateTable) throws -> Bool {
         guard let part = source.tables[table.name.uppercased()], part.name == table.name else { return false }
+        guard dialect.keepsTexts else {
+            let wanted = table.columns.map { ($0.name, dialect.catalogTypes[$0.type] ?? "") }
+            return source.types[table.name] == Dictionary(wanted, uniquingKeysWith: { first, _ in first })
+        }
         return try SchemaRenderer.texts(of: .table(table), in: dialect) == [part.text]
     }
 
@@ -196,7 +202,21 @@ struct MigrationPlanner {
         let texts = try Dictionary(
             wanted.map { ($0.name.uppercased(), try SchemaRenderer.texts(of: $0, in: dialect)) },
             uniquingKeysWith: { first, _ in first })
+        // Without texts the statements of the older model tell what is there.
+        let before = dialect.keepsTexts ? [] : try source.schema.indexStatements()
         for part in source.parts where part.kind == .index && kept.contains(part.table) {
+            guard dialect.keepsTexts else {
+                guard let made = before.first(where: { (dialect.names?.stored($0.name) ?? $0.name) == part.name })
+                else {
+                    continue
+                }
+                if wanted.contains(made) {
+                    present.insert(made.name.uppercased())
+                } else {
+                    steps.append(MigrationStep(.change(.dropIndex(made.name)), "drop the old index \(made.name)"))
+                }
+                continue
+            }
             if texts[part.name.uppercased()] == [part.text ?? ""] {
                 present.insert(part.name.uppercased())
             } else if part.name.uppercased().hasPrefix("Z") {

@@ -25,6 +25,8 @@ package struct MigrationSource: Sendable {
     package var changeColumns: [String]
     /// The columns of each table, all in capitals; also those that the model knows nothing of.
     package var columns: [String: Set<String>]
+    /// The columns of each table with their types, where the catalog keeps no statements.
+    package var types: [String: [String: String]] = [:]
 
     /// The entities of the older model that the store has, by ordinal.
     package var entities: [Int] { schema.entities }
@@ -51,15 +53,32 @@ extension MigrationSource {
             changeColumns: catalog.hasHistory ? catalog.table(BookkeepingSchema.changeTable)?.columns ?? [] : [],
             columns: Dictionary(
                 catalog.tables.map { ($0.name.uppercased(), Set($0.columns.map { $0.uppercased() })) },
-                uniquingKeysWith: { first, _ in first }))
+                uniquingKeysWith: { first, _ in first }), types: try types(connection))
+    }
+
+    private static func types(_ connection: any SQLConnection) throws -> [String: [String: String]] {
+        guard !connection.dialect.keepsTexts else { return [:] }
+        let names = connection.dialect.names
+        var types: [String: [String: String]] = [:]
+        for row in try connection.rows(CatalogQuery.columns) {
+            guard case .text(let table) = row[0], case .text(let column) = row[1], case .text(let type) = row[2] else {
+                continue
+            }
+            let name = names?.originalColumn(column, of: table) ?? column
+            types[names?.original(table) ?? table, default: [:]][name] = type
+        }
+        return types
     }
 
     /// The tables, indexes and triggers of a file.
     static func parts(_ connection: any SQLConnection) throws -> [Part] {
-        try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
-            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let name) = row[1],
-                case .text(let table) = row[2]
+        let names = connection.dialect.names
+        return try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
+            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let stored) = row[1],
+                case .text(let storedTable) = row[2]
             else { return nil }
+            let name = names?.original(stored) ?? stored
+            let table = names?.original(storedTable) ?? storedTable
             if case .text(let text) = row[3] { return Part(kind: kind, name: name, table: table, text: text) }
             return Part(kind: kind, name: name, table: table)
         }

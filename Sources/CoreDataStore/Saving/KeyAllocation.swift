@@ -150,8 +150,11 @@ struct KeyCounter {
         table: BookkeepingSchema.transactionStringTable)
 
     /// Selects the highest key in use; bound: the number.
-    func query(in dialect: SQLDialect) -> String {
-        table.map { SaveTables.Table.keyQuery($0, locks: dialect.writesTogether).text(in: dialect).sql } ?? query
+    ///
+    /// - Parameter locks: whether others who ask wait until the transaction ends, where several write at once: not for who only reads.
+    func query(in dialect: SQLDialect, locks: Bool = true) -> String {
+        table.map { SaveTables.Table.keyQuery($0, locks: locks && dialect.writesTogether).text(in: dialect).sql }
+            ?? query
     }
 }
 

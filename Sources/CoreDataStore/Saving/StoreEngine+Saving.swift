@@ -38,6 +38,7 @@ extension StoreEngine {
                     }
                 }
                 let changes = try attempted ?? build(ranges)
+                if attempted == nil { try roundDates(changes) }
                 attempted = changes
                 if writesTogether { forgetReservedKeys(upTo: changes.insertions) }
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
@@ -103,6 +104,7 @@ extension StoreEngine {
 
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {
         let failure = error as? SQLFailure
+        if let failure { try checkModelAfter(failure) }
         guard let changes, error is SaveExecutor.RowIsOutdated || failure?.kind == .constraint else { return error }
         let moment = rowCache.moment
         let found = try database.read { connection in

@@ -51,6 +51,12 @@ extension StoreEngine {
         try lookAtModel(connection, isWriting: isWriting)
     }
 
+    /// Where a server cannot make sense of a statement somebody may have migrated the store, which is then what there is to tell.
+    func checkModelAfter(_ failure: SQLFailure) throws {
+        guard database.dialect.altersTables, failure.kind == .other || failure.kind == .missingTable else { return }
+        try database.read { try $0.settle() }
+    }
+
     private func lookAtModel(_ connection: any SQLConnection, isWriting: Bool) throws {
         let version = try connection.schemaVersion()
         if knownSchemaVersion.withLock({ $0 == version }) { return }

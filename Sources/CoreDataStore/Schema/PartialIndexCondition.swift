@@ -59,11 +59,11 @@ struct PartialIndexCondition {
         let left = SQLExpression.column(nil, column)
         if let items = constants(other) {
             switch comparator {
-            case .in: return .inList(left, items.map(SQLExpression.bind))
+            case .in: return .inList(left, items.map { constant($0, of: name) })
             case .between where items.count == 2:
                 return .and([
-                    .comparison(.greaterOrEqual, left, .bind(items[0])),
-                    .comparison(.lessOrEqual, left, .bind(items[1])),
+                    .comparison(.greaterOrEqual, left, constant(items[0], of: name)),
+                    .comparison(.lessOrEqual, left, constant(items[1], of: name)),
                 ])
             default: break
             }
@@ -71,17 +71,29 @@ struct PartialIndexCondition {
         guard case .constant(.value(let value)) = other, let constant = sqlValue(value) else {
             throw failure("it must compare with constants", text)
         }
+        let right = self.constant(constant, of: name)
         switch (comparator, constant) {
         case (.equalTo, .null): return .isNull(left)
         case (.notEqualTo, .null): return .isNotNull(left)
         case (_, .null): throw failure("only == and != can compare with nil", text)
-        case (.equalTo, _): return .comparison(.equal, left, .bind(constant))
-        case (.notEqualTo, _): return .comparison(.notEqual, left, .bind(constant))
-        case (.lessThan, _): return .comparison(.less, left, .bind(constant))
-        case (.lessThanOrEqualTo, _): return .comparison(.lessOrEqual, left, .bind(constant))
-        case (.greaterThan, _): return .comparison(.greater, left, .bind(constant))
-        case (.greaterThanOrEqualTo, _): return .comparison(.greaterOrEqual, left, .bind(constant))
+        case (.equalTo, _): return .comparison(.equal, left, right)
+        case (.notEqualTo, _): return .comparison(.notEqual, left, right)
+        case (.lessThan, _): return .comparison(.less, left, right)
+        case (.lessThanOrEqualTo, _): return .comparison(.lessOrEqual, left, right)
+        case (.greaterThan, _): return .comparison(.greater, left, right)
+        case (.greaterThanOrEqualTo, _): return .comparison(.greaterOrEqual, left, right)
         default: throw failure("only ==, !=, <, <=, >, >=, IN and BETWEEN can be part of an index", text)
+        }
+    }
+
+    /// The value as a column of the attribute's type has it.
+    private func constant(_ value: SQLValue, of name: String) -> SQLExpression {
+        let kind = entity.property(named: name)?.attribute?.type.kind
+        switch (kind, value) {
+        case (.boolean?, .integer(let truth)) where truth == 0 || truth == 1: return .cast(.bind(value), to: .boolean)
+        case (.date?, .real(let seconds)) where !seconds.isNaN: return .cast(.bind(value), to: .date)
+        case (.identifier?, .blob): return .cast(.bind(value), to: .identifier)
+        default: return .bind(value)
         }
     }
 

@@ -87,23 +87,22 @@ struct SchemaLayoutBuilder {
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
             // The slots of an entity's own properties are in the order of their names.
-            var attributes = [[(slot: Int, kind: ValueKind)]](repeating: [], count: groups.count)
+            var attributes = [[(slot: Int, type: SQLType)]](repeating: [], count: groups.count)
             var relationships: [Int] = []
             for slot in properties.indices
             where properties[slot].declaringEntity == ordinal && !properties[slot].isTransient {
-                if let kind = properties[slot].attribute?.type.kind {
-                    attributes[kind.columnGroup].append((slot, kind))
+                if let type = properties[slot].attribute?.type {
+                    attributes[type.kind.columnGroup].append((slot, type.columnType))
                 } else {
                     relationships.append(slot)
                 }
             }
             for group in groups.indices {
-                for (slot, kind) in attributes[group] {
+                for (slot, type) in attributes[group] {
                     groups[group].append(
                         column(
                             naming == .models ? properties[slot].name : "Z" + properties[slot].columnStem,
-                            kind.columnType, .attribute(slot: slot),
-                            declaredBy: ordinal))
+                            type, .attribute(slot: slot), declaredBy: ordinal))
                 }
                 if group == 0 {
                     groups[0] += foreignKeys(of: relationships.map { properties[$0] }, entity: ordinal)
@@ -363,7 +362,19 @@ extension ValueKind {
         case .date: .date
         case .decimal: .decimal
         case .text, .link: .text
-        case .identifier, .object, .composite, .bytes: .bytes
+        case .identifier: .identifier
+        case .object, .composite, .bytes: .bytes
+        }
+    }
+}
+
+extension AttributeType {
+    /// What a column of this type holds.
+    package var columnType: SQLType {
+        switch self {
+        case .integer16: .smallInteger
+        case .integer32: .mediumInteger
+        default: kind.columnType
         }
     }
 }

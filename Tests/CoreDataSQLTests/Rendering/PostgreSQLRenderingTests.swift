@@ -25,10 +25,12 @@ extension SQLRenderable {
             (.function(.absolute, [count]), #"ABS("t0"."ZCOUNT")"#),
             (.function(.byteLength, [name]), #"OCTET_LENGTH("t0"."ZTITLE")"#),
             (.function(.hexadecimal, [name]), #"UPPER(ENCODE("t0"."ZTITLE", 'hex'))"#),
-            (
-                .function(.now, []),
-                "CAST(EXTRACT(EPOCH FROM statement_timestamp()) - 978307200 AS DOUBLE PRECISION)"
-            ),
+            (.function(.now, []), "statement_timestamp()"),
+            (.function(.number, [count]), #"CAST("t0"."ZCOUNT" AS INTEGER)"#),
+            (.function(.wideNumber, [count]), #"CAST("t0"."ZCOUNT" AS BIGINT)"#),
+            (.cast(.bind(.real(1)), to: .date), "$1::TIMESTAMPTZ"),
+            (.cast(.bind(.integer(1)), to: .boolean), "$1::BOOLEAN"),
+            (.cast(.bind(.blob(Data(count: 16))), to: .identifier), "$1::UUID"),
             // Text as it is.
             (
                 .function(.textContains, [name, .bind(.text("il")), .integer(0)]),
@@ -163,14 +165,15 @@ extension SQLRenderable {
             columns: [
                 .init("Z_PK", .rowKey), .init("Z_ENT", .integer), .init("ZTITLE", .text), .init("ZPRICE", .decimal),
                 .init("ZWEIGHT", .real), .init("ZDATE", .date), .init("ZDONE", .boolean), .init("ZDATA", .bytes),
+                .init("ZKEY", .identifier), .init("ZRATING", .smallInteger), .init("ZPAGES", .mediumInteger),
                 .init("Z_UUID", .shortText),
             ])
         #expect(
             try texts(.table(table)) == [
                 """
                 CREATE TABLE "ZITEM" ("_id" BIGINT PRIMARY KEY, "_entity" BIGINT, "ZTITLE" TEXT COLLATE "C", \
-                "ZPRICE" NUMERIC, "ZWEIGHT" DOUBLE PRECISION, "ZDATE" DOUBLE PRECISION, "ZDONE" SMALLINT, \
-                "ZDATA" BYTEA, "uuid" VARCHAR(255) COLLATE "C")
+                "ZPRICE" NUMERIC, "ZWEIGHT" DOUBLE PRECISION, "ZDATE" TIMESTAMPTZ, "ZDONE" BOOLEAN, \
+                "ZDATA" BYTEA, "ZKEY" UUID, "ZRATING" SMALLINT, "ZPAGES" INTEGER, "uuid" VARCHAR(255) COLLATE "C")
                 """
             ])
         let join = CreateTable(
@@ -194,6 +197,28 @@ extension SQLRenderable {
                 WHERE "ZTITLE" = 'it''s' AND "ZPRICE" < 'Infinity'::DOUBLE PRECISION AND "ZDATA" IN ('\\x0a'::BYTEA)
                 """
             ])
+    }
+
+    @Test(
+        arguments: [
+            (.cast(.bind(.integer(0)), to: .boolean), "'false'::BOOLEAN"),
+            (
+                .cast(.bind(.blob(Data([0x0A] + Array(repeating: 255, count: 15)))), to: .identifier),
+                "'0affffffffffffffffffffffffffffff'::UUID"
+            ),
+            (.cast(.bind(.real(0.5)), to: .date), "'2001-01-01 00:00:00.500000+00'::TIMESTAMPTZ"),
+            (.cast(.bind(.real(-0.25)), to: .date), "'2000-12-31 23:59:59.750000+00'::TIMESTAMPTZ"),
+            (.cast(.bind(.real(-63_114_076_800)), to: .date), "'0001-12-30 00:00:00.000000+00 BC'::TIMESTAMPTZ"),
+            (.cast(.bind(.real(63_113_904_000)), to: .date), "'4001-01-01 00:00:00.000000+00'::TIMESTAMPTZ"),
+            (.cast(.bind(.real(.infinity)), to: .date), "'infinity'::TIMESTAMPTZ"),
+        ] as [(SQLExpression, String)])
+    func constantsOfTypesThatAreNoNumbers(_ constant: SQLExpression, _ expected: String) throws {
+        var index = CreateIndex("Z_byA", on: "ZITEM", [.init("ZA")])
+        index.condition = .comparison(.equal, .column(nil, "ZA"), constant)
+        #expect(try texts(.index(index))[0].hasSuffix(#" WHERE "ZA" = \#(expected)"#))
+        // A file has no such types.
+        let text = try SchemaRenderer.texts(of: .index(index), in: .sqlite)[0]
+        #expect(!text.contains("CAST") && !text.contains("::"))
     }
 
     @Test func triggersAreFunctions() throws {
@@ -282,6 +307,8 @@ extension SQLRenderable {
             (.function(.textEqual, [name, .parameter, .integer(1)]), .function(.textEqual)),
             (.arithmetic(.bitAnd, count, one), .arithmetic(.bitAnd)), (.onesComplement(count), .complement),
             (.cast(count, to: .integer), .cast),
+            (.cast(.function(.secondsOfDate, [name]), to: .real), .function(.secondsOfDate)),
+            (.function(.dateOfSeconds, [count]), .function(.dateOfSeconds)),
             (
                 .exists(
                     {

@@ -3,6 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import CoreDataStore
 import Foundation
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 import StoreTestSupport
+import TestSupport
 import Testing
 
 /// Values of every type come back as they went in, also those at the edges, and a predicate finds them.
@@ -136,7 +137,10 @@ import Testing
     func anUpdateReplacesEveryType(_ store: SpecifiedStore) throws {
         try store.check(Self.model) { samples in
             let first = Dictionary(uniqueKeysWithValues: Self.samples.map { ($0.0, $0.1[0]) })
-            let last = Dictionary(uniqueKeysWithValues: Self.samples.map { ($0.0, $0.1[$0.1.count - 1]) })
+            let last = Dictionary(
+                uniqueKeysWithValues: Self.samples.map { name, values in
+                    (name, values.last { store.keeps($0) } ?? .null)
+                })
             try samples.insert(samples.insertion("Sample", 1, first))
             try samples.save { $0.updates = [samples.update("Sample", 1, first, last)] }
             for (name, value) in last { #expect(try samples.value(name, of: "Sample", 1) == value, "\(name)") }
@@ -160,6 +164,42 @@ import Testing
             try samples.insert(samples.insertion("Sample", 1, ["decimal": value]))
             #expect(try forgetting(samples) { try samples.value("decimal", of: "Sample", 1) } == value)
             #expect(try samples.keys("Sample", "decimal == %@", [.constant(.value(value))]) == [1])
+        }
+    }
+
+    /// What a store makes of a date is the same for rows, predicates, and what is told of a save.
+    @Test(arguments: SpecifiedStore.all)
+    func aDateIsFoundByTheDateThatWasSaved(_ store: SpecifiedStore) throws {
+        try store.check(Self.model) { samples in
+            var numbers = SeededNumbers(seed: 7)
+            let dates = (0..<200).map { _ in
+                Double(numbers.below(1 << 40)) / 1000 - 2e8 + 1e-7 * Double(numbers.below(99))
+            }
+            try samples.save {
+                $0.insertions = dates.enumerated().map {
+                    samples.insertion("Sample", Int64($0 + 1), ["date": .date($1)])
+                }
+            }
+            for (index, date) in dates.enumerated() {
+                let key = Int64(index + 1)
+                let found = try samples.keys("Sample", "date == %@", [.constant(.value(.date(date)))])
+                #expect(found.contains(key), "\(date)")
+                let later = try samples.keys(
+                    "Sample", "date >= %@ AND self == %@",
+                    [.constant(.value(.date(date))), .constant(.key(samples.key("Sample", key)))])
+                #expect(later == [key])
+                guard case .date(let kept) = try forgetting(samples, { try samples.value("date", of: "Sample", key) })
+                else {
+                    Issue.record("no date")
+                    return
+                }
+                #expect(abs(kept - date) <= 0.6e-6)
+                // Once kept, it stays.
+                try samples.save {
+                    $0.updates = [samples.update("Sample", key, ["date": .date(date)], ["date": .date(kept)])]
+                }
+                #expect(try forgetting(samples) { try samples.value("date", of: "Sample", key) } == .date(kept))
+            }
         }
     }
 

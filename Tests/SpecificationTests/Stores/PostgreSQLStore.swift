@@ -19,7 +19,8 @@ extension SpecifiedStore {
                 "keys are reserved in blocks, so that no save waits for another's counter: those of a failed save are lost",
             "whatIsNoNumberStaysSo":
                 "it is kept as NULL, as in SQLite's stores, so that comparisons and orders mean the same",
-        ], predicateSeeds: 1...1, isInstalled: PostgreSQLServer.shared != nil, keepsNUL: false)
+        ], predicateSeeds: 1...1, isInstalled: PostgreSQLServer.shared != nil, keepsNUL: false,
+        keepsEveryDate: false)
 
     private struct NoServer: Error {}
 

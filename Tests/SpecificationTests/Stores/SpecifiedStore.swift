@@ -25,6 +25,8 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     var isInstalled = true
     /// Whether text may have the character U+0000.
     var keepsNUL = true
+    /// Whether a date may be any number of seconds; else it is kept to the microsecond, for some hundred thousand years.
+    var keepsEveryDate = true
 
     static let all: [SpecifiedStore] = [
         .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder, .postgreSQL,
@@ -38,8 +40,11 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     /// Whether it keeps the value; of what it does not it says so.
     func keeps(_ value: Value) -> Bool {
-        if case .string(let text) = value { return keepsNUL || !text.unicodeScalars.contains("\0") }
-        return true
+        switch value {
+        case .string(let text): keepsNUL || !text.unicodeScalars.contains("\0")
+        case .date(let seconds): keepsEveryDate || Microseconds(seconds)?.seconds == seconds
+        default: true
+        }
     }
 
     /// Runs a test on an empty store of the model.

@@ -7,7 +7,7 @@ import TestSupport
 extension ModelDesign {
     private static let types: [AttributeType] = [.string, .integer64, .double, .boolean, .binaryData]
 
-    init(_ numbers: inout SeededNumbers) {
+    package init(_ numbers: inout SeededNumbers) {
         for _ in 0..<(2 + numbers.below(4)) { addEntity(&numbers) }
         for _ in 0..<(1 + numbers.below(8)) { addAttribute(&numbers) }
         for _ in 0..<numbers.below(6) { addRelationship(&numbers) }
@@ -111,7 +111,7 @@ extension ModelDesign {
 
     /// Gives the objects what they had in the model before some edits, as far as they can have it: what several edits did
     /// together counts, not what lay between.
-    mutating func settle(from before: ModelDesign) {
+    package mutating func settle(from before: ModelDesign) {
         objects = objects.filter { before.objects[$0.key] != nil }
         for (key, object) in objects {
             guard let old = before.objects[key] else { continue }
@@ -138,7 +138,7 @@ extension ModelDesign {
     }
 
     /// Changes the model in a way that can be inferred, and the objects with it; tells how.
-    mutating func edit(_ numbers: inout SeededNumbers) -> String {
+    package mutating func edit(_ numbers: inout SeededNumbers) -> String {
         defer { prune() }
         switch numbers.below(17) {
         case 0:

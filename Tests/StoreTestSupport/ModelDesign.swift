@@ -7,7 +7,7 @@ import TestSupport
 
 /// A model in the making and the objects of a store of it, for the reference of migrations. Everything has a number for
 /// life, so that an edit of the model is an edit of a value, and what becomes of the objects is plain.
-struct ModelDesign {
+package struct ModelDesign {
     struct Entity {
         var id: Int
         var name: String
@@ -109,7 +109,7 @@ struct ModelDesign {
 
     // MARK: As a document
 
-    var document: ModelDocument {
+    package var document: ModelDocument {
         var document = ModelDocument()
         document.entities = entities.map { entity in
             var element = EntityElement(name: entity.name)
@@ -150,7 +150,7 @@ struct ModelDesign {
 // MARK: - What a store shows
 
 /// An object as a reader of a store sees it.
-struct ObjectView: Hashable {
+package struct ObjectView: Hashable {
     var entity: String
     var values: [String: SQLValue]
     var members: [String: [Int64]]
@@ -158,7 +158,7 @@ struct ObjectView: Hashable {
 
 extension ModelDesign {
     /// By key; members of unordered relationships in the order of keys.
-    var views: [Int64: ObjectView] {
+    package var views: [Int64: ObjectView] {
         var views: [Int64: ObjectView] = [:]
         for (key, object) in objects {
             var view = ObjectView(entity: entity(object.entity).name, values: [:], members: [:])
@@ -182,7 +182,7 @@ extension ModelDesign {
     }
 
     /// What is in a file, read by nothing but its layout.
-    static func views(_ connection: any SQLConnection, _ schema: SchemaLayout) throws -> [Int64: ObjectView] {
+    package static func views(_ connection: any SQLConnection, _ schema: SchemaLayout) throws -> [Int64: ObjectView] {
         let model = schema.model
         var views: [Int64: ObjectView] = [:]
         var found: [Int64: [String: [(order: Int64, key: Int64)]]] = [:]
@@ -247,7 +247,7 @@ extension ModelDesign {
     // MARK: Writing
 
     /// Writes the objects into a fresh store.
-    func write(_ connection: any SQLConnection, _ schema: SchemaLayout) throws {
+    package func write(_ connection: any SQLConnection, _ schema: SchemaLayout) throws {
         let model = schema.model
         let views = views
         func number(_ key: Int64) -> SQLValue {
@@ -263,11 +263,14 @@ extension ModelDesign {
             else { continue }
             var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
             var values: [SQLValue] = [.integer(key), .integer(bound.number), .integer(1)]
+            var truths: Set<Int> = []
             for (index, column) in entity.rowLayout.columns.enumerated() {
                 guard let name = bound.columnNames[index] else { continue }
                 columns.append(name)
                 switch column.role {
-                case .attribute(let slot): values.append(view.values[entity.properties[slot].name] ?? .null)
+                case .attribute(let slot):
+                    if entity.properties[slot].attribute?.type == .boolean { truths.insert(values.count) }
+                    values.append(view.values[entity.properties[slot].name] ?? .null)
                 case .destinationKey(let slot):
                     values.append(view.members[entity.properties[slot].name]?.first.map { .integer($0) } ?? .null)
                 case .destinationEntity(let slot):
@@ -287,7 +290,14 @@ extension ModelDesign {
                 }
             }
             try connection.run(
-                InsertStatement(into: bound.table, columns: columns, rows: [values.map(SQLExpression.bind)]))
+                InsertStatement(
+                    into: bound.table, columns: columns,
+                    rows: [
+                        values.enumerated().map { index, value in
+                            connection.dialect.typesValues && truths.contains(index)
+                                ? .cast(.bind(value), to: .boolean) : .bind(value)
+                        }
+                    ]))
         }
         for table in schema.joinTables {
             let name = model.entities[table.master.entity].properties[table.master.slot].name
@@ -310,6 +320,9 @@ extension ModelDesign {
                 }
             }
         }
-        try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1000 WHERE Z_SUPER = 0")
+        try connection.run(
+            UpdateStatement(
+                BookkeepingSchema.primaryKeyTable, set: [.init("Z_MAX", .integer(1000))],
+                where: .comparison(.equal, .column(nil, "Z_SUPER"), .integer(0))))
     }
 }

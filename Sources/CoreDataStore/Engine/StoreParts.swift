@@ -1,0 +1,129 @@
+import CoreDataModel
+import CoreDataSQL
+
+/// What in a database on a server is one store's: others may have tables of theirs beside it.
+package struct StoreParts: Sendable {
+    package var tables: [String]
+    /// What keeps derived attributes, by name, with the table that it is on.
+    package var triggers: [(name: String, table: String)]
+
+    /// - Returns: `nil` where there is no store.
+    package static func read(_ connection: any SQLConnection) throws -> StoreParts? {
+        let catalog = try StoreCatalog.read(connection)
+        guard catalog.missingBookkeeping.isEmpty else { return nil }
+        var tables =
+            [
+                BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable, BookkeepingSchema.modelCacheTable,
+                BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable,
+                BookkeepingSchema.transactionStringTable,
+            ]
+        let names = Set(try EntityNumber.all(in: connection).map(\.name))
+        let model = try ModelCompiler.compile(ModelCache.document(in: connection, path: nil))
+        let entities = model.entities.indices.filter { names.contains(model.entities[$0].name) }
+        let schema = try SchemaLayout.existing(model: model, entities: entities, connection: connection)
+        tables += schema.tables.map(\.name) + schema.joinTables.map(\.name)
+        tables = tables.filter { catalog.table($0) != nil }
+        let triggers = try MigrationSource.parts(connection).filter { part in
+            part.kind == .trigger && part.name.hasPrefix("Z_DA_") && tables.contains(part.table)
+        }
+        return StoreParts(tables: tables, triggers: triggers.map { ($0.name, $0.table) })
+    }
+
+    /// Takes all of it away, and nothing else.
+    package func remove(_ connection: any SQLConnection) throws {
+        for trigger in triggers { try connection.run(SchemaChange.dropTrigger(trigger.name, on: trigger.table)) }
+        for table in tables { try connection.run(SchemaChange.dropTable(table)) }
+    }
+}
+
+/// Stores on servers as wholes, as ``StoreFiles`` has those in files.
+package struct StoreSchemas {
+    package let makeDatabase: DatabaseFactory
+
+    package init(makeDatabase: @escaping DatabaseFactory) { self.makeDatabase = makeDatabase }
+
+    /// Takes a store away, in one transaction; its schema stays, and what else is in that.
+    ///
+    /// - Throws: ``SQLFailure`` where somebody reads from the store, or something of others depends on it.
+    package func destroy(_ options: DatabaseOptions) throws {
+        guard !options.isReadOnly else { throw Self.readOnly }
+        var options = options
+        options.createsFile = false
+        let database = try makeDatabase(options)
+        defer { database.close() }
+        try database.write { try StoreParts.read($0)?.remove($0) }
+    }
+
+    /// Whether there is a store, or anything else in the way of one.
+    package func isTaken(_ options: DatabaseOptions) throws -> Bool {
+        var options = options
+        options.isReadOnly = true
+        let database = try makeDatabase(options)
+        defer { database.close() }
+        return try database.read { try !StoreCatalog.read($0).isEmpty }
+    }
+
+    /// Puts the store that nobody has open where it is to be, in one transaction: in place of the one there, if any.
+    ///
+    /// - Parameter schemas: the names of both schemas.
+    package func put(
+        _ source: DatabaseOptions, at destination: DatabaseOptions, schemas: (from: String, to: String)
+    ) throws {
+        guard !destination.isReadOnly else { throw Self.readOnly }
+        let made = try makeDatabase(source)
+        defer { made.close() }
+        guard let parts = try made.read({ try StoreParts.read($0) }) else {
+            throw StoreFailure.notAStore(nil, missing: [])
+        }
+        let database = try makeDatabase(destination)
+        defer { database.close() }
+        try database.write { connection in
+            var version: Int64 = 0
+            if let old = try StoreParts.read(connection) {
+                version = try connection.schemaVersion()
+                try old.remove(connection)
+            }
+            for table in parts.tables {
+                try connection.run(SchemaChange.moveTable(table, from: schemas.from, to: schemas.to))
+            }
+            for trigger in parts.triggers {
+                try connection.run(SchemaChange.moveTrigger(trigger.name, from: schemas.from, to: schemas.to))
+            }
+            // Who has the old one open looks again before he writes.
+            try connection.run(
+                UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_VERSION", .integer(version + 1))]))
+        }
+    }
+
+    private static let readOnly = StoreFailure(.readOnly, "The store is to be read only: it is left as it is.")
+}
+
+extension StoreEngine {
+    /// Makes a store of everything that another has, with its UUID and metadata, by the model that it keeps a copy of.
+    ///
+    /// Histories are not copied.
+    ///
+    /// - Throws: ``StoreFailure`` for what is no store, or keeps no copy of its model.
+    package static func copy(
+        _ source: DatabaseOptions, to destination: DatabaseOptions, types: (from: String, to: String),
+        makeDatabase: @escaping DatabaseFactory
+    ) throws {
+        let document = try cachedModelDocument(options: source, makeDatabase: makeDatabase)
+        let model = try ModelCompiler.compile(document)
+        var reading = StoreOptions(source)
+        reading.type = types.from
+        reading.database.isReadOnly = true
+        reading.createsStore = false
+        let old = try open(model: model, options: reading, makeDatabase: makeDatabase)
+        defer { old.close() }
+        let row = try old.metadata()
+        var writing = StoreOptions(destination)
+        writing.type = types.to
+        writing.identifier = row.identifier
+        writing.metadata = row.metadata
+        writing.document = { document }
+        let new = try open(model: model, options: writing, makeDatabase: makeDatabase)
+        defer { new.close() }
+        try RowCopy(from: old, to: new, model: model).run()
+    }
+}

@@ -1,0 +1,139 @@
+import CoreData
+import CoreDataPostgreSQL
+import CoreDataSQL
+import Foundation
+import PostgreSQLServer
+import Testing
+
+@testable import CoreDataPostgreSQLDriver
+
+/// A program is told of what others save on the server.
+@Suite struct RemoteChangeTests {
+    private static func makeModel() -> NSManagedObjectModel {
+        let name = NSAttributeDescription()
+        (name.name, name.attributeType, name.isOptional) = ("name", .stringAttributeType, true)
+        let item = NSEntityDescription()
+        item.name = "Item"
+        item.properties = [name]
+        let model = NSManagedObjectModel()
+        model.entities = [item]
+        return model
+    }
+
+    private static var options: [AnyHashable: Any] {
+        [
+            NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+        ]
+    }
+
+    private func newCoordinator(_ url: URL) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+        try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: Self.options)
+        return coordinator
+    }
+
+    private func save(_ name: String, _ coordinator: NSPersistentStoreCoordinator) throws {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).setValue(name, forKey: "name")
+            try context.save()
+        }
+    }
+
+    /// Counts what a coordinator is told.
+    private final class Listener: @unchecked Sendable {
+        // Safe because the lock guards the tokens, and the observer is set once.
+        private let lock = NSLock()
+        private var tokens: [NSPersistentHistoryToken?] = []
+        private var observer: (any NSObjectProtocol)?
+
+        init(_ coordinator: NSPersistentStoreCoordinator) {
+            observer = NotificationCenter.default.addObserver(
+                forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+            ) { [weak self] notification in
+                let token = notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+                guard let self else { return }
+                lock.withLock { self.tokens.append(token) }
+            }
+        }
+
+        deinit {
+            if let observer { NotificationCenter.default.removeObserver(observer) }
+        }
+
+        var count: Int { lock.withLock { tokens.count } }
+        var last: NSPersistentHistoryToken? { lock.withLock { tokens.last ?? nil } }
+
+        func waits(for count: Int) -> Bool {
+            let deadline = Date(timeIntervalSinceNow: 20)
+            while self.count < count, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+            return self.count >= count
+        }
+    }
+
+    private func newURL(_ name: String) -> URL? {
+        PostgreSQLStore.register()
+        let schema = "r" + UUID().uuidString.filter { $0 != "-" }.lowercased()
+        guard let url = PostgreSQLServer.shared?.url(schema: schema) else { return nil }
+        return URL(string: url.absoluteString + "&application_name=\(name)")
+    }
+
+    @Test func whatOthersSaveIsToldAndCanBeMerged() throws {
+        guard let url = newURL("told"), let elsewhere = newURL("told") else { return }
+        let (here, there, other) = (try newCoordinator(url), try newCoordinator(url), try newCoordinator(elsewhere))
+        let (listener, silent) = (Listener(here), Listener(other))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = here
+        let list = NSFetchRequest<NSManagedObject>(entityName: "Item")
+        #expect(try context.performAndWait { try context.count(for: list) } == 0)
+        var seen: NSPersistentHistoryToken?
+        for round in 1...3 {
+            let before = listener.count
+            try save("\(round)", there)
+            try #require(listener.waits(for: before + 1))
+            let token = seen
+            let names = try context.performAndWait {
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+                let result = try context.execute(request) as? NSPersistentHistoryResult
+                for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
+                    context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+                }
+                return Set(try context.fetch(list).compactMap { $0.value(forKey: "name") as? String })
+            }
+            #expect(names == Set((1...round).map(String.init)))
+            seen = listener.last
+            #expect(seen != nil)
+        }
+        // Another schema of the same database is another store.
+        #expect(silent.count == 0)
+        try here.remove(try #require(here.persistentStores.first))
+        let count = listener.count
+        try save("later", there)
+        try save("elsewhere", other)
+        #expect(silent.waits(for: 1))
+        #expect(listener.count == count)
+    }
+
+    @Test func whoIsCutOffListensAgain() throws {
+        guard let url = newURL("cut") else { return }
+        let (here, there) = (try newCoordinator(url), try newCoordinator(url))
+        let listener = Listener(here)
+        try save("a", there)
+        try #require(listener.waits(for: 1))
+        let connection = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: "public"))))
+        defer { connection.close() }
+        let ended = try connection.rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut' AND query LIKE 'LISTEN%'"
+        )
+        #expect(ended.count == 2)
+        let count = listener.count
+        // While nobody listens; it is told when somebody does again.
+        try save("b", there)
+        #expect(listener.waits(for: count + 1))
+        let next = listener.count
+        try save("c", there)
+        #expect(listener.waits(for: next + 1))
+    }
+}
