@@ -33,6 +33,9 @@ package final class RowBuilder {
     @exclusivity(unchecked) private var scratchSize: Int
     @exclusivity(unchecked) private var isInScratch = true
 
+    /// The values beside the row in the making.
+    @exclusivity(unchecked) private var held: [HeldBytes] = []
+
     package init(columnCount: Int) {
         self.columnCount = columnCount
         nullWords = RowSnapshot.nullWords(columnCount)
@@ -109,11 +112,22 @@ package final class RowBuilder {
         var end = 0
         for column in 0..<columnCount where kinds[column] == .text || kinds[column] == .blob {
             let word = words[nullWords + column]
+            if word & HeldPlace.mark != 0 { return copyEach(row, kinds: kinds) }
             end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
         }
         if end > byteCapacity { grow(to: end) }
         bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
         byteCount = end
+    }
+
+    private func copyEach(_ row: RowView, kinds: UnsafeBufferPointer<ColumnKind>) {
+        for column in 0..<columnCount { copy(column, kind: kinds[column], from: row) }
+    }
+
+    /// Has a blob column keep its bytes beside the row.
+    package func setHeld(_ bytes: HeldBytes, at column: Int) {
+        held.append(bytes)
+        withUnsafeBytes(of: HeldPlace(bytes)) { set(word: keep($0) | HeldPlace.mark, at: column) }
     }
 
     /// Copies a column of another row of the same layout.
@@ -127,10 +141,28 @@ package final class RowBuilder {
             if row.word(column) == 0 { setNull(at: column) } else { setUnreadable(row.bytes(column), at: column) }
         } else if kind == .integer || kind == .real {
             set(word: row.word(column), at: column)
+        } else if let bytes = row.held(column) {
+            setHeld(bytes, at: column)
         } else {
             setBytes(row.bytes(column), at: column)
         }
     }
+
+    /// Copies a column of a row of another layout to one of the same kind.
+    package func copy(_ source: Int, of row: RowView, kind: ColumnKind, to column: Int) {
+        if row.isNull(source) {
+            setNull(at: column)
+        } else if kind == .integer || kind == .real {
+            set(word: row.word(source), at: column)
+        } else if let bytes = row.held(source) {
+            setHeld(bytes, at: column)
+        } else {
+            setBytes(row.bytes(source), at: column)
+        }
+    }
+
+    /// Whether the row in the making has no value in the column yet.
+    package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
     /// Makes the row and empties the builder.
     package func finish(primaryKey: Int64, version: Int32, entity: Int) -> RowSnapshot {
@@ -150,7 +182,8 @@ package final class RowBuilder {
         _ primaryKey: Int64, _ version: Int32, _ entity: Int, holders: UInt32
     ) -> (RowSlab, UnsafePointer<RowHeader>) {
         let size = (fixedSize + byteCount + 7) & ~7
-        let (owner, offset) = isInScratch ? movedFromScratch(size) : (slab.unsafelyUnwrapped, next)
+        let (owner, offset) =
+            !held.isEmpty ? movedToItsOwn(size) : isInScratch ? movedFromScratch(size) : (slab.unsafelyUnwrapped, next)
         let header = owner.address(offset).bindMemory(to: RowHeader.self, capacity: 1)
         header.initialize(
             to: RowHeader(
@@ -205,6 +238,16 @@ package final class RowBuilder {
             scratch = .allocate(byteCount: scratchSize, alignment: 8)
         }
         return (made, offset)
+    }
+
+    /// A slab that holds what is beside the row.
+    @inline(never)
+    private func movedToItsOwn(_ size: Int) -> (RowSlab, Int) {
+        let made = RowSlab.make(byteCount: size, holding: held)
+        held.removeAll()
+        (made.address(RowSlab.firstOffset) + RowHeader.size).copyMemory(
+            from: UnsafeRawPointer(words), byteCount: fixedSize + byteCount - RowHeader.size)
+        return (made, RowSlab.firstOffset)
     }
 
     /// Makes room for that many bytes, in the scratch.

@@ -49,6 +49,31 @@ final class RowSlab: ManagedBuffer<Int, UInt64> {
         unsafeDowncast(create(minimumCapacity: byteCount >> 3) { _ in byteCount }, to: RowSlab.self)
     }
 
+    /// A slab of one row, with the values beside it, which it holds.
+    ///
+    /// Their number is in the upper bits of the capacity, they themselves behind the row.
+    static func make(byteCount: Int, holding bytes: [HeldBytes]) -> RowSlab {
+        let total = byteCount + (bytes.count << 3)
+        let slab = unsafeDowncast(
+            create(minimumCapacity: total >> 3) { _ in total | (bytes.count << 48) }, to: RowSlab.self)
+        for (index, bytes) in bytes.enumerated() {
+            (slab.address(firstOffset) + byteCount).storeBytes(
+                of: Unmanaged.passRetained(bytes).toOpaque(), toByteOffset: index << 3,
+                as: UnsafeMutableRawPointer.self)
+        }
+        return slab
+    }
+
+    deinit {
+        let count = header >> 48
+        guard count > 0 else { return }
+        let end = address(Self.firstOffset) + (header & 0xFFFF_FFFF_FFFF)
+        for index in 1...count {
+            let holder = (end - (index << 3)).load(as: UnsafeMutableRawPointer.self)
+            Unmanaged<HeldBytes>.fromOpaque(holder).release()
+        }
+    }
+
     /// The row at that offset from the slab's start.
     @inlinable func address(_ offset: Int) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(self).toOpaque() + offset

@@ -21,7 +21,8 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 /// ```
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
 /// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes. A blob that
-/// the store has, but cannot read, is NULL with the word of what the store has in its place.
+/// the store has, but cannot read, is NULL with the word of what the store has in its place. Of a large blob the bytes are a
+/// ``HeldPlace``, and the word has its mark.
 /// Columns are those of the entity's ``RowLayout``, in its order. Rows that were made one after another share an
 /// allocation, their ``RowSlab``.
 @usableFromInline

@@ -48,9 +48,15 @@ package struct RowView: Equatable {
     /// The bytes of a text or blob column, as long as the row is held; empty when NULL, unless it is unreadable.
     @inlinable package func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let word = word(column)
+        if word & HeldPlace.mark != 0 { return heldBytes(word) }
+        return UnsafeRawBufferPointer(start: place(word), count: Int(word & 0xFFFF_FFFF))
+    }
+
+    /// Where in the row a word leads.
+    @inlinable @inline(__always)
+    func place(_ word: UInt64) -> UnsafeRawPointer {
         let count = Int(header.pointee.columnCount)
-        let start = UnsafeRawPointer(words + RowSnapshot.nullWords(count) + count) + Int(word >> 32)
-        return UnsafeRawBufferPointer(start: start, count: Int(word & 0xFFFF_FFFF))
+        return UnsafeRawPointer(words + RowSnapshot.nullWords(count) + count) + Int((word >> 32) & 0x7FFF_FFFF)
     }
 
     /// Whether the column holds the same in both rows; the rows must be of one layout.
@@ -63,7 +69,7 @@ package struct RowView: Equatable {
             guard a.count == b.count, let first = a.baseAddress, let second = b.baseAddress else {
                 return a.count == b.count
             }
-            return memcmp(first, second, a.count) == 0
+            return first == second || memcmp(first, second, a.count) == 0
         }
     }
 

@@ -83,7 +83,7 @@ extension RowSnapshot {
         case .text: return .string(text(column))
         case .link: return .uri(text(column))
         case .identifier: return withBytes(column) { UUID(bytes: $0).map { .uuid($0) } ?? .null }
-        case .bytes, .object, .composite: return .data(withBytes(column) { Data($0) })
+        case .bytes, .object, .composite: return .data(data(column))
         }
     }
 }
@@ -104,7 +104,7 @@ extension RowBuilder {
         case (.decimal(let value), .integer): setInteger(NSDecimalNumber(decimal: value).int64Value, at: column)
         case (.decimal(let value), _): setText(value.description, at: column)
         case (.string(let value), _), (.uri(let value), _): setText(value, at: column)
-        case (.data(let value), _): value.withUnsafeBytes { setBytes($0, at: column) }
+        case (.data(let value), _): setData(value, at: column)
         case (.uuid(let value), _): value.withBytes { setBytes($0, at: column) }
         case (.opaque, _): setNull(at: column)
         }

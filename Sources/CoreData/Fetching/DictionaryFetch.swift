@@ -69,6 +69,7 @@ struct DictionaryFetch {
     }
 
     func run(in stores: [AttachedStore]) throws -> [NSDictionary] {
+        if columns.isEmpty { return try emptyDictionaries(stores) }
         if stores.count > 1 { return try dictionaries(ofAll: stores) }
         var results: [NSDictionary] = []
         for store in stores {
@@ -101,6 +102,16 @@ struct DictionaryFetch {
             }
         }
         return results
+    }
+
+    /// Of an entity without attributes: one for each object.
+    private func emptyDictionaries(_ stores: [AttachedStore]) throws -> [NSDictionary] {
+        let count = try CoreDataErrors.converting {
+            try stores.reduce(0) { try $0 + $1.source.count(translation.plan(for: $1)) }
+        }
+        let limit = translation.request.fetchLimit > 0 ? translation.request.fetchLimit : count
+        let wanted = min(count, limit, translation.request.returnsDistinctResults ? 1 : count)
+        return (0..<wanted).map { _ in NSDictionary() }
     }
 
     /// What the stored bytes stand for: nil where that is a file which cannot be read.

@@ -21,7 +21,7 @@ final class MigrationRun {
     private var associations: [String: MigrationAssociations] = [:]
     private var savesPortions: Bool
     /// What portions have saved, to be validated in the end.
-    private var saved: [MigrationAssociations.Key] = []
+    private var saved = KeyRuns()
 
     /// What the mappings come to, as far as that was asked; anew for each pass over a mapping, which its policy may have changed.
     var plain: [ObjectIdentifier: PlainMappings] = [:]
@@ -146,7 +146,7 @@ final class MigrationRun {
         {
             let keys = try keys(for: mapping, entity)
             for start in stride(from: 0, to: keys.count, by: Self.portionSize) {
-                let portion = keys[start..<min(keys.count, start + Self.portionSize)]
+                let portion = keys.keys(start..<min(keys.count, start + Self.portionSize))
                 try inMemory(portion.map { .key($0) }, isSource: true) { objects in
                     for object in objects {
                         try manager.step()
@@ -167,10 +167,9 @@ final class MigrationRun {
         var start = 0
         while start < made {
             let end = min(made, start + Self.portionSize)
-            let found = associations[mapping.name]?.destinations(in: start..<end) ?? []
-            let sources = associations[mapping.name]?.sources(in: start..<end) ?? []
-            try inMemory(sources, isSource: true) { sources in
-                try inMemory(found, isSource: false) { objects in
+            let pairs = associations[mapping.name]?.pairs(start..<end) ?? []
+            try inMemory(pairs.map(\.source), isSource: true) { _ in
+                try inMemory(pairs.map(\.destination), isSource: false) { objects in
                     for object in objects {
                         try manager.step()
                         try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
@@ -188,27 +187,13 @@ final class MigrationRun {
 
 // MARK: - Portions
 extension MigrationRun {
-    /// The keys of the objects of the very entity, those that the source expression's predicate wants.
-    private func keys(
-        for mapping: NSEntityMapping, _ entity: NSEntityDescription
-    ) throws -> [MigrationAssociations.Key] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.includesSubentities = false
-        if let expression = mapping.sourceExpression, case .fetch(let made, _, _) = expression.node,
-            case .message(_, "fetchRequestForSourceEntityNamed:predicateString:", let arguments) = made,
-            arguments.count == 2, case .constant(.value(.string(let format))) = arguments[1], format != "TRUEPREDICATE"
-        {
-            request.predicate = .make(
-                node: try CoreDataErrors.converting { try PredicateParser.parse(format: format) })
+    private func keys(for mapping: NSEntityMapping, _ entity: NSEntityDescription) throws -> KeyRuns {
+        guard let model = source.persistentStoreCoordinator?.runtime,
+            let runtime = model.entity(named: entity.name ?? "")
+        else {
+            return KeyRuns()
         }
-        guard let model = source.persistentStoreCoordinator?.runtime else { return [] }
-        return try CoreDataErrors.converting {
-            let plan = try FetchTranslation(request, in: model).plan(for: stores.source)
-            return try stores.source.source.keys(plan).map { key in
-                MigrationAssociations.Key(
-                    root: model.model.entities[key.entity].root, entity: key.entity, primaryKey: key.primaryKey)
-            }
-        }
+        return try MappingSource(mapping, runtime, in: stores.source, of: model).keys()
     }
 
     /// Calls the body with the objects, whose rows are in memory as long as it runs; those without a row are left out.
@@ -255,7 +240,9 @@ extension MigrationRun {
         let changed = new + destination.updatedList.filter(\.isUpdated)
         guard !changed.contains(where: { $0.flags.contains(.wideInteger) }) else { return savesPortions = false }
         do { try destination.saveUnvalidated() } catch { return savesPortions = false }
-        saved += new.map { MigrationAssociations.Key($0) }
+        for object in new where needsValidation(object.runtime.ordinal) {
+            saved.append(MigrationAssociations.Key(object))
+        }
         for name in associations.keys { associations[name]?.settle() }
         for context in [source, destination] {
             context.refreshAllObjects()
@@ -271,10 +258,13 @@ extension MigrationRun {
         finishPortion()
         // Tells why a portion could not be saved.
         if destination.hasChanges { try destination.save() }
-        var start = 0
-        while start < saved.count {
-            let end = min(saved.count, start + Self.portionSize)
-            let portion = saved[start..<end].filter { needsValidation(Int($0.entity)) }
+        try validate(saved)
+    }
+
+    /// Validates what was saved without, as if it were saved now.
+    func validate(_ saved: KeyRuns) throws {
+        for start in stride(from: 0, to: saved.count, by: Self.portionSize) {
+            let portion = saved.keys(start..<min(saved.count, start + Self.portionSize))
             try inMemory(portion.map { .key($0) }, isSource: false) { objects in
                 var errors: [any Error] = []
                 for object in objects {
@@ -289,13 +279,21 @@ extension MigrationRun {
             destination.refreshAllObjects()
             destination.processPendingChanges()
             stores.destination.cache.removeAll()
-            start = end
         }
     }
 
     /// Whether anybody could have something to say of the entity's objects.
     private func needsValidation(_ entity: Int) -> Bool {
         guard let runtime = destination.persistentStoreCoordinator?.runtime.entities[entity] else { return true }
-        return runtime.objectClass != NSManagedObject.self || !runtime.validation.isEmpty
+        return runtime.hasHooksOfNewObjects || !runtime.validation.isEmpty
+    }
+}
+
+extension EntityRuntime {
+    /// Whether the class of the entity's objects has something of its own to do with one that is made, saved or validated.
+    var hasHooksOfNewObjects: Bool {
+        let type = objectClass
+        guard type != NSManagedObject.self else { return false }
+        return ClassOverrides.overridesAnyHook(type) || members(of: type).hasValidators
     }
 }

@@ -30,6 +30,10 @@ open class NSEntityMigrationPolicy: NSObject {
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
         guard let entity = manager.destinationEntity(for: mapping) else { return }
+        guard manager.destinationContext.persistentStoreCoordinator != nil else {
+            throw CoreDataErrors.policy(
+                "Objects of '\(entity.name ?? "")' are made while their manager migrates a store.")
+        }
         let made = NSEntityDescription.insertNewObject(
             forEntityName: entity.name ?? "", into: manager.destinationContext)
         let attributes = entity.attributesByName

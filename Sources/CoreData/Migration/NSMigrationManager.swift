@@ -43,6 +43,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// The mapping that is being gone through.
     open private(set) var currentEntityMapping: NSEntityMapping!
     private var run: MigrationRun?
+    private var isMigrating = false
 
     /// Makes a manager for stores of one model that become stores of another.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
@@ -67,8 +68,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         shared.withLock { $0.cancellation = error.value }
     }
 
-    /// Forgets what has become of what.
+    /// Forgets what has become of what; a migration that runs ends with an error.
     open func reset() {
+        guard !isMigrating else {
+            return cancelMigrationWithError(
+                CoreDataErrors.make(
+                    NSMigrationError,
+                    "The migration was ended: reset() was called while it ran. Call it when it is over."))
+        }
         run = nil
         currentEntityMapping = nil
         shared.withLock { $0 = Shared() }
@@ -150,7 +157,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         guard let mappings else {
             throw CoreDataErrors.make(NSMigrationMissingMappingModelError, "A migration needs a mapping model.")
         }
+        guard !isMigrating else {
+            throw CoreDataErrors.make(
+                NSMigrationError, "A migration manager migrates one store at a time: make another for '\(dURL.path)'.")
+        }
         reset()
+        isMigrating = true
+        defer { isMigrating = false }
         mappingModel = mappings
         let files = FileManager.default
         let isNew = !files.fileExists(atPath: dURL.path)
@@ -168,10 +181,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
                 for store in source.persistentStores { try source.remove(store) }
                 try migrateInDatabase(from: sourceURL, to: target, named: dURL, options: dOptions)
             } else {
-                try migrate(
-                    from: try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true),
-                    to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
-                    savesPortions: target != dURL)
+                let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
+                let isMade = try place != nil && migrateRows(from: source, to: target, options: dOptions, named: dURL)
+                if !isMade {
+                    try migrate(
+                        from: source,
+                        to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
+                        savesPortions: place != nil)
+                }
             }
             try place?.put(at: dURL, type: dStoreType)
             shared.withLock { $0.progress = 1 }
@@ -293,6 +310,43 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             self, mappingModel.entityMappings ?? [], from: source, to: destination, savesPortions: savesPortions)
         self.run = run
         try run.run()
+    }
+
+    /// Makes the store row by row where nothing asks for objects.
+    ///
+    /// - Returns: whether it is made. Else nothing is, and the source's coordinator has its store yet.
+    private func migrateRows(
+        from source: NSPersistentStoreCoordinator, to url: URL, options: [AnyHashable: Any]?, named name: URL
+    ) throws -> Bool {
+        let mappings = mappingModel.entityMappings ?? []
+        let new = try NSPersistentStoreCoordinator(validating: destinationModel).runtime
+        guard let rows = RowMigration(self, mappings, from: source, to: new) else { return false }
+        // Nobody looks at the file before it is whole, and it is on the disk before it is in its place: it needs no journal.
+        guard options?[NSSQLitePragmasOption] == nil else { return false }
+        var own = options ?? [:]
+        own[NSSQLitePragmasOption] = ["journal_mode": "OFF", "synchronous": "OFF"]
+        let destination = try open(url, NSSQLiteStoreType, own, destinationModel, isSource: false, named: name)
+        func close() { for store in destination.persistentStores { try? destination.remove(store) } }
+        do {
+            guard let store = destination.attachedStores.first else { return false }
+            let saved = try rows.run(into: store)
+            if saved.count > 0 {
+                try MigrationRun(self, mappings, from: source, to: destination, savesPortions: true).validate(saved)
+            }
+            close()
+            for store in source.persistentStores { try source.remove(store) }
+            // From now on it has the journal that it is to have.
+            let whole = try open(url, NSSQLiteStoreType, options, destinationModel, isSource: false, named: name)
+            for store in whole.persistentStores { try whole.remove(store) }
+            return true
+        } catch {
+            close()
+            try remove(url, NSSQLiteStoreType)
+            if shared.withLock({ $0.cancellation != nil }) { throw error }
+            // What is wrong is told by who makes objects.
+            shared.withLock { $0.progress = 0 }
+            return false
+        }
     }
 
     /// The mapping is being gone through from now on.

@@ -43,6 +43,7 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     ) throws {
         let checksum = try Self.checksum(of: url, type)
         let steps = steps
+        try checkOrder(steps, url)
         guard let start = steps.lastIndex(where: { $0.checksum == checksum }) else {
             // Nothing is between: all of it is a lightweight migration.
             if steps.allSatisfy({ $0.stage == nil }) { return try step(url, type, to: model, configuration, options) }
@@ -65,6 +66,23 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
             try run(stage, url, type, configuration, options)
         }
         try step(url, type, to: model, configuration, options)
+    }
+
+    /// - Throws: 134506 for a stage that begins with a version to which only a later one leads.
+    private func checkOrder(_ steps: [Step], _ url: URL) throws {
+        for (index, step) in steps.enumerated() where step.stage == nil {
+            guard let later = steps[index...].first(where: { $0.stage != nil && $0.checksum == step.checksum })?.stage,
+                !steps[..<index].contains(where: { $0.checksum == step.checksum }),
+                let stage = index + 1 < steps.count ? steps[index + 1].stage : nil, stage !== later
+            else { continue }
+            func name(_ stage: NSCustomMigrationStage) -> String {
+                stage.label ?? "\(stage.currentModel.versionChecksum) to \(stage.nextModel.versionChecksum)"
+            }
+            throw CoreDataErrors.make(
+                NSStagedMigrationBackwardMigrationError,
+                "The stages for the store '\(url.path)' are out of order: the stage '\(name(stage))' begins with a version of the model to which a later one, '\(name(later))', leads. Give them from the oldest version to the newest; the store is as it was.",
+                [NSFilePathErrorKey: url.path])
+        }
     }
 
     private var steps: [Step] {

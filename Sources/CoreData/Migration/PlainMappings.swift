@@ -54,7 +54,7 @@ struct PlainMappings {
     }
 
     /// The property that the expression names, and the one that it is for.
-    private static func slots(
+    static func slots(
         _ property: NSPropertyMapping, _ expression: ExpressionNode?, _ source: EntityRuntime,
         _ destination: EntityRuntime
     ) -> (Int, Int)? {
@@ -143,7 +143,10 @@ extension MigrationRun {
         guard neverLooks else { return false }
         let key = PairKey(mapping: ObjectIdentifier(mapping), entity: entity.ordinal, slot: slot)
         if let known = pairs[key] { return known }
-        let found = findPair(entity, slot, mapping)
+        guard let old = source.persistentStoreCoordinator?.runtime,
+            let new = destination.persistentStoreCoordinator?.runtime
+        else { return false }
+        let found = MappingPairs(mappings: mappings, old: old, new: new, isInferred: isInferred).arePlain(entity, slot)
         pairs[key] = found
         return found
     }
@@ -152,62 +155,6 @@ extension MigrationRun {
         let mapping: ObjectIdentifier
         let entity: Int
         let slot: Int
-    }
-
-    private func findPair(_ entity: EntityRuntime, _ slot: Int, _ mapping: NSEntityMapping) -> Bool {
-        let info = entity.slots[slot]
-        guard let back = info.relationship?.inverseSlot, info.isToMany != info.isInverseToMany,
-            let model = destination.persistentStoreCoordinator?.runtime
-        else { return false }
-        let other = model.entities[info.relationship?.destination ?? 0]
-        guard info.relationship?.isOrdered == false, other.slots[back].relationship?.isOrdered == false else {
-            return false
-        }
-        // Every mapping that makes objects of one side, and the name by which the other side's objects are found.
-        let near = plainRelations(of: info, among: entity)
-        let far = plainRelations(of: other.slots[back], among: other)
-        guard let near, let far, !near.isEmpty, !far.isEmpty else { return false }
-        guard isInferred || near.count == 1 && far.count == 1 else { return false }
-        for (nearMapping, nearStep, nearSource) in near {
-            for (farMapping, farStep, farSource) in far {
-                guard case .relate(let from, _, let toFar) = nearStep,
-                    case .relate(let farFrom, _, let toNear) = farStep
-                else { return false }
-                guard isInferred || toFar == farMapping.name && toNear == nearMapping.name,
-                    nearSource.slots[from].relationship?.inverseSlot == farFrom,
-                    farSource.slots[farFrom].relationship?.inverseSlot == from,
-                    nearSource.slots[from].isToMany == entity.slots[slot].isToMany
-                else { return false }
-            }
-        }
-        return true
-    }
-
-    /// How each mapping that makes objects of the entity, or of those below it, fills the relationship; `nil` where one does it by
-    /// an expression, or not at all.
-    private func plainRelations(
-        of info: EntityRuntime.Slot, among entity: EntityRuntime
-    ) -> [(NSEntityMapping, PlainMappings.Step, EntityRuntime)]? {
-        guard let old = source.persistentStoreCoordinator?.runtime,
-            let new = destination.persistentStoreCoordinator?.runtime
-        else { return nil }
-        let declarer = new.entities[info.property.declaringEntity]
-        var found: [(NSEntityMapping, PlainMappings.Step, EntityRuntime)] = []
-        for mapping in mappings {
-            guard let made = mapping.destinationEntityName.flatMap(new.entity(named:)),
-                declarer.compiled.subtree.contains(made.ordinal)
-            else { continue }
-            // Nothing is made by it.
-            if mapping.mappingType == .addEntityMappingType || mapping.mappingType == .removeEntityMappingType {
-                continue
-            }
-            guard let from = mapping.sourceEntityName.flatMap(old.entity(named:)) else { return nil }
-            let plain = PlainMappings(mapping, from: from, to: made)
-            let steps = zip(mapping.relationshipMappings ?? [], plain.relationships).filter { $0.0.name == info.name }
-            guard steps.count == 1, case .relate = steps[0].1 else { return nil }
-            found.append((mapping, steps[0].1, from))
-        }
-        return found
     }
 }
 

@@ -32,6 +32,11 @@ enum ClassOverrides {
         }
     }
 
+    /// Whether the class is told of objects that are made, read, saved or validated.
+    static func overridesAnyHook(_ type: NSManagedObject.Type) -> Bool {
+        overridesValidateValue(type) || hookEntries.contains { isOverridden($0, in: type) }
+    }
+
     /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
     private static let validateValueEntry = entry(of: ValidateValueProbe.self)
     private static let validateForUpdateEntry = entry(of: ValidateForUpdateProbe.self)
@@ -41,6 +46,11 @@ enum ClassOverrides {
     private static let valueEntry = entry(of: ValueProbe.self)
     private static let nilValueEntry = entry(of: NilValueProbe.self)
     private static let entityEntry = entry(of: EntityProbe.self)
+
+    private static let hookEntries = [
+        entry(of: InsertProbe.self), awakeFromFetchEntry, entry(of: WillSaveProbe.self), didSaveEntry,
+        entry(of: ValidateInsertProbe.self), validateForUpdateEntry,
+    ]
 
     private static func isOverridden(_ entry: Int?, in type: NSManagedObject.Type) -> Bool {
         guard let entry else { return type != NSManagedObject.self }
@@ -119,4 +129,20 @@ enum ClassOverrides {
     private final class EntityProbe: NSManagedObject {
         override class func entity() -> NSEntityDescription { NSEntityDescription() }
     }
+
+    /// A body that no empty one is merged with.
+    private static func neverCalled() -> Never { preconditionFailure("a probe is only looked at") }
+
+    private final class InsertProbe: NSManagedObject {
+        override func awakeFromInsert() { ClassOverrides.neverCalled() }
+    }
+
+    private final class WillSaveProbe: NSManagedObject {
+        override func willSave() { ClassOverrides.neverCalled() }
+    }
+
+    private final class ValidateInsertProbe: NSManagedObject {
+        override func validateForInsert() throws { ClassOverrides.neverCalled() }
+    }
+
 }

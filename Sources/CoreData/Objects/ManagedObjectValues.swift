@@ -20,7 +20,7 @@ enum ManagedObjectValues {
         case .link: return .uri(row.text(column))
         case .identifier: return row.withBytes(column) { UUID(bytes: $0).map { .uuid($0) } ?? .null }
         case .bytes, .object, .composite:
-            return .data(row.withBytes(column) { Data($0) })
+            return .data(row.data(column))
         }
     }
 
@@ -55,12 +55,12 @@ enum ManagedObjectValues {
             if value.isNaN { throw NotANumber() }
             builder.setText(value.description, at: column)
         case .string(let value), .uri(let value): builder.setText(value, at: column)
-        case .data(let value): value.withUnsafeBytes { builder.setBytes($0, at: column) }
+        case .data(let value): builder.setData(value, at: column)
         case .uuid(let value):
             value.withBytes { builder.setBytes($0, at: column) }
         case .opaque(let box):
             let data = try Transformation.data(from: box, attribute: runtime.slots[slot])
-            data.withUnsafeBytes { builder.setBytes($0, at: column) }
+            builder.setData(data, at: column)
         }
     }
 

@@ -192,7 +192,7 @@ extension NSManagedObject {
         let info = runtime.slots[slot]
         // What is as it was saved is the data that was saved: to archive an object twice may give two orders of bytes.
         if info.type == .transformable, let row, info.column >= 0, !row.isNull(info.column), !isChanged(slot) {
-            return .data(row.withBytes(info.column) { Data($0) })
+            return .data(row.data(info.column))
         }
         let value = attributeValue(slot)
         guard case .opaque(let box) = value else { return value }

@@ -28,6 +28,12 @@ struct StoreSettings {
         let options = named
         try Self.check(options[NSPersistentStoreForceDestroyOption])
         stages = options[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+        if let other = options[NSPersistentStoreStagedMigrationManagerOptionKey], stages == nil {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                "The store option \(NSPersistentStoreStagedMigrationManagerOptionKey) takes an NSStagedMigrationManager, not a \(type(of: other))."
+            )
+        }
         func number(_ key: String) throws -> NSNumber? {
             guard let value = options[key] else { return nil }
             guard let number = value as? NSNumber else {
@@ -37,6 +43,10 @@ struct StoreSettings {
             }
             return number
         }
+        for key in [
+            NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            NSMigratePersistentStoresProgressivelyOption, NSPersistentStoreDeferredLightweightMigrationOptionKey,
+        ] { _ = try number(key) }
         isReadOnly = try number(NSReadOnlyPersistentStoreOption)?.boolValue ?? false
         leavesNothing = try number(StoreTools.leavesNothingOption)?.boolValue ?? false
         ignoresVersioning = try number(NSIgnorePersistentStoreVersioningOption)?.boolValue ?? false

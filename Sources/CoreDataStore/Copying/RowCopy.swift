@@ -132,7 +132,7 @@ package struct RowCopy {
         if row.isUnreadable(column) {
             // Throws, with the reason; what can be read now was not there when the row was read.
             let bytes = try row.withBytes(column) { try source.bytes(ofStored: $0) }
-            return bytes.withUnsafeBytes { builder.setBytes($0, at: column) }
+            return builder.setData(bytes, at: column)
         }
         guard !row.isNull(column) else { return }
         func root(_ entity: Int, _ slot: Int) -> Int {

@@ -43,8 +43,11 @@ package struct StoreFiles {
         if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
         do {
             try StoreFailure.translated(path) {
+                // Also before the source's state is held: a save may remove what that still names before it is copied.
+                copied = try copyExternalData(of: sourcePath, to: path, but: old)
                 try driver.replace(destination, with: source) {
-                    copied = try copyExternalData(of: sourcePath, to: path, but: old)
+                    let early = copied
+                    copied.formUnion(try copyExternalData(of: sourcePath, to: path, but: old.union(early)))
                 }
             }
         } catch {

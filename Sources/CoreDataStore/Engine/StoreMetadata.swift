@@ -17,8 +17,19 @@ package struct StoreMetadata: Hashable, Sendable {
 
     /// - Throws: where a value is not a property-list object.
     package init(dictionary: [String: Any]) throws {
-        propertyList = try PropertyListSerialization.data(
-            fromPropertyList: dictionary, format: .binary, options: 0)
+        func data(_ dictionary: [String: Any]) throws -> Data {
+            try PropertyListSerialization.data(fromPropertyList: dictionary, format: .binary, options: 0)
+        }
+        do { propertyList = try data(dictionary) } catch {
+            let culprit = dictionary.sorted { $0.key < $1.key }.first { (try? data([$0.key: $0.value])) == nil }
+            guard let (key, value) = culprit else { throw error }
+            throw CocoaError(
+                .propertyListWriteInvalid,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The store's metadata cannot have a \(Swift.type(of: value)) under the key '\(key)', only texts, numbers, dates, data, and arrays and dictionaries of them."
+                ])
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 
 extension StoreVerifier {
@@ -25,6 +26,37 @@ extension StoreVerifier {
                 hint: "a save of this row would find a conflict"
             ) { _ in "has no version number (Z_OPT)" }
             try checkCounter(of: table, named: name)
+        }
+    }
+
+    /// Values are of the kind that their attributes read: another is taken for what SQLite makes of it, as 0 of a text.
+    mutating func checkKinds() throws {
+        for ordinal in schema.entities {
+            let entity = model.entities[ordinal]
+            guard let bound = schema.layout.entities[ordinal] else { continue }
+            for (index, column) in entity.rowLayout.columns.enumerated() {
+                guard case .attribute(let slot) = column.role, let name = bound.columnNames[index],
+                    entity.properties[slot].declaringEntity == ordinal
+                else { continue }
+                let kinds = Self.storageClasses(of: column.kind, entity.properties[slot].attribute?.type)
+                let found = SQLExpression.function(.storageClass, [.column(nil, name)])
+                try reportRows(
+                    .report(
+                        [.key(), found], from: bound.table,
+                        where: .not(.inList(found, (kinds + ["null"]).map { .bind(.text($0)) }))),
+                    .warning, ordinal, entity.properties[slot].name,
+                    hint: "set it anew: what is read, and written by an export, may be another value"
+                ) { "has a value of another kind than its attribute: \($0[1].shown)" }
+            }
+        }
+    }
+
+    private static func storageClasses(of kind: ColumnKind, _ type: AttributeType?) -> [String] {
+        switch kind {
+        case .integer: ["integer"]
+        case .real: ["real", "integer"]
+        case .text: type == .decimal ? ["integer", "real", "text"] : ["text"]
+        case .blob: ["blob"]
         }
     }
 

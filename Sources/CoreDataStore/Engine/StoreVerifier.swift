@@ -99,8 +99,7 @@ package struct StoreVerifier {
                 findings += failure.missing.map { part in
                     Finding(
                         severity: .error, entity: part.entity, property: part.property,
-                        message: part.column.map { "table \(part.table) has no column \($0)" }
-                            ?? "there is no table \(part.table)")
+                        message: part.text)
                 }
                 return
             }
@@ -110,6 +109,7 @@ package struct StoreVerifier {
             verifier.checkSchema()
             verifier.checkNumbers()
             try verifier.checkRows()
+            try verifier.checkKinds()
             try verifier.checkRelationships()
             try verifier.checkJoinTables()
             try verifier.checkConstraints()

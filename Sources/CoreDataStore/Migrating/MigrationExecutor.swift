@@ -111,7 +111,7 @@ struct MigrationExecutor {
         if let constraint = step.constraint, failure.kind == .constraint, let entity = parts.first {
             return MigrationFailure(
                 .constraint,
-                "The objects of '\(entity)' are to be unique by (\(constraint.joined(separator: ", "))), and some in the store are not. Remove the duplicates with the model that the store was made with; the store is as it was.",
+                "The objects of '\(entity)' are to be unique by (\(constraint.joined(separator: ", "))), and after the migration some would not be. Either the store has them already: remove them with the model that it was made with; or a new attribute has the same default for all: leave it optional and without a default, and fill it in a custom stage or by a mapping model. The store is as it was.",
                 entity: entity, property: constraint.count == 1 ? constraint[0] : nil, cause: failure)
         }
         return MigrationFailure(

@@ -16,10 +16,12 @@ extension MigrationPlanner {
             let parent = entity.parent.flatMap { target.numbers[$0] } ?? 0
             return [.integer(number), .bind(.text(entity.name)), .integer(parent), maximum(of: ordinal, flows)]
         }
+        let forgotten = MigrationStep(.delete(delete), "forget the numbers of the old entities")
+        if rows.isEmpty { return [forgotten] }
         let insert = InsertStatement(
             into: BookkeepingSchema.primaryKeyTable, columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], rows: rows)
         return [
-            MigrationStep(.delete(delete), "forget the numbers of the old entities"),
+            forgotten,
             MigrationStep(.insert(insert), "number the entities"),
         ]
     }

@@ -32,28 +32,27 @@ package struct ExternalData: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with the bytes that a stored value stands for.
+    /// Sets a column to the bytes that a stored value stands for.
     ///
     /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
-    package func read(
-        _ stored: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
-    ) throws {
+    func read(_ stored: UnsafeRawBufferPointer, into builder: RowBuilder, at column: Int) throws {
         if let name = Self.fileName(stored) {
-            try contents(of: name).withUnsafeBytes(body)
-        } else if stored.first == Mark.inline {
-            body(UnsafeRawBufferPointer(rebasing: stored.dropFirst()))
+            builder.setData(try contents(of: name), at: column)
         } else {
-            body(stored)
+            builder.setBytes(Self.inline(stored), at: column)
         }
+    }
+
+    /// The bytes of a stored value that holds them.
+    private static func inline(_ stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        stored.first == Mark.inline ? UnsafeRawBufferPointer(rebasing: stored.dropFirst()) : stored
     }
 
     /// The bytes that a stored value stands for.
     ///
     /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
     package func data(of stored: UnsafeRawBufferPointer) throws -> Data {
-        var data = Data()
-        try read(stored) { data = Data($0) }
-        return data
+        try Self.fileName(stored).map { try contents(of: $0) } ?? Data(Self.inline(stored))
     }
 
     private func contents(of name: String) throws -> Data {
@@ -61,10 +60,10 @@ package struct ExternalData: Sendable {
             throw ExternalDataFailure(.missing, file: name, reason: "a store in memory has no files")
         }
         do {
-            return try Data(contentsOf: URL(fileURLWithPath: path))
+            return try HeldBytes.contents(ofFile: path)
         } catch {
             // Of a former state, see FormerFiles.
-            if let formerFolder, let data = try? Data(contentsOf: URL(fileURLWithPath: "\(formerFolder)/\(name)")) {
+            if let formerFolder, let data = try? HeldBytes.contents(ofFile: "\(formerFolder)/\(name)") {
                 return data
             }
             let isThere = FileManager.default.fileExists(atPath: path)

@@ -95,7 +95,7 @@ final class RowDecoder {
             if entity.externalColumns.contains(column), !row.isNull(column) {
                 row.withBytes(column) { stored in
                     do {
-                        try externalData.read(stored) { decoder.builder.setBytes($0, at: column) }
+                        try externalData.read(stored, into: decoder.builder, at: column)
                     } catch {
                         decoder.builder.setUnreadable(stored, at: column)
                     }

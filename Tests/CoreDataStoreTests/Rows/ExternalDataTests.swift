@@ -18,9 +18,7 @@ import Testing
     }
 
     private func read(_ stored: Data, _ external: ExternalData) throws -> Data {
-        var result = Data()
-        try stored.withUnsafeBytes { try external.read($0) { result = Data($0) } }
-        return result
+        try stored.withUnsafeBytes { try external.data(of: $0) }
     }
 
     @Test func theFolderStandsBesideTheStore() {

@@ -93,8 +93,7 @@ import Testing
     private func checkPictures(_ path: String, _ database: SQLiteDatabase, _ round: Int) throws {
         let external = ExternalData(storePath: path)
         for case .blob(let stored)? in try database.read({ try $0.rows("SELECT ZPICTURE FROM ZBATCH") }).map(\.first) {
-            var count = 0
-            try stored.withUnsafeBytes { try external.read($0) { count = $0.count } }
+            let count = try stored.withUnsafeBytes { try external.data(of: $0).count }
             #expect(count == 10 || count == ExternalData.fileThreshold, "round \(round)")
         }
     }

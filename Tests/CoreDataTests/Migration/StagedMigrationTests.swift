@@ -102,6 +102,21 @@ import Testing
         #expect(error.errorCode == NSStagedMigrationBackwardMigrationError)
     }
 
+    @Test("134506: stages from the newest to the oldest are told as that, wherever the store is", arguments: [0, 1])
+    func stagesOutOfOrderAreTold(start: Int) throws {
+        let versions = [try model("title"), try model("title", "a"), try model("title", "a", "b")]
+        let url = try makeStore(versions[start])
+        let first = NSCustomMigrationStage(migratingFrom: reference(versions[0]), to: reference(versions[1]))
+        let second = NSCustomMigrationStage(migratingFrom: reference(versions[1]), to: reference(versions[2]))
+        second.label = "the second"
+        let error = try #require(throws: CocoaError.self) {
+            _ = try open(url, versions[2], NSStagedMigrationManager([second, first]))
+        }
+        #expect(error.errorCode == NSStagedMigrationBackwardMigrationError)
+        #expect(error.localizedDescription.contains("out of order: the stage 'the second'"), "\(error)")
+        #expect(try open(url, versions[2], NSStagedMigrationManager([first, second])) == ["One"])
+    }
+
     @Test("134505: of a store that does not say which version it is of no stage can begin")
     func storesWithoutVersionAreRefused() throws {
         let versions = [try model("title"), try model("title", "a")]

@@ -40,6 +40,97 @@ import Testing
         #expect(Set(names) == ["first", "second"])
     }
 
+    /// SQLite would go on with the pages that it remembers, and nobody would find them.
+    @Test func saveWhereTheFileWasCutOffThrows() throws {
+        let stack = try FileStack(.sqlite)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = stack.coordinator
+        try context.performAndWait {
+            Tag(context: context).name = "first"
+            try context.save()
+            let whole = try Data(contentsOf: stack.url)
+            try #require(truncate(stack.url.path, 0) == 0)
+            let second = Tag(context: context)
+            second.name = "second"
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .fileNoSuchFile, "\(String(describing: error))")
+            #expect(error?.localizedDescription.contains("cut off") == true, "\(String(describing: error))")
+            #expect(second.isInserted && context.hasChanges)
+            let file = try FileHandle(forUpdating: stack.url)
+            try file.write(contentsOf: whole)
+            try file.close()
+            try context.save()
+        }
+    }
+
+    /// An entity that the table of numbers does not know is told as that.
+    @Test(arguments: [
+        "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 'x' WHERE Z_NAME = 'Tag'",
+    ])
+    func missingNumbersAreTold(sql: String) throws {
+        let stack = try FileStack(.sqlite)
+        try stack.story { context in
+            Tag(context: context).name = "tag"
+            try context.save()
+        }
+        try stack.coordinator.remove(stack.store)
+        let database = try SQLStore.makeDatabase(.init(path: stack.url.path))
+        try database.write { try $0.execute(sql) }
+        database.close()
+        let error = #expect(throws: CocoaError.self) {
+            try NSPersistentStoreCoordinator(validating: Library.model()).addPersistentStore(
+                type: .sqlite, at: stack.url)
+        }
+        #expect(
+            error?.localizedDescription.contains("Z_PRIMARYKEY has no row for the entity") == true,
+            "\(String(describing: error))")
+        #expect(error?.localizedDescription.contains("Tag") == true)
+    }
+
+    @Test(arguments: fileTypes + [.inMemory])
+    func dictionariesOfAnEntityWithoutAttributes(type: NSPersistentStore.StoreType) throws {
+        let model = NSManagedObjectModel()
+        let bare = NSEntityDescription()
+        bare.name = "Bare"
+        model.entities = [bare]
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: type, at: folder.appendingPathComponent("store"))
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for _ in 0..<3 { _ = NSEntityDescription.insertNewObject(forEntityName: "Bare", into: context) }
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Bare")
+            request.resultType = .dictionaryResultType
+            #expect(try context.fetch(request).map(\.count) == [0, 0, 0])
+            request.fetchLimit = 2
+            #expect(try context.fetch(request).count == 2)
+            request.returnsDistinctResults = true
+            #expect(try context.fetch(request).count == 1)
+        }
+    }
+
+    @Test func valuesOfAnotherKindAreListed() throws {
+        let stack = try FileStack(.sqlite)
+        try stack.story { context in
+            Tag(context: context).name = "tag"
+            try context.save()
+        }
+        try stack.coordinator.remove(stack.store)
+        let sound = try NSPersistentStoreCoordinator.verifyPersistentStore(at: stack.url, model: Library.model())
+        #expect(sound.findings.isEmpty)
+        let database = try SQLStore.makeDatabase(.init(path: stack.url.path))
+        try database.write { try $0.execute("UPDATE ZTAG SET ZNAME = X'ABCD'") }
+        database.close()
+        let findings = try NSPersistentStoreCoordinator.verifyPersistentStore(at: stack.url, model: Library.model())
+            .findings
+        #expect(
+            findings.count == 1 && "\(findings)".contains("of another kind than its attribute: blob"), "\(findings)")
+    }
+
     /// Neither waited for nor replaced.
     @Test(arguments: [NSPersistentStore.StoreType.xml, .binary])
     func pipesAreRefused(type: NSPersistentStore.StoreType) throws {

@@ -62,7 +62,17 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
 
     func keys(for objects: [NSManagedObject]) throws -> [Int64] {
         guard let store else { return [] }
-        return objects.map { references.key(of: store.newReferenceObject(for: $0), entity: $0.runtime) }
+        var seen: Set<RowKey> = []
+        return try objects.map { object in
+            let reference = store.newReferenceObject(for: object)
+            let key = references.key(of: reference, entity: object.runtime)
+            guard seen.insert(RowKey(entity: object.runtime.root, primaryKey: key)).inserted else {
+                throw CoreDataErrors.coreData(
+                    "\(type(of: store)).newReferenceObject(for:) must return a name of its own for each object: two of '\(object.runtime.name)' got '\(reference)'."
+                )
+            }
+            return key
+        }
     }
 
     func saving<R>(_ save: SavedRequest, _ body: () throws -> R) rethrows -> R {
