@@ -113,15 +113,7 @@ extension NSManagedObjectContext {
         }
         taking.finish()
         for object in taken { object.forgetUnchangedMembers() }
-        // What came to an object that is deleted here goes the way of its other members. Whose delete rules have not been applied yet
-        // has changes, too, which those at the other end shall learn of.
-        let left = Set(taken.lazy.filter(\.isDeleted).map(ObjectReference.init))
-            .subtracting(unpropagated.map(ObjectReference.init))
-        for reference in left {
-            reference.object.relations.removeAll()
-            unpropagated.append(reference.object)
-            if registry.recordsUndo { mergedDeletions.insert(ObjectIdentifier(reference.object)) }
-        }
+        applyDeleteRulesAgain(to: taken)
     }
 
     /// Calls `body` with the objects that have rows and where these are, read with few statements; an object whose row is gone is left
@@ -165,7 +157,7 @@ extension NSManagedObjectContext {
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
         guard
             ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted
-                || !followers.isEmpty
+                || !followers.isEmpty || !deletedList.isEmpty
         else { return }
         // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
         let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
@@ -180,9 +172,25 @@ extension NSManagedObjectContext {
             let row = rows[index]
             if !object.hasSameRow(as: row) { merge(row, into: object) }
         }
+        var deleted: [NSManagedObject] = []
         for object in objects where present.contains(ObjectReference(object)) {
             merged.add(object, NSInsertedObjectIDsKey)
             event.mergedInsertions.append(object)
+            if !deletedList.isEmpty { deleted += deletedDestinations(of: object) }
+        }
+        applyDeleteRulesAgain(to: deleted)
+    }
+
+    /// Those that the object's row leads to and that are deleted here.
+    private func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
+        guard let row = object.row else { return [] }
+        return object.runtime.relationSlots.compactMap { slot in
+            let facts = object.home.facts[slot]
+            let column = Int(facts.column)
+            guard !facts.isToMany, facts.inverse >= 0, column >= 0, !row.isNull(column) else { return nil }
+            let destination = registry.object(
+                store: object.home.storeIndex, root: Int(facts.destinationRoot), primaryKey: row.integer(column))
+            return destination?.isDeleted == true ? destination : nil
         }
     }
 

@@ -85,6 +85,22 @@ extension NSManagedObjectContext {
     }
 }
 
+extension NSManagedObjectContext {
+    /// What came to objects that are deleted here goes the way of their other members. Those whose delete rules have not been applied yet
+    /// have changes, too, which those at the other end shall learn of.
+    final func applyDeleteRulesAgain(to objects: [NSManagedObject]) {
+        let again = Set(
+            objects.lazy.filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }.map(ObjectReference.init)
+        )
+        .subtracting(unpropagated.map(ObjectReference.init))
+        for reference in again {
+            reference.object.relations.removeAll()
+            unpropagated.append(reference.object)
+            if registry.recordsUndo { mergedDeletions.insert(ObjectIdentifier(reference.object)) }
+        }
+    }
+}
+
 /// Objects that take newer rows, and keep their unsaved changes.
 ///
 /// ```
@@ -110,6 +126,8 @@ final class RowTaking {
     private var partners: [Link] = []
     /// The to-ones that are changed here and there.
     private var kept: [Link] = []
+    /// Those that are deleted here, and to which a newer row leads.
+    private var deleted: [NSManagedObject] = []
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -129,6 +147,7 @@ final class RowTaking {
         for object in objects where !object.relations.isEmpty { context.rebaseMembers(object) }
         for partner in partners { rebase(partner) }
         for link in kept { settle(link) }
+        context.applyDeleteRulesAgain(to: deleted)
         for object in objects {
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
             context.event.refreshed.append(object)
@@ -152,6 +171,7 @@ final class RowTaking {
                 let partner = context.registry.object(
                     store: home.storeIndex, root: Int(facts.destinationRoot), primaryKey: key)
                 if let partner { partners.append(Link(object: partner, slot: Int(facts.inverse))) }
+                if key == new, let partner, partner.isDeleted { deleted.append(partner) }
                 guard key == old, !context.followers.isEmpty else { continue }
                 if let partner {
                     context.event.formerDestinations.append(partner)

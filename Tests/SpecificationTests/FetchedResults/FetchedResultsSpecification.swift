@@ -13,6 +13,8 @@ import Testing
     static let stepsPerSeed = 500
     /// Whether what such stores give is compared with memory, too: `COREDATA_ASKS_MEMORY=1`.
     static let asksMemoryAlways = ProcessInfo.processInfo.environment["COREDATA_ASKS_MEMORY"] != nil
+    /// Whether every list is looked at after every step, to find the step that was wrong: `COREDATA_EVERY_LIST=1`.
+    static let looksAtAll = ProcessInfo.processInfo.environment["COREDATA_EVERY_LIST"] != nil
 
     static let trials: [(store: SpecifiedStore, seed: UInt64)] = {
         let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init)
@@ -55,11 +57,11 @@ import Testing
             try edits.step(undoes: undoes)
             // Every list follows; to fetch anew for each after each step would take most of the time.
             let chosen = lists[edits.numbers.below(lists.count)]
-            for list in step % 25 == 0 ? lists : [chosen] {
+            for list in step % 25 == 0 || Self.looksAtAll ? lists : [chosen] {
                 guard let difference = try list.difference() else { continue }
                 let values = try BookValues.text(context, sibling)
                 Issue.record(
-                    "seed \(seed), step \(step), \(list.kind)\n\(difference)\n\(values)\n\(edits.log.suffix(12))")
+                    "seed \(seed), step \(step), \(list.kind)\n\(difference)\n\(values)\n\(edits.log.suffix(40))")
                 return
             }
         }

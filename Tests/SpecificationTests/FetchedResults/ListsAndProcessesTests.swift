@@ -30,7 +30,8 @@ extension FetchedResultsSpecification {
             edits.editInProcess = { try process.edit(Int(seed) * 100_000 + $0, mergingInto: context) }
             try check(edits, context, sibling, seed: seed * 2, undoes: false, asksMemory: true)
         }
-        #expect(process.merged > 5)
+        // About ten; how many of them change anything is by chance.
+        #expect(process.merged > 1)
     }
 }
 
