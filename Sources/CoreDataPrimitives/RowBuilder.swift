@@ -120,6 +120,9 @@ package final class RowBuilder {
         byteCount = end
     }
 
+    /// How many bytes the row in the making has so far, those beside it included.
+    package var wholeByteCount: Int { held.reduce(byteCount) { $0 + $1.data.count } }
+
     private func copyEach(_ row: RowView, kinds: UnsafeBufferPointer<ColumnKind>) {
         for column in 0..<columnCount { copy(column, kind: kinds[column], from: row) }
     }

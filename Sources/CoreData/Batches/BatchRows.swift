@@ -58,7 +58,7 @@ final class BatchRows {
                 break
             }
             for (slot, column, value) in defaults where !mask.contains(column) { try set(value, slot, column) }
-            bytes += builder.byteCount
+            bytes += builder.wholeByteCount
             insertions.append(.init(row: builder.finish(primaryKey: 0, version: 1, entity: entity.ordinal)))
             given.append(mask)
         }

@@ -43,8 +43,11 @@ package struct StoreFiles {
         if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
         do {
             try StoreFailure.translated(path) {
-                // Also before the source's state is held: a save may remove what that still names before it is copied.
-                copied = try copyExternalData(of: sourcePath, to: path, but: old)
+                // Also before the source's state is held: a save may remove what that still names before it is copied. Where there is no
+                // folder for the store none is made for its files.
+                if access((path as NSString).deletingLastPathComponent, W_OK) == 0 {
+                    copied = try copyExternalData(of: sourcePath, to: path, but: old)
+                }
                 try driver.replace(destination, with: source) {
                     let early = copied
                     copied.formUnion(try copyExternalData(of: sourcePath, to: path, but: old.union(early)))
