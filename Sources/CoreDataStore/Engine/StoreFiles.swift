@@ -38,7 +38,11 @@ package struct StoreFiles {
     package func replace(_ destination: DatabaseOptions, with source: DatabaseOptions) throws {
         guard let path = destination.path, let sourcePath = source.path else { return }
         guard !destination.isReadOnly else { throw Self.readOnly(path) }
-        let old = Set(ExternalData(storePath: path).files()?.keys.map { $0 } ?? [])
+        let known = ExternalData(storePath: path)
+        let old = Set(known.files()?.keys.map { $0 } ?? [])
+        let hadFolder = known.folder.map {
+            FileManager.default.fileExists(atPath: ($0 as NSString).deletingLastPathComponent)
+        }
         var copied: Set<String> = []
         if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
         do {
@@ -54,7 +58,7 @@ package struct StoreFiles {
                 }
             }
         } catch {
-            remove(copied.subtracting(old), of: path)
+            if hadFolder ?? false { remove(copied.subtracting(old), of: path) } else { removeExternalData(of: path) }
             throw error
         }
         remove(old.subtracting(copied), of: path)
