@@ -93,13 +93,16 @@ extension NSManagedObjectContext {
         event.deletedStrangers += saved.deleted.filter(isStranger)
     }
 
-    private func mergeUpdates(_ objects: [NSManagedObject], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
+    private func mergeUpdates(
+        _ objects: [NSManagedObject], _ staleness: TimeInterval, as key: String = NSUpdatedObjectIDsKey,
+        _ merged: inout MergedIDs
+    ) {
         let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
         let taking = RowTaking(self)
         var taken: [NSManagedObject] = []
         forEachCurrentRow(of: known, staleness) { object, rows, index in
-            merged.add(object, NSUpdatedObjectIDsKey)
+            merged.add(object, key)
             if object.isFault {
                 if object.hasRow { taking.noteMoves(of: object, to: rows[index]) }
                 object.replacingValues { object.takeRow(rows.take(index)) }
@@ -155,6 +158,8 @@ extension NSManagedObjectContext {
     private func mergeInsertions(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
         let objects = ids.filter { keptParent != nil || !$0.isTemporaryID }.map { object(with: $0) }
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
+        // A parent's new objects may be known here since before it changed and saved them.
+        if keptParent != nil { mergeUpdates(objects.filter(\.hasRow), staleness, as: NSInsertedObjectIDsKey, &merged) }
         guard
             ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted
                 || !followers.isEmpty || !deletedList.isEmpty

@@ -83,6 +83,34 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.all)
+    func aChildLearnsWhatItsParentMadeOfItsNewObjects(_ store: SpecifiedStore) throws {  // L3
+        try store.checkContexts { stack in
+            let (root, child) = (stack.newContext(), NSManagedObjectContext(.privateQueue))
+            child.parent = root
+            child.automaticallyMergesChangesFromParent = true
+            let (author, book) = try child.performAndWait {
+                let author = child.insert("Author", ["name": "child", "email": "e"])
+                let book = child.insert("Book", ["title": "One", "author": author])
+                try child.save()
+                #expect(author.names(of: "books", by: "title") == ["One"])
+                return (author, book)
+            }
+            try root.performAndWait {
+                let author = try root.one("Author")
+                author.setValue("root", forKey: "name")
+                _ = root.insert("Book", ["title": "Two", "author": author])
+                try root.one("Book", "title == 'One'").setValue(nil, forKey: "author")
+                try root.save()
+            }
+            child.performAndWait {
+                #expect(author.text("name") == "root" && book.object("author") == nil)
+                #expect(author.names(of: "books", by: "title") == ["Two"])
+                #expect(!child.hasChanges)
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
     func conflictsSayWhatTheyAreOf(_ store: SpecifiedStore) throws {
         try store.checkContexts { stack in
             try stack.story { context throws in
