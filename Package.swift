@@ -22,7 +22,10 @@ let package = Package(
     traits: [
         .trait(
             name: "OpenCombine",
-            description: "Publishers: objectWillChange of managed objects, and a module Combine off Apple's platforms.")
+            description: "Publishers: objectWillChange of managed objects, and a module Combine off Apple's platforms."),
+        .trait(
+            name: "PostgreSQL",
+            description: "Stores in PostgreSQL for the coredata command; needs libpq. Programs depend on the product."),
     ],
     dependencies: [
         // Neither fetched nor built by who does not ask for the trait.
@@ -129,6 +132,7 @@ let package = Package(
                 "CoreData", "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations",
                 "CoreDataModel",
                 "CoreDataModelTools", "CoreDataCodeGeneration",
+                .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
 
@@ -182,10 +186,17 @@ let package = Package(
             name: "CoreDataPostgreSQLTests",
             dependencies: [
                 "CoreData", "CoreDataModel", "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataSQL",
-                "CoreDataStore", "PostgreSQLServer", "StoreTestSupport", "TestSupport",
+                "CoreDataStore", "PostgreSQLAccounts", "PostgreSQLServer", "PostgreSQLTransfers", "StoreTestSupport",
+                "TestSupport",
             ]),
         // A store of a program's own class, to be copied.
         .target(name: "JSONFolderStore", dependencies: ["CoreData"], path: "Examples/JSONFolderStore"),
+        // Accounts in a store on a server, and another process that moves money between them.
+        .target(
+            name: "PostgreSQLAccounts", dependencies: ["CoreData", "CoreDataPostgreSQL"],
+            path: "Tests/PostgreSQLAccounts"),
+        .executableTarget(
+            name: "PostgreSQLTransfers", dependencies: ["PostgreSQLAccounts"], path: "Tests/PostgreSQLTransfers"),
         // A PostgreSQL server of a test run's own.
         .target(name: "PostgreSQLServer", path: "Tests/PostgreSQLServer"),
         // What every store must do, and which stores there are.
@@ -228,7 +239,7 @@ let package = Package(
             name: "CoreDataCLITests",
             dependencies: [
                 "CoreDataCLI", "CoreData", "CoreDataToolkit", "CoreDataModel", "CoreDataModelTools",
-                "CoreDataPrimitives", "TestSupport",
+                "CoreDataPostgreSQL", "CoreDataPrimitives", "PostgreSQLServer", "TestSupport",
                 "coredata-modelc", "coredata-port",
             ]),
         .testTarget(

@@ -39,6 +39,8 @@ import Testing
         "CoreDataCLI": [
             "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations", "CoreDataModel", "CoreData",
             "CoreDataModelTools", "CoreDataCodeGeneration", "ArgumentParser",
+            // With the package's trait PostgreSQL only.
+            "CoreDataPostgreSQL",
         ],
         "coredata-modelc": ["CoreDataPrimitives", "CoreDataModel", "CoreDataCodeGeneration"],
         "coredata-managed": ["CoreDataPrimitives", "CoreDataManagedProperties"],

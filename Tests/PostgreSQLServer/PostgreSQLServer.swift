@@ -16,6 +16,9 @@ package final class PostgreSQLServer: Sendable {
 
     package static let user = "store"
 
+    /// Whom the server asks for a password, once somebody has made a role of that name.
+    package static let guarded = "guarded"
+
     /// Where the socket is.
     package let folder: String
     private let programs: String
@@ -24,33 +27,77 @@ package final class PostgreSQLServer: Sendable {
         var description: String
     }
 
-    private init() throws {
+    private let settings: [String]
+
+    /// Another server than ``shared``, for what would disturb those who use that.
+    ///
+    /// - Parameter name: short, since the path of a socket is.
+    package convenience init(_ name: String, _ settings: [String] = []) throws {
+        try self.init(suffix: "-" + name, settings)
+    }
+
+    private init(suffix: String = "", _ others: [String] = []) throws {
         programs = try Self.findPrograms()
         let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)"
+        folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)\(suffix)"
+        settings =
+            [
+                "listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=400", "shared_buffers=64MB",
+                "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off",
+            ] + others
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         if Self.isRoot { try Self.run("chown", ["postgres", folder]) }
         try runAsServer(
             "initdb", ["-D", folder + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
-        let settings = [
-            "listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=400", "shared_buffers=64MB",
-            "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off",
-        ]
+        let access = folder + "/data/pg_hba.conf"
+        let rules = try String(contentsOfFile: access, encoding: .utf8)
+        try Data(("local all \(Self.guarded) scram-sha-256\n" + rules).utf8).write(to: URL(fileURLWithPath: access))
+        try start()
+        try watch()
+    }
+
+    /// Starts the server that was stopped, and waits until it answers.
+    package func start() throws {
         try runAsServer(
             "pg_ctl",
             [
                 "-D", folder + "/data", "-l", folder + "/log", "-w", "-s", "-o",
                 settings.map { "-c \($0)" }.joined(separator: " "), "start",
             ])
-        try watch()
+    }
+
+    /// Stops the server as if it had crashed: what it had not committed is gone.
+    package func stopImmediately() throws {
+        try runAsServer("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "-s", "stop"])
     }
 
     /// The URL of a store in that schema.
-    package func url(schema: String) -> URL {
-        guard let url = URL(string: "postgresql:///postgres?host=\(folder)&user=\(Self.user)&schema=\(schema)") else {
-            preconditionFailure("\(schema) is no part of a URL")
-        }
+    ///
+    /// - Parameters:
+    ///   - user: another role than the owner of everything.
+    ///   - folder: where the socket is, if it is not the server's own.
+    ///   - rest: more of the URL, such as `&pool=2`.
+    package func url(schema: String, user: String = user, folder: String? = nil, _ rest: String = "") -> URL {
+        guard
+            let url = URL(
+                string: "postgresql:///postgres?host=\(folder ?? self.folder)&user=\(user)&schema=\(schema)\(rest)")
+        else { preconditionFailure("\(schema) or \(rest) is no part of a URL") }
         return url
+    }
+
+    // MARK: A disk of its own
+
+    private var smallDisk: String { folder + "/small" }
+
+    /// A file system of a few megabytes, where the server can be told to keep tables; `nil` where this may make none.
+    package func makeSmallDisk(megabytes: Int) throws -> String? {
+        guard Self.isRoot else { return nil }
+        try FileManager.default.createDirectory(atPath: smallDisk, withIntermediateDirectories: true)
+        guard (try? Self.run("mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", smallDisk])) != nil else {
+            return nil
+        }
+        try Self.run("chown", ["postgres", smallDisk])
+        return smallDisk
     }
 
     // MARK: Programs
@@ -106,10 +153,6 @@ package final class PostgreSQLServer: Sendable {
 
     /// Has a shell of its own wait for the end of this process, and end the server then.
     private func watch() throws {
-        let postmaster = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
-        guard let pid = postmaster.split(separator: "\n").first.flatMap({ Int32($0) }) else {
-            throw Failure(description: "the server has left no process ID")
-        }
         let own = ProcessInfo.processInfo.processIdentifier
         _ = try Self.spawn(
             "/bin/sh",
@@ -117,8 +160,10 @@ package final class PostgreSQLServer: Sendable {
                 "-c",
                 """
                 while kill -0 \(own) 2>/dev/null; do sleep 1; done
-                kill -QUIT \(pid) 2>/dev/null
-                while kill -0 \(pid) 2>/dev/null; do sleep 1; done
+                pid=$(head -n 1 '\(folder)/data/postmaster.pid')
+                kill -QUIT $pid 2>/dev/null
+                while kill -0 $pid 2>/dev/null; do sleep 1; done
+                umount '\(smallDisk)' 2>/dev/null
                 rm -rf '\(folder)'
                 """,
             ], log: "/dev/null")

@@ -147,11 +147,14 @@ extension NSManagedObjectContext {
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
         faultWatch?.willReadMembers(of: object, slot: slot)
         do {
+            let owners = refreshes ? [object] : siblings(of: object, readingMembersOf: slot, in: store)
             let found = try store.source.destinationRows(
-                entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])
-            let rows = found.first?.rows ?? []
+                entity: object.runtime.ordinal, slot: slot, owners: owners.map(\.primaryKey))
+            let rows = found.first { $0.owner == object.primaryKey }?.rows ?? []
             adoptPermanentKeys()
             let objects = objects(for: rows, in: store)
+            noteSiblings(objects, in: store)
+            if owners.count > 1 { know(found, slot, of: Array(owners.dropFirst()), in: store) }
             if refreshes {
                 for (object, row) in zip(objects, rows) where !object.isFault && !object.hasChanges {
                     if !object.hasSameRow(as: row) { merge(row, into: object) }
@@ -188,7 +191,11 @@ extension NSManagedObjectContext {
         adoptPermanentKeys()
         if !object.hasRow {
             do {
-                if object.batch == nil { try readRow(of: object) } else { try readRows(of: neighbours(of: object)) }
+                if object.batch != nil {
+                    try readRows(of: neighbours(of: object))
+                } else if try !readRowWithSiblings(of: object) {
+                    try readRow(of: object)
+                }
             } catch {
                 noteReadFailure(error, "\(object.objectID)")
                 return

@@ -171,6 +171,7 @@ extension NSManagedObjectContext {
                     classes.note(object)
                     found.append(object)
                 }
+                if batch == nil { noteSiblings(found, in: store) }
                 return found
             }
             var found: [NSManagedObject] = []
@@ -179,6 +180,7 @@ extension NSManagedObjectContext {
                 if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
                 append(objectsFor: rows, in: store, to: &found, noting: &classes)
             }
+            noteSiblings(found, in: store)
             return found
         }
     }
@@ -292,7 +294,7 @@ extension NSManagedObjectContext {
         try prefetch(path.dropFirst(), of: destinations)
     }
 
-    private func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    final func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let home = objects.first?.home else { return [] }
         var targets: [NSManagedObject] = []
         objects.forEachPortion { portion in
@@ -319,12 +321,22 @@ extension NSManagedObjectContext {
                 entity: first.runtime.ordinal, slot: slot, owners: unknown.map(\.primaryKey))
         }
         adoptPermanentKeys()
+        return know(found, slot, of: unknown, in: store)
+    }
+
+    /// Gives objects the members of a relationship that were read for all of them; returns those.
+    @discardableResult
+    final func know(
+        _ found: [(owner: Int64, rows: [RowSnapshot])], _ slot: Int, of owners: [NSManagedObject],
+        in store: AttachedStore
+    ) -> [NSManagedObject] {
         let rows = Dictionary(found.map { ($0.owner, $0.rows) }, uniquingKeysWith: { first, _ in first })
         var members: [NSManagedObject] = []
-        for object in unknown {
+        for object in owners {
             let targets = self.objects(for: rows[object.primaryKey] ?? [], in: store)
             object.members(slot).know(targets)
             giveUpMembersLedElsewhere(targets, of: object, slot)
+            noteSiblings(targets, in: store)
             members += targets
         }
         return members

@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
             classes.note(object)
             objects.append(object)
         }
+        if batch == nil, let last { noteSiblings(objects, in: last) }
         return objects
     }
 

@@ -82,7 +82,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// - Throws: where there is something that would be lost.
-    private static func checkTarget(_ url: URL, _ storeType: String) throws {
+    static func checkTarget(_ url: URL, _ storeType: String) throws {
         if ServerStores.shared.driver(ofType: storeType) != nil {
             guard try AttachedStore.isTakenOnServer(url) else { return }
             throw CoreDataErrors.make(
@@ -105,8 +105,9 @@ extension NSPersistentStoreCoordinator {
             [NSFilePathErrorKey: url.path])
     }
 
-    private func copy(
-        _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32
+    final func copy(
+        _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
+        progress: @escaping (Int) -> Void = { _ in }
     ) throws -> AttachedStore {
         let name = old.store.configurationName
         let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
@@ -119,7 +120,9 @@ extension NSPersistentStoreCoordinator {
         let serverPlace = ServerStores.shared.driver(ofType: type) == nil ? nil : try ServerPlace(for: url)
         let new = try open(serverPlace?.url ?? place?.url ?? url)
         do {
-            try RowCopy(from: old.source, to: new.source, model: compiledModel).run()
+            var rows = RowCopy(from: old.source, to: new.source, model: compiledModel)
+            rows.progress = progress
+            try rows.run()
             try copyMetadata(of: old, to: new)
         } catch {
             let converted = CoreDataErrors.converted(error, store: old, context: nil)

@@ -125,6 +125,11 @@ extension CoreDataErrors {
             )
         case .disconnected:
             (code, message) = (NSPersistentStoreTimeoutError, "\(file) cannot be reached: \(said).")
+        case .unknownOutcome:
+            (code, message) = (
+                NSPersistentStoreIncompleteSaveError,
+                "Whether \(file) has the changes is not known: \(said). Fetch what is there before saving them again."
+            )
         case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
         case .computation: (code, message) = (NSSQLiteError, "\(file) cannot compute that: \(said).")
         case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")
@@ -180,7 +185,9 @@ extension CoreDataErrors {
     ///
     /// - Parameter makes: whether a store would have been made where there is none.
     static func store(_ failure: StoreFailure, url: URL?, makes: Bool = false) -> CocoaError {
-        if failure.kind == .cannotOpen, let url, let missing = missingFile(url, makes: makes) { return missing }
+        if failure.kind == .cannotOpen, let url, url.isFileURL, let missing = missingFile(url, makes: makes) {
+            return missing
+        }
         let code: Int =
             switch failure.kind {
             case .notADatabase: CocoaError.Code.fileReadCorruptFile.rawValue
@@ -195,7 +202,11 @@ extension CoreDataErrors {
             case .readOnly: CocoaError.Code.fileWriteNoPermission.rawValue
             }
         var userInfo: [String: Any] = [:]
-        if let url { userInfo[NSFilePathErrorKey] = url.path }
+        if let url, url.isFileURL || url.scheme == nil {
+            userInfo[NSFilePathErrorKey] = url.path
+        } else if let url {
+            userInfo[NSURLErrorKey] = ServerStores.shared.shown(url)
+        }
         if let cause = failure.cause {
             userInfo[NSSQLiteErrorDomain] = cause.code
             userInfo[NSUnderlyingErrorKey] = sql(cause, store: nil)

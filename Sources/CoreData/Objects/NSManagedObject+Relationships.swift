@@ -48,6 +48,9 @@ extension NSManagedObject {
     private final func retainedFault(_ key: Int64, _ row: RowView, _ facts: UnsafePointer<SlotFacts>) -> UInt {
         guard let context = managedObjectContext, let store = home.store else { return 0 }
         let entityColumn = Int(facts.pointee.entityColumn)
+        context.noteTrail(
+            from: self, slot: facts - UnsafePointer(home.facts), to: key, root: Int(facts.pointee.destinationRoot),
+            in: store)
         let number = entityColumn >= 0 && !row.isNull(entityColumn) ? row.integer(entityColumn) : nil
         let made = context.destination(
             in: store, entity: Int(facts.pointee.destination), entityNumber: number, primaryKey: key)

@@ -21,6 +21,8 @@ final class AttachedStore: @unchecked Sendable {
     /// Who posts that somebody wrote to the store, where that is asked for.
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
+    /// Whether each statement has a way to a server and back.
+    let isFarAway: Bool
     /// Who is told of objects, where the store is of a class that the program has written.
     let objectSource: (any ObjectSource)?
     /// What such a store calls its objects.
@@ -44,6 +46,7 @@ final class AttachedStore: @unchecked Sendable {
         self.source = source
         newest = source
         self.index = index
+        isFarAway = ServerStores.shared.driver(ofType: store.type) != nil
         closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier, references)
@@ -61,6 +64,7 @@ final class AttachedStore: @unchecked Sendable {
         self.source = source
         self.newest = newest ?? source
         index = base.index
+        isFarAway = base.isFarAway
         closing = base.closing
         cache = base.cache
         reference = base.reference

@@ -28,7 +28,7 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
         public var versionHash: Data?
     }
 
-    /// The path of the file.
+    /// The path of the file; of a store on a server its URL, without a password.
     public var path: String
     /// `NSStoreType`.
     public var type: String?
@@ -48,7 +48,7 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
     public var pageSize: Int?
     /// The database's settings by name.
     public var pragmas: [String: String]
-    /// Bytes of the main file.
+    /// Bytes of the main file, or of a server's tables with their indexes.
     public var fileSize: Int?
     /// Bytes of the write-ahead log beside it.
     public var logSize: Int?
@@ -80,7 +80,8 @@ extension NSPersistentStoreCoordinator {
         let report = try StoreTools.run(url) { options in
             try StoreReport.make(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
         }
-        return PersistentStoreReport(report, path: url.path)
+        return PersistentStoreReport(
+            report, path: url.isFileURL ? url.path : ServerStores.shared.shown(url).absoluteString)
     }
 }
 

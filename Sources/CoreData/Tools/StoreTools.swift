@@ -8,8 +8,21 @@ package enum StoreTools {
     /// is added to its folder.
     package static let leavesNothingOption = "OpenCoreDataLeavesNothing"
 
+    /// Whether the URL is of a kind of server that somebody has registered.
+    package static func isOnServer(_ url: URL) -> Bool { ServerStores.shared.driver(of: url) != nil }
+
+    /// The URL as it may be shown.
+    package static func shown(_ url: URL) -> URL { ServerStores.shared.shown(url) }
+
+    /// Whether there is anything at the URL that would be in the way of a new store.
+    package static func isTaken(_ url: URL) throws -> Bool {
+        isOnServer(url)
+            ? try AttachedStore.isTakenOnServer(url) : FileManager.default.fileExists(atPath: url.path)
+    }
+
     /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
+        if let driver = ServerStores.shared.driver(of: url) { return driver.type }
         guard let start = try? AtomicFile(path: url.path).read(atMost: 512).data else { return NSSQLiteStoreType }
         let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
         return formats.first { $0.begins(start) }?.storeType ?? NSSQLiteStoreType
@@ -17,8 +30,10 @@ package enum StoreTools {
 
     /// Runs the body with options for reading that file; failures become the errors that users see.
     static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
-        try CoreDataErrors.checkIsFile(url)
-        var options = DatabaseOptions(path: url.path)
+        let isOnServer = ServerStores.shared.driver(of: url) != nil
+        if !isOnServer { try CoreDataErrors.checkIsFile(url) }
+        var options = DatabaseOptions(path: isOnServer ? nil : url.path)
+        if isOnServer { options.server = url }
         options.isReadOnly = true
         options.leavesNothing = true
         do { return try body(options) } catch let failure as StoreFailure {

@@ -14,7 +14,6 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// Held by who reads; a thread that reads may read again.
     private let lock = NSRecursiveLock()
     private var isClosed = false
-    private var depth = 0
 
     /// Takes the connection, and closes it in the end.
     init(_ connection: PostgreSQLConnection) throws {
@@ -48,19 +47,8 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             if isClosed || connection.isBroken {
                 throw SQLFailure(kind: .stateGone, code: 0, message: "the connection that kept the state is gone")
             }
-            if depth > 0 { return try body(connection) }
-            depth += 1
-            defer { depth -= 1 }
             // A statement that fails would end the transaction, and the state with it.
-            try connection.beginAttempt()
-            do {
-                let result = try body(connection)
-                try connection.endAttempt()
-                return result
-            } catch {
-                connection.giveUpAttempt()
-                throw error
-            }
+            return try connection.attempting { try body(connection) }
         }
     }
 

@@ -38,7 +38,11 @@ final class PostgreSQLConnection: SQLConnection {
     private(set) var isInTransaction = false
     private var isWriting = false
     /// What the last transaction is known by.
-    private(set) var token: Int64?
+    private(set) var token: CommitToken?
+    /// What the server knows the session by.
+    private(set) var session: ServerSession?
+    /// Whether the store has the table in which transactions note that they are committed, as far as was looked.
+    var hasCommits = false
 
     /// What triggers tell.
     fileprivate let notices = Notices()
@@ -68,7 +72,10 @@ final class PostgreSQLConnection: SQLConnection {
             throw failure
         }
         do {
-            try rows(ServerText.useSchema, [.text(address.schema)])
+            let row = try rows(ServerText.useSchema, [.text(address.schema)]).first ?? []
+            session = ServerSession(row)
+            // Such a schema looks as if nothing were in it.
+            if row.count > 2, row[row.count - 3] == .integer(0) { throw Self.forbidden(address) }
             try rows(ServerText.lockTimeout, [.text(String(options.lockMilliseconds))])
         } catch {
             close()
@@ -101,6 +108,14 @@ final class PostgreSQLConnection: SQLConnection {
                 kind: .cannotOpen, code: 0, message: "cannot open '\(address.description)': \(message)")
         }
         return handle
+    }
+
+    private static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
+        SQLFailure(
+            kind: .cannotOpen, code: SQLFailure.number(ofState: "42501"),
+            message:
+                "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
+        )
     }
 
     /// Ends the session; called once.
@@ -210,7 +225,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     var putsOffResults: Bool { true }
 
-    /// In a transaction that writes its token is asked for on the same way.
+    /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
     func settle() throws {
         if isInTransaction, isWriting, token == nil { return try takeToken() }
         guard pending.contains(where: { if case .end = $0 { false } else { true } }) else { return }
@@ -245,6 +260,12 @@ final class PostgreSQLConnection: SQLConnection {
         observer?.didRun(sql, duration: .zero, rows: 0)
     }
 
+    /// Writes down what the transaction is known by, as a part of it.
+    func note(_ number: Int64, of writer: Int64) throws {
+        try runLater(ServerText.noteCommit, [.integer(writer), .integer(number)])
+        token = .noted(number)
+    }
+
     /// Commits, and learns whether that was done.
     func commit() throws {
         if owedBegin != nil {
@@ -252,8 +273,20 @@ final class PostgreSQLConnection: SQLConnection {
             return
         }
         guard isInTransaction else { return }
-        try execute(ServerText.commit)
+        let tag = try run(commit: ServerText.commit)
         isInTransaction = false
+        // What the server says where a statement has failed, which nobody minded.
+        guard tag == ServerText.commit else {
+            throw SQLFailure.misuse("a statement of the transaction has failed, so that nothing was committed")
+        }
+    }
+
+    private func run(commit sql: String) throws -> String {
+        try observer?.willRun(sql, bindings: [])
+        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
+        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: observer, observer.map { _ in .now }))
+        guard let result = try finish(), let tag = PQcmdStatus(result.pointer) else { throw broken(sql) }
+        return String(cString: tag)
     }
 
     /// Ends a transaction that only read; what comes of that nobody waits for.
@@ -289,10 +322,29 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Has the transaction be told again later; see ``ServerText/transactionStatus``.
     private func takeToken() throws {
-        if case .integer(let value)? = try rows(ServerText.transactionToken).first?.first { token = value }
+        if case .integer(let value)? = try rows(ServerText.transactionToken).first?.first {
+            token = .transaction(value)
+        }
     }
 
     // MARK: Attempts: parts of a transaction that may fail without it
+
+    /// Runs a part of a transaction that may fail without it: what the server cannot compute is tried again in memory. Where there
+    /// is no transaction a statement fails by itself.
+    func attempting<R>(_ body: () throws -> R) throws -> R {
+        guard isInTransaction || owedBegin != nil else { return try body() }
+        // What was put off is told of now: its surprises are none of the attempt's.
+        if pending.contains(where: { if case .statement = $0 { true } else { false } }) { try finish() }
+        try beginAttempt()
+        do {
+            let result = try body()
+            try endAttempt()
+            return result
+        } catch {
+            giveUpAttempt()
+            throw error
+        }
+    }
 
     func beginAttempt() throws {
         try beginIfOwed()

@@ -28,11 +28,14 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     private var reading: [UInt: Loan] = [:]
     /// Connections that read, open or being opened.
     private var readerCount = 0
-    private var writer: PostgreSQLConnection?
+    private var writingConnection: PostgreSQLConnection?
     private var writingThread: UInt?
     private var isClosed = false
     private var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, [])
     private var observer: (any SQLObserver)?
+    /// What the store knows this by, among all who write to it.
+    let writer = Int64.random(in: 1...Int64.max)
+    private let transactionCount = Atomic<Int64>(0)
     /// Guards the former states that somebody holds.
     private let states = Mutex(PinnedPostgreSQLStates())
     private var schemaCheck: (@Sendable (any SQLConnection) throws -> Void)?
@@ -43,13 +46,13 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     package init(_ options: PostgreSQLOptions) throws {
         self.options = options
         dialect = options.dialect
-        idle = [try PostgreSQLConnection(options)]
+        idle = [try Self.open(options, waitsForServer: false)]
         readerCount = 1
     }
 
     deinit {
         for connection in idle { connection.close() }
-        writer?.close()
+        writingConnection?.close()
     }
 
     // MARK: Reading
@@ -57,7 +60,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         let (connection, isInHand) = try takeReader()
-        if isInHand { return try body(connection) }
+        if isInHand { return try connection.attempting { try body(connection) } }
         defer { giveBack(connection) }
         connection.begin(ServerText.beginReading)
         defer { connection.endReading() }
@@ -68,7 +71,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         let (connection, isInHand) = try takeReader()
-        if isInHand { return try body(connection) }
+        if isInHand { return try connection.attempting { try body(connection) } }
         defer { giveBack(connection) }
         try checkSchema(connection)
         return try body(connection)
@@ -96,10 +99,12 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     ) throws -> R {
         let connection = try takeWriter()
         defer { leaveWriter() }
+        try connection.lookForCommits()
         connection.begin(ServerText.beginWriting)
         let result: R
         do {
             try connection.runLater(lock, [.text("OpenCoreData \(options.address.schema)")])
+            if connection.hasCommits { try connection.note(nextNumber(), of: writer) }
             // On the same way; the server tells it once the transaction is committed.
             if options.tellsOfCommits {
                 try connection.runLater(ServerText.tell, [.text(ServerText.channel(options.address.schema))])
@@ -115,33 +120,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         return result
     }
 
-    /// Where the connection goes while it commits, the server is asked what became of it.
-    private func commit(_ connection: PostgreSQLConnection) throws {
-        do {
-            try connection.commit()
-        } catch let failure as SQLFailure {
-            let token = connection.token
-            connection.rollBack()
-            guard connection.isBroken, let token, try wasCommitted(token, failure) else { throw failure }
-        }
-    }
-
-    private func wasCommitted(_ token: Int64, _ failure: SQLFailure) throws -> Bool {
-        let other = try open()
-        defer { other.close() }
-        let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
-        while true {
-            switch try other.rows(ServerText.transactionStatus, [.integer(token)]).first?.first {
-            case .text("committed")?: return true
-            case .text("aborted")?: return false
-            case .text("in progress")? where .now < deadline: Thread.sleep(forTimeInterval: 0.05)
-            default:
-                var unknown = failure
-                unknown.message += "; whether the transaction was committed cannot be told"
-                throw unknown
-            }
-        }
-    }
+    private func nextNumber() -> Int64 { transactionCount.wrappingAdd(1, ordering: .relaxed).newValue }
 
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
@@ -157,15 +136,18 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     private static var closed: SQLFailure { .misuse("the database is closed") }
 
     /// A connection of its own, after some attempts where the server does not answer.
-    private func open() throws -> PostgreSQLConnection {
+    func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: true) }
+
+    /// - Parameter waitsForServer: whether to try again where nobody answers, too, and not only where the server says that it is not ready.
+    private static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
         let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
         var pause = 0.05
         while true {
             do { return try PostgreSQLConnection(options) } catch let failure as SQLFailure {
                 // A wrong password is wrong the next time, too.
-                guard failure.mayPass, ContinuousClock.now.advanced(by: .seconds(pause)) < deadline else {
-                    throw failure
-                }
+                guard failure.mayPass || waitsForServer && failure.isSilence,
+                    ContinuousClock.now.advanced(by: .seconds(pause)) < deadline
+                else { throw failure }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 1)
             }
@@ -243,18 +225,18 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
         if isClosed { throw Self.closed }
         writingThread = thread
-        if let writer, writer.looksAlive() {
-            writer.observer = observer
-            return writer
+        if let writingConnection, writingConnection.looksAlive() {
+            writingConnection.observer = observer
+            return writingConnection
         }
-        writer?.close()
-        writer = nil
+        writingConnection?.close()
+        writingConnection = nil
         condition.unlock()
         let opened = Result { try open() }
         condition.lock()
         switch opened {
         case .success(let connection):
-            writer = connection
+            writingConnection = connection
             connection.observer = observer
             return connection
         case .failure(let error):
@@ -268,10 +250,10 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         writingThread = nil
-        writer?.observer = nil
-        if writer?.isBroken == true || isClosed {
-            writer?.close()
-            writer = nil
+        writingConnection?.observer = nil
+        if writingConnection?.isBroken == true || isClosed {
+            writingConnection?.close()
+            writingConnection = nil
         }
         condition.broadcast()
     }
@@ -291,8 +273,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         readerCount -= idle.count
         idle.removeAll()
         if writingThread == nil {
-            writer?.close()
-            writer = nil
+            writingConnection?.close()
+            writingConnection = nil
         }
     }
 
@@ -320,7 +302,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     package func interrupt() {
         condition.withLock { () -> Void in
             for loan in reading.values { loan.connection.cancel() }
-            if writingThread != nil { writer?.cancel() }
+            if writingThread != nil { writingConnection?.cancel() }
         }
     }
 
@@ -355,14 +337,19 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 }
 
 extension SQLFailure {
-    /// Whether to wait a little may help.
+    /// Whether the server says that to wait a little may help.
     fileprivate var mayPass: Bool {
+        kind == .cannotOpen
+            && ["starting up", "shutting down", "recovery", "too many", "remaining connection slots"].contains(
+                where: message.contains)
+    }
+
+    /// Whether nobody answers.
+    fileprivate var isSilence: Bool {
         kind == .disconnected
             || kind == .cannotOpen
-                && [
-                    "Connection refused", "starting up", "shutting down", "No such file", "too many clients", "timeout",
-                ]
-                .contains(where: message.contains)
+                && ["Connection refused", "No such file", "timeout", "closed the connection", "reset by peer"].contains(
+                    where: message.contains)
     }
 }
 

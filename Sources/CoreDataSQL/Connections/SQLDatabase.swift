@@ -146,6 +146,9 @@ package protocol SQLConnection: AnyObject {
     /// Has all that was put off be done, and throws what came of it.
     func settle() throws
 
+    /// Runs a part of a transaction that may fail without it: what it did is taken back then, and the transaction goes on.
+    func attempting<R>(_ body: () throws -> R) throws -> R
+
     /// Whether there is a table of that name with those columns, of the schema as the connection last read it; `nil` where
     /// only a statement can tell.
     func knowsTable(_ name: String, columns: [String]) -> Bool?
@@ -168,6 +171,9 @@ package protocol SQLConnection: AnyObject {
 
 extension SQLConnection {
     package func knowsTable(_ name: String, columns: [String]) -> Bool? { nil }
+
+    /// For a database of which a statement that fails leaves the transaction as it was.
+    package func attempting<R>(_ body: () throws -> R) throws -> R { try body() }
 
     package var putsOffResults: Bool { false }
     package func settle() throws {}
@@ -340,6 +346,8 @@ package struct SQLFailure: Error, Sendable {
         case computation
         /// The connection to the server is lost, or none could be had in time.
         case disconnected
+        /// The connection was lost while it committed, and nobody can tell whether it did.
+        case unknownOutcome
         case other
     }
 

@@ -27,6 +27,7 @@ extension SQLDialect {
         traits.typesBindings = true
         traits.typesValues = true
         traits.naming = .models
+        traits.readsWhole = true
         traits.writesTogether = true
         traits.updatesByInserting = false
         traits.columnTypes = [
@@ -56,7 +57,7 @@ extension SQLDialect {
             .decimalAdd: .infix("+"), .decimalSubtract: .infix("-"),
             .decimalMultiply: .infix("*"),
             .now: .template("statement_timestamp()"), .number: .template("CAST({0} AS INTEGER)"),
-            .wideNumber: .template("CAST({0} AS BIGINT)"),
+            .wideNumber: .template("CAST({0} AS BIGINT)"), .truth: .template("({0} <> 0)"),
         ]
         traits.aggregates = standardAggregates
         traits.aggregates[.decimalSum] = .call("SUM")

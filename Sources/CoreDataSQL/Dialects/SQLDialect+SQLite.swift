@@ -17,7 +17,7 @@ extension SQLDialect {
         ]
         for function in SQLFunction.allCases { traits.functions[function] = .call(function.rawValue) }
         // Its columns hold values of any type.
-        for function in [SQLFunction.number, .wideNumber, .secondsOfDate, .dateOfSeconds] {
+        for function in [SQLFunction.number, .truth, .wideNumber, .secondsOfDate, .dateOfSeconds] {
             traits.functions[function] = .template("{0}")
         }
         traits.functions[.coalesce] = .call("COALESCE")

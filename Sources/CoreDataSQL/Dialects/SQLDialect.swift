@@ -102,6 +102,8 @@ package final class SQLDialect: Sendable {
     package let typesValues: Bool
     /// How tables and columns of a model are called.
     package let naming: Naming
+    /// Whether all rows of a result come before the first can be looked at.
+    package let readsWhole: Bool
     /// Whether several transactions may write at once, so that what one counts on has to be locked.
     package let writesTogether: Bool
     /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
@@ -143,6 +145,7 @@ package final class SQLDialect: Sendable {
         typesBindings = traits.typesBindings
         typesValues = traits.typesValues
         naming = traits.naming
+        readsWhole = traits.readsWhole
         writesTogether = traits.writesTogether
         updatesByInserting = traits.updatesByInserting
         arithmetic = traits.arithmetic
@@ -240,6 +243,7 @@ extension SQLDialect {
         var typesBindings = false
         var typesValues = false
         var naming = Naming.apples
+        var readsWhole = false
         var writesTogether = false
         var updatesByInserting = true
         var arithmetic = Set(SQLExpression.Arithmetic.allCases)

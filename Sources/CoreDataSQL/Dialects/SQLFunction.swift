@@ -32,6 +32,8 @@ package enum SQLFunction: String, CaseIterable, Sendable {
 
     /// `(truth)` → 0 or 1.
     case number
+    /// `(number)` → whether it is another than 0, as a column of truth takes it.
+    case truth
     /// `(number)` → the number with 64 bits.
     case wideNumber
     /// `(date)` → seconds since 2001-01-01 00:00:00 UTC.

@@ -145,7 +145,10 @@ extension SchemaRenderer {
             try operand(value)
             text += " IS NOT NULL"
         case .function(let function, let arguments):
-            guard case .call(let name)? = dialect.form(of: function) else { throw Self.unknown(function.rawValue) }
+            let form = dialect.form(of: function)
+            // Of a dialect whose columns hold values of any type.
+            if form == .template("{0}"), let argument = arguments.first { return try self.expression(argument) }
+            guard case .call(let name)? = form else { throw Self.unknown(function.rawValue) }
             text += Self.identifier(name)
             try list(arguments)
         case .aggregate(let aggregate, let value, distinct: false):

@@ -25,6 +25,46 @@ package enum ServerText {
     /// `committed`, `aborted`, `in progress`, or NULL for one that the server no longer knows; bound: the token.
     package static let transactionStatus = "SELECT pg_xact_status(CAST(CAST($1::BIGINT AS TEXT) AS xid8))"
 
+    // MARK: Noting commits
+
+    /// 1 where transactions can note in the store that they are committed.
+    package static var hasCommits: String {
+        """
+        SELECT 1 FROM (SELECT to_regclass('\(quoted(commits))') AS id) AS found WHERE has_table_privilege(id, 'SELECT') \
+        AND has_table_privilege(id, 'INSERT') AND has_table_privilege(id, 'UPDATE')
+        """
+    }
+    /// Has the transaction note that it is committed; bound: the writer, and the number of the transaction.
+    package static var noteCommit: String {
+        """
+        INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
+        VALUES ($1, $2, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
+        \(quoted("Z_VERSION")) = EXCLUDED.\(quoted("Z_VERSION")), \
+        \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP"))
+        """
+    }
+    /// The number that a writer has noted last, once no transaction has his row any more; bound: the writer.
+    package static var notedCommit: String {
+        """
+        INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
+        VALUES ($1, 0, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
+        \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP")) RETURNING \(quoted("Z_VERSION"))
+        """
+    }
+    /// Takes away what writers have noted of whom nothing was heard for a week, unless somebody has their rows.
+    package static var forgetCommits: String {
+        """
+        DELETE FROM \(quoted(commits)) WHERE \(quoted("Z_PK")) IN (SELECT \(quoted("Z_PK")) FROM \(quoted(commits)) \
+        WHERE \(quoted("ZTIMESTAMP")) < statement_timestamp() - INTERVAL '7 days' FOR UPDATE SKIP LOCKED)
+        """
+    }
+    /// Ends a session of one's own that is lost; bound: its process, and when it began.
+    package static let endSession = """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+        WHERE pid = $1::BIGINT AND CAST(backend_start AS TEXT) = $2::TEXT
+        """
+    private static let commits = "Z_COMMITS"
+
     // MARK: Telling of commits
 
     /// Has a session be told of commits to a schema, by those who tell.
@@ -36,10 +76,13 @@ package enum ServerText {
 
     // MARK: Sessions
 
-    /// Has names without a schema be those of one; bound: its name. What a session sets is told by the server as we read it.
+    /// Has names without a schema be those of one, and tells whether this may use it and what the server knows the session by; bound: its name. What a session sets is told by the server as we read it.
     package static let useSchema = """
         SELECT set_config('search_path', quote_ident($1::TEXT), false), set_config('client_min_messages', 'notice', false), \
-        set_config('coredata.reports', 'on', false), set_config('TimeZone', 'UTC', false)
+        set_config('coredata.reports', 'on', false), set_config('TimeZone', 'UTC', false), \
+        (SELECT CAST(has_schema_privilege(oid, 'USAGE') AS INTEGER) FROM pg_namespace WHERE nspname = $1::TEXT), \
+        CAST(pg_backend_pid() AS BIGINT), \
+        (SELECT CAST(backend_start AS TEXT) FROM pg_stat_activity WHERE pid = pg_backend_pid())
         """
     /// Bound: milliseconds; 0 waits for ever.
     package static let lockTimeout = "SELECT set_config('lock_timeout', $1::TEXT, false)"
@@ -72,7 +115,9 @@ package enum ServerText {
     package static let settings = """
         SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'server_encoding', 'lc_collate', \
         'TimeZone', 'max_connections', 'default_transaction_isolation', 'ssl') \
-        UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database()
+        UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database() \
+        UNION ALL SELECT 'bytes', CAST(SUM(pg_total_relation_size(c.oid)) AS TEXT) FROM pg_class AS c \
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND n.nspname = current_schema()
         """
 
     // MARK: Derived attributes

@@ -15,7 +15,12 @@ extension BatchWriter {
     ///
     /// - Returns: how many rows were deleted, those included that went with others; their keys where they are wanted.
     package func delete(_ plan: FetchPlan, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
-        let planner = engine.planner
+        try answering { try delete(plan, wantsKeys: wantsKeys, $0) }
+    }
+
+    private func delete(
+        _ plan: FetchPlan, wantsKeys: Bool, _ planner: FetchPlanner
+    ) throws -> (count: Int, keys: [RowKey]) {
         let split = try planner.split(plan)
         guard split.isWhole else { return try delete(selected(plan, split, planner), wantsKeys: wantsKeys) }
         if plan.limit == 0, plan.offset == 0, !wantsKeys, !needsRules(plan.entity) {

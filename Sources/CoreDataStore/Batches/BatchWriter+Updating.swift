@@ -33,7 +33,12 @@ extension BatchWriter {
     package func update(
         _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
-        let planner = engine.planner
+        try answering { try update(plan, assignments, wantsKeys: wantsKeys, $0) }
+    }
+
+    private func update(
+        _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool, _ planner: FetchPlanner
+    ) throws -> (count: Int, keys: [RowKey]) {
         let split = try planner.split(plan)
         let start = try planner.start(split.isWhole ? plan : FetchPlan(entity: plan.entity))
         var columns = IndexMask()

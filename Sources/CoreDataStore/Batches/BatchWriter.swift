@@ -45,6 +45,22 @@ package final class BatchWriter {
 
     // MARK: Reading
 
+    /// Has the database find and write, or where it fails because of a value that it meets, memory find; see ``StoreEngine/rows(_:)``.
+    func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
+        let (planner, begun) = (engine.planner, transaction)
+        guard engine.dialect.failsOnValues else { return try body(planner) }
+        do { return try connection.attempting { try body(planner) } } catch let failure as SQLFailure
+            where failure.kind == .computation
+        {
+            // What was recorded is taken back, too.
+            transaction = begun
+            engine.keyCounters.withLock { $0 = [:] }
+            engine.forgetHistoryKeys()
+            engine.database.note("answered in memory, since the database says: \(failure.message)")
+            return try body(engine.plannerWithoutComputation)
+        }
+    }
+
     func keys(_ select: SelectStatement, of entity: Int) throws -> [RowKey] {
         let statement = try connection.statement(select)
         defer { statement.reset() }

@@ -19,6 +19,8 @@ package struct RowCopy {
     /// Whether rows keep their keys even where the target gives out keys of its own kind.
     private let keepsKeys: Bool
     private let write: (ChangeSet) throws -> Void
+    /// Told after each portion how many rows and pairs there are by now.
+    package var progress: (Int) -> Void = { _ in }
 
     package init(from source: any RowSource, to target: any RowSource, model: CompiledModel) {
         self.init(from: source, to: target, model: model, keepsKeys: false) { changes in
@@ -57,10 +59,16 @@ package struct RowCopy {
 
     private func copy() throws {
         let keys = try newKeys()
-        for entity in entities { try copyRows(of: entity, keys) }
+        var done = 0
+        func write(_ changes: ChangeSet) throws {
+            try self.write(changes)
+            done += changes.insertions.count + changes.links.count
+            progress(done)
+        }
+        for entity in entities { try copyRows(of: entity, keys, write) }
         for entity in entities {
             for property in model.entities[entity].properties where property.declaringEntity == entity {
-                try copyPairs(of: property, keys)
+                try copyPairs(of: property, keys, write)
             }
         }
     }
@@ -96,13 +104,13 @@ package struct RowCopy {
 
     // MARK: Rows
 
-    private func copyRows(of entity: Int, _ keys: [Int: [Int64: Int64]]?) throws {
+    private func copyRows(
+        of entity: Int, _ keys: [Int: [Int64: Int64]]?, _ write: (ChangeSet) throws -> Void
+    ) throws {
         let compiled = model.entities[entity]
         guard !compiled.isAbstract else { return }
         let layout = compiled.rowLayout
         let builder = RowBuilder(columnCount: layout.columns.count)
-        var plan = FetchPlan(entity: entity)
-        plan.includesSubentities = false
         var changes = ChangeSet()
         func finishPortion() throws {
             guard !changes.insertions.isEmpty else { return }
@@ -110,7 +118,7 @@ package struct RowCopy {
             try write(changes)
             changes = ChangeSet()
         }
-        try source.fetchRows(plan) { rows in
+        try source.forEachRow(of: entity) { rows in
             for index in rows.indices {
                 // It stays in the list, and so is given up with the portion.
                 let row = rows[index]
@@ -156,13 +164,20 @@ package struct RowCopy {
     private static let ownersAtOnce = 256
     private static let orderStep: Int64 = 1024
 
-    /// The pairs of a many-to-many: from the side that has an order, from both where both have one.
-    private func copyPairs(of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?) throws {
+    /// The relationship whose pairs are copied: a many-to-many's side that has an order, else one of both.
+    static func pairs(of property: CompiledProperty, _ model: CompiledModel) -> CompiledRelationship? {
         guard let relationship = property.relationship, relationship.isToMany, !property.isTransient,
             let inverse = model.inverse(of: relationship), let back = inverse.relationship, back.isToMany
-        else { return }
+        else { return nil }
         let isSecond = (inverse.declaringEntity, inverse.slot) < (property.declaringEntity, property.slot)
-        guard relationship.isOrdered || !back.isOrdered && !isSecond else { return }
+        return relationship.isOrdered || !back.isOrdered && !isSecond ? relationship : nil
+    }
+
+    /// The pairs of a many-to-many: from the side that has an order, from both where both have one.
+    private func copyPairs(
+        of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?, _ write: (ChangeSet) throws -> Void
+    ) throws {
+        guard let relationship = Self.pairs(of: property, model) else { return }
         let entity = property.declaringEntity
         let roots = (model.entities[entity].root, model.entities[relationship.destination].root)
         let owners = try source.keys(FetchPlan(entity: entity)).map(\.primaryKey)
@@ -184,6 +199,18 @@ package struct RowCopy {
         }
     }
 
+}
+
+extension RowSource {
+    /// The rows of that very entity, in portions, whatever the source stands on; few of them are in memory at a time.
+    func forEachRow(of entity: Int, _ take: (RowList) throws -> Void) throws {
+        if let engine = self as? StoreEngine, engine.dialect.readsWhole {
+            return try engine.fetchPages(of: entity, size: 4096, take)
+        }
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        try fetchRows(plan, take)
+    }
 }
 
 extension RowCopy {

@@ -16,6 +16,7 @@ struct StoreCreation {
     ) throws {
         schema = SchemaLayout.fresh(model: model, entities: entities, naming: naming)
         statements = try schema.statements()
+        if naming == .models { try schema.checkTypesOfDerivations() }
         identifier = options.identifier ?? UUID().uuidString
         metadata = try StoreMetadata.made(
             for: model, entities: entities, type: options.type, adding: options.metadata)
@@ -25,6 +26,7 @@ struct StoreCreation {
 
     func run(_ connection: any SQLConnection) throws {
         try Self.make(statements, in: connection)
+        if connection.dialect.writesTogether { try Self.createCommits(in: connection) }
         for ordinal in schema.entities {
             let entity = schema.model.entities[ordinal]
             guard let number = schema.numbers[ordinal] else { continue }
@@ -39,6 +41,11 @@ struct StoreCreation {
                     rows: [[.bind(.blob(modelCache))]]))
         }
         if let tombstones { try Self.createHistory(tombstones: tombstones, in: connection) }
+    }
+
+    /// Adds the table in which transactions note that they are committed.
+    static func createCommits(in connection: any SQLConnection) throws {
+        try make([.table(BookkeepingSchema.commits)], in: connection)
     }
 
     /// Adds the tables of history to a store that has none.

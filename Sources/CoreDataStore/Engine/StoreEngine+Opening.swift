@@ -104,6 +104,7 @@ private struct StoreOpening {
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
         }
+        try prepareCommits(database)
         var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: options.database.isReadOnly)
@@ -112,6 +113,21 @@ private struct StoreOpening {
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts)
+    }
+
+    /// Makes the table in which transactions note that they are committed, in a store that was made before there was one.
+    private func prepareCommits(_ database: any SQLDatabase) throws {
+        guard database.dialect.writesTogether, !options.database.isReadOnly,
+            try !database.read(TableNames.haveCommits)
+        else { return }
+        do {
+            try database.write { connection in
+                if try !TableNames.haveCommits(in: connection) { try StoreCreation.createCommits(in: connection) }
+            }
+        } catch let failure as SQLFailure where failure.kind == .readOnly {
+            // Whoever may not make tables does without.
+            database.note("commits are not noted in the store: \(failure.message)")
+        }
     }
 
     private enum Found {
@@ -183,7 +199,11 @@ private struct StoreOpening {
 
     private func bind(_ connection: any SQLConnection, _ metadata: MetadataRow) throws -> SchemaLayout {
         do {
-            return try SchemaLayout.existing(model: model, entities: entities, connection: connection)
+            let schema = try SchemaLayout.existing(model: model, entities: entities, connection: connection)
+            if connection.dialect.typesValues {
+                try ColumnTypes.read(connection).check(schema, connection.dialect)
+            }
+            return schema
         } catch var failure as StoreFailure {
             failure.metadata = metadata
             throw failure

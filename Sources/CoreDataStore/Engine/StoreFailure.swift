@@ -114,7 +114,9 @@ extension StoreFailure {
                     cause: failure)
             case .cannotOpen:
                 throw StoreFailure(
-                    .cannotOpen, "The file\(quoted(path)) cannot be opened: \(reason(failure, path)).", cause: failure)
+                    .cannotOpen,
+                    "\(path == nil ? "The store" : "The file\(quoted(path))") cannot be opened: \(reason(failure, path)).",
+                    cause: failure)
             default: throw failure
             }
         }

@@ -15,7 +15,7 @@ package struct StoreParts: Sendable {
             [
                 BookkeepingSchema.primaryKeyTable, BookkeepingSchema.metadataTable, BookkeepingSchema.modelCacheTable,
                 BookkeepingSchema.changeTable, BookkeepingSchema.transactionTable,
-                BookkeepingSchema.transactionStringTable,
+                BookkeepingSchema.transactionStringTable, BookkeepingSchema.commitsTable,
             ]
         let names = Set(try EntityNumber.all(in: connection).map(\.name))
         let model = try ModelCompiler.compile(ModelCache.document(in: connection, path: nil))

@@ -86,7 +86,8 @@ package struct StoreReport: Sendable {
                 applicationMetadataKeys: dictionary.keys
                     .filter { !StoreMetadata.Key.kept.contains($0) && !$0.hasPrefix("_NS") }.sorted(),
                 journalMode: pragmas["journal_mode"], pageSize: pragmas["page_size"].flatMap { Int($0) },
-                pragmas: pragmas, fileSize: FileSize.of(path), logSize: path.flatMap { FileSize.of($0 + "-wal") },
+                pragmas: pragmas, fileSize: FileSize.of(path) ?? pragmas["bytes"].flatMap { Int($0) },
+                logSize: path.flatMap { FileSize.of($0 + "-wal") },
                 externalDataSize: external.map { $0.values.reduce(0, +) }, externalDataCount: external?.count,
                 entities: try entities(connection, catalog, model, hashes: row.metadata.versionHashes ?? [:]),
                 hasHistory: catalog.hasHistory,
@@ -151,7 +152,8 @@ package struct StoreReport: Sendable {
         var counts: [String: [Int64: Int]] = [:]
         return try numbers.map { entity in
             let root = root(entity)
-            let table = (catalog.table("Z" + name(root)) ?? catalog.table("Z" + root.name))?.name
+            let prefix = connection.dialect.naming == .apples ? "Z" : ""
+            let table = (catalog.table(prefix + name(root)) ?? catalog.table(prefix + root.name))?.name
             if let table, counts[table] == nil {
                 var found: [Int64: Int] = [:]
                 var query = SelectStatement(

@@ -94,7 +94,8 @@ package struct StoreVerifier {
             let schema: SchemaLayout
             do {
                 schema = try SchemaLayout.existing(
-                    model: model, entities: entities, numbers: numbers, catalog: catalog)
+                    model: model, entities: entities, numbers: numbers, catalog: catalog,
+                    naming: connection.dialect.naming)
             } catch let failure as StoreFailure {
                 findings += failure.missing.map { part in
                     Finding(

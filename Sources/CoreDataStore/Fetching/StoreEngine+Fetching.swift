@@ -12,6 +12,13 @@ extension StoreEngine {
             model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate, dialect: dialect)
     }
 
+    /// Leaves all that computes to memory.
+    var plannerWithoutComputation: FetchPlanner {
+        FetchPlanner(
+            model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate,
+            dialect: dialect.withoutComputation)
+    }
+
     /// Has the database answer, or where it fails because of a value that it meets, memory: what is too large for its numbers is
     /// none for ours.
     private func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
@@ -26,10 +33,7 @@ extension StoreEngine {
             where failure.kind == .computation && dialect.failsOnValues
         {
             database.note("answered in memory, since the database says: \(failure.message)")
-            return try body(
-                FetchPlanner(
-                    model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate,
-                    dialect: dialect.withoutComputation))
+            return try body(plannerWithoutComputation)
         }
     }
 
@@ -175,6 +179,33 @@ extension StoreEngine {
         let planner = planner
         let text = try planner.rows(planner.split(plan).plan).statement.text(in: dialect)
         return (text.sql, text.bindings, try database.plan(of: text))
+    }
+
+    /// The rows of one entity in the order of their keys, a page at a time: for whoever goes through all of them, since a server's
+    /// results come whole.
+    func fetchPages(of entity: Int, size: Int, _ take: (RowList) throws -> Void) throws {
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        let planner = planner
+        let key = SQLExpression.column(try planner.start(plan).scope.alias, "Z_PK")
+        var last: Int64?
+        while true {
+            var (statement, shape) = try planner.rows(plan)
+            if let last {
+                let further = SQLExpression.comparison(.greater, key, .bind(.integer(last)))
+                statement.condition = statement.condition.map { .and([$0, further]) } ?? further
+            }
+            statement.orders = [.init(key, isAscending: true)]
+            statement.limit = size
+            let decoder = RowDecoder(shape, self)
+            let page = RowList()
+            try forEachResult(of: statement.text(in: dialect)) { page.append(try decoder.held($0)) }
+            last = page.isEmpty ? nil : page[page.count - 1].primaryKey
+            let isLast = page.count < size
+            defer { giveUp(page) }
+            if !page.isEmpty { try take(page) }
+            if isLast { return }
+        }
     }
 
     // MARK: By key

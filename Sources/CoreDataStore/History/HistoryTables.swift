@@ -103,8 +103,9 @@ final class HistoryTables: Sendable {
             select = SelectStatement(values(change: .arithmetic(.add, key, .parameter), row: key), from: own)
             select.condition = .between(key, .parameter, .parameter)
         case .several(let count):
-            let pairs = SelectStatement.Source(
-                rows: Array(repeating: [.parameter, .parameter], count: count), as: "c")
+            // A value that nothing says the type of is a text to a server.
+            let number = SQLExpression.function(.wideNumber, [.parameter])
+            let pairs = SelectStatement.Source(rows: Array(repeating: [number, number], count: count), as: "c")
             let row = SQLExpression.column("c", "column2")
             select = SelectStatement(values(change: .column("c", "column1"), row: row), from: pairs)
             // A row that somebody else has deleted already is not deleted once more.

@@ -29,7 +29,7 @@ extension StoreEngine {
         var attempted: ChangeSet?
         do {
             let writesTogether = database.dialect.writesTogether
-            let reserved = writesTogether ? try takeReservedKeys(keys) : [:]
+            let reserved = writesTogether ? try retrying { try takeReservedKeys(keys) } : [:]
             func run(_ connection: any SQLConnection) throws -> SaveOutcome {
                 var ranges = reserved
                 if !writesTogether {
@@ -60,7 +60,7 @@ extension StoreEngine {
                     rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
                 }
             }
-            let outcome = try retryingSerialization(save)
+            let outcome = try retrying(save)
             writer.finish()
             return outcome
         } catch {
@@ -89,11 +89,14 @@ extension StoreEngine {
         return (try? saveTables.table(of: entity))?.absorbing
     }
 
-    /// Tries again, a few times, what failed because of others who write at the same time.
-    private func retryingSerialization<R>(_ body: () throws -> R) throws -> R {
+    /// Tries again, a few times, what failed because of others who write at the same time, and what certainly was not committed
+    /// because the connection was lost.
+    private func retrying<R>(_ body: () throws -> R) throws -> R {
         var pause = 0.005
         for _ in 0..<6 {
-            do { return try body() } catch let failure as SQLFailure where failure.kind == .serialization {
+            do { return try body() } catch let failure as SQLFailure
+                where failure.kind == .serialization || failure.kind == .disconnected
+            {
                 forgetHistoryKeys()
                 Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
                 pause *= 2

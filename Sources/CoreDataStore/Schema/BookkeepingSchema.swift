@@ -25,6 +25,12 @@ package enum BookkeepingSchema {
     package static let modelCache = CreateTable(
         modelCacheTable, columns: [.init("Z_CONTENT", .bytes)], hasInnerSpaces: false)
 
+    /// Where transactions note that they are committed, a row for each writer: only in databases that a connection may be lost to.
+    package static let commitsTable = "Z_COMMITS"
+    package static let commits = CreateTable(
+        commitsTable, columns: [.init("Z_PK", .rowKey), .init("Z_VERSION", .integer), .init("ZTIMESTAMP", .date)],
+        hasInnerSpaces: false)
+
     // MARK: - History
 
     package static let changeTable = "ACHANGE"

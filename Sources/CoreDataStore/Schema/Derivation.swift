@@ -43,6 +43,14 @@ struct Derivation {
         self.function = function
     }
 
+    /// The attribute that is read; `nil` for a moment and a count.
+    var attribute: CompiledProperty? {
+        switch source {
+        case .now, .count: nil
+        case .own(let attribute), .destination(_, let attribute), .aggregate(_, _, let attribute): attribute
+        }
+    }
+
     /// - Throws: ``Problem``.
     static func read(_ text: String, entity: CompiledEntity, model: CompiledModel) throws -> Derivation {
         let reader = Reader(entity: entity, model: model)

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 
 /// Finds the tables and columns that a derived attribute's expression names; see ``Derivation``.
@@ -8,7 +9,9 @@ struct DerivationParser {
     let property: CompiledProperty
     let text: String
 
-    typealias Result = (source: DerivedAttribute.Source, function: SQLFunction?, entity: Int)
+    typealias Result = (
+        source: DerivedAttribute.Source, function: SQLFunction?, entity: Int, attribute: CompiledProperty?
+    )
 
     func parse() throws -> Result {
         let derivation: Derivation
@@ -18,7 +21,55 @@ struct DerivationParser {
             throw failure(problem.reason)
         }
         let (source, entity) = try source(derivation.source)
-        return (source, derivation.function?.sqlName, entity)
+        return (source, derivation.function?.sqlName, entity, derivation.attribute)
+    }
+
+    /// Sees that a database whose columns have types can keep the attribute as well.
+    ///
+    /// - Throws: ``StoreFailure`` that says what the attribute would have to be.
+    func checkTypes() throws {
+        guard let derivation = try? Derivation.read(text, entity: entity, model: schema.model),
+            let own = property.attribute?.type.kind
+        else { return }
+        func require(_ family: ColumnFamily, _ reason: String) throws {
+            if ColumnFamily(own) != family {
+                throw failure("\(reason), and the attribute is \(ColumnFamily(own).rawValue)")
+            }
+        }
+        let read = derivation.attribute?.attribute.map { ColumnFamily($0.type.kind) } ?? .number
+        switch derivation.source {
+        case .now: try require(.date, "now() is a date")
+        case .count:
+            try require(.number, "a count is a number")
+            if own == .boolean { throw failure("a count is a number, and the attribute is a Boolean") }
+        case .own, .destination: try require(read, "what it is made of is \(read.rawValue)")
+        case .aggregate(let aggregate, _, let attribute):
+            let isOrdered = read == .number || read == .text || read == .date
+            guard read == .number || isOrdered && (aggregate == .min || aggregate == .max) else {
+                throw failure(
+                    "the server knows no \(aggregate.rawValue) of '\(attribute.name)', which is \(read.rawValue)")
+            }
+            try require(read, "what it is made of is \(read.rawValue)")
+        }
+    }
+
+    /// What a server converts into one another when it writes a column.
+    private enum ColumnFamily: String {
+        case number = "a number"
+        case text = "a text"
+        case date = "a date"
+        case identifier = "a UUID"
+        case bytes = "data"
+
+        init(_ kind: ValueKind) {
+            switch kind {
+            case .integer, .boolean, .reference, .real, .single, .decimal: self = .number
+            case .text, .link: self = .text
+            case .date: self = .date
+            case .identifier: self = .identifier
+            case .bytes, .object, .composite: self = .bytes
+            }
+        }
     }
 
     func failure(_ reason: String) -> StoreFailure {

@@ -14,25 +14,17 @@ extension DerivedAttribute {
     private var value: SQLExpression {
         switch source {
         case .now: .function(.now, [])
-        case .own(let column): inFunction(.column("t", column))
+        case .own(let column): wrapped(.column("t", column))
         case .destination(let table, let column, let key):
-            select(inFunction(.column("d", column)), from: table, where: "Z_PK", key)
+            select(wrapped(.column("d", column)), from: table, where: "Z_PK", key)
         case .count(let table, let key):
             select(
                 .function(.ifNull, [.aggregate(.count, .column("d", key), distinct: false), .integer(0)]), from: table,
                 where: key, "Z_PK")
         case .linkCount(let table, let owner): select(.countAll, from: table, where: owner, "Z_PK")
         case .aggregate(let name, let table, let read, let key):
-            select(total(.aggregate(name, .column("d", read), distinct: false), name), from: table, where: key, "Z_PK")
+            select(total(name, .column("d", read)), from: table, where: key, "Z_PK")
         }
-    }
-
-    private func total(_ aggregate: SQLExpression, _ name: SQLAggregate) -> SQLExpression {
-        name == .sum ? .function(.ifNull, [aggregate, .integer(0)]) : aggregate
-    }
-
-    private func inFunction(_ value: SQLExpression) -> SQLExpression {
-        function.map { .function($0, [value]) } ?? value
     }
 
     private func select(

@@ -35,6 +35,9 @@ struct DerivedAttribute {
     let function: SQLFunction?
     /// The ordinal of the entity that the value is read from.
     let sourceEntity: Int
+    /// Whether what is read is truth, and whether the attribute is: numbers in files, and none where columns have types.
+    private let readsTruth: Bool
+    private let isTruth: Bool
 
     init(
         schema: SchemaLayout, entity: CompiledEntity, property: CompiledProperty, expression: String
@@ -50,7 +53,10 @@ struct DerivedAttribute {
         self.property = property
         self.table = table
         self.column = column
-        (source, function, sourceEntity) = try parser.parse()
+        let parsed = try parser.parse()
+        (source, function, sourceEntity) = (parsed.source, parsed.function, parsed.entity)
+        readsTruth = parsed.attribute?.attribute?.type.kind == .boolean
+        isTruth = property.attribute?.type.kind == .boolean
     }
 
     func triggers() -> [CreateTrigger] {
@@ -118,10 +124,7 @@ struct DerivedAttribute {
         _ name: SQLAggregate, _ other: String, _ read: String, _ key: String
     ) -> [CreateTrigger] {
         func value(_ row: String, _ rowColumn: String) -> SQLExpression {
-            let aggregate = SQLExpression.aggregate(name, .column(nil, read), distinct: false)
-            // The sum of nothing is 0, as in memory; the smallest of nothing is nil.
-            let total = name == .sum ? .function(.ifNull, [aggregate, .integer(0)]) : aggregate
-            return select(total, from: other, where: key, .column(row, rowColumn))
+            select(total(name, .column(nil, read)), from: other, where: key, .column(row, rowColumn))
         }
         func trigger(_ kind: String, _ event: CreateTrigger.Event, _ row: String) -> CreateTrigger {
             parameter(
@@ -187,8 +190,19 @@ struct DerivedAttribute {
         return .scalar(statement)
     }
 
-    private func wrapped(_ value: SQLExpression) -> SQLExpression {
-        function.map { .function($0, [value]) } ?? value
+    /// A value that was read, as the attribute's column takes it.
+    func wrapped(_ value: SQLExpression) -> SQLExpression {
+        if let function { return .function(function, [value]) }
+        guard readsTruth != isTruth else { return value }
+        return .function(readsTruth ? .number : .truth, [value])
+    }
+
+    /// The sum of nothing is 0, as in memory; the smallest of nothing is nil.
+    func total(_ name: SQLAggregate, _ value: SQLExpression) -> SQLExpression {
+        let aggregate = SQLExpression.aggregate(
+            name, readsTruth ? .function(.number, [value]) : value, distinct: false)
+        let total = name == .sum ? .function(.ifNull, [aggregate, .integer(0)]) : aggregate
+        return isTruth ? .function(.truth, [total]) : total
     }
 
     private func name(on triggerTable: String, _ kind: String) -> String {

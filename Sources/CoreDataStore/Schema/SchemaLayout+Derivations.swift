@@ -12,6 +12,19 @@ extension SchemaLayout {
         }
     }
 
+    /// Sees that a database whose columns have types can keep every derived attribute.
+    ///
+    /// - Throws: ``StoreFailure`` that names the first that it cannot.
+    func checkTypesOfDerivations() throws {
+        for ordinal in entities {
+            let entity = model.entities[ordinal]
+            for property in entity.properties where property.declaringEntity == ordinal {
+                guard let text = property.attribute?.derivationExpression else { continue }
+                try DerivationParser(schema: self, entity: entity, property: property, text: text).checkTypes()
+            }
+        }
+    }
+
     /// Why a store of this layout cannot have an index for some rows only; `nil` if it can, or if it is for all.
     package func indexProblem(of index: CompiledFetchIndex, in entity: CompiledEntity) -> String? {
         guard let predicate = index.predicate else { return nil }

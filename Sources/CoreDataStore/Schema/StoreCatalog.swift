@@ -164,6 +164,11 @@ struct TableNames {
     /// knows the schema of that.
     static func haveHistory(in connection: any SQLConnection) throws -> Bool { try areThere(history, in: connection) }
 
+    /// Whether transactions can note in the store that they are committed.
+    static func haveCommits(in connection: any SQLConnection) throws -> Bool {
+        try areThere([BookkeepingSchema.commitsTable], in: connection)
+    }
+
     /// Whether the file may be a store, as far as the connection knows.
     static func haveBookkeeping(in connection: any SQLConnection) throws -> Bool {
         try areThere(bookkeeping, in: connection)

@@ -19,6 +19,7 @@ struct StoreOpening {
     /// Makes the folder, removes what an interrupted restore left, copies the initial store, migrates.
     func prepare(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
         guard let url else { return }
+        if StoreTools.isOnServer(url) { return try prepareServer() }
         guard url.isFileURL else {
             throw ToolkitError("The store's URL '\(url)' is none of a file; make one with URL(fileURLWithPath:).")
         }
@@ -42,6 +43,15 @@ struct StoreOpening {
             try StoreMigrator(url: url, model: model, versions: options.versions).run(cancellation, progress)
         }
         try cancellation?.check()
+    }
+
+    /// A store on a server is made, and migrated in one step, when it is added.
+    private func prepareServer() throws {
+        guard options.initialStore == nil else {
+            throw ToolkitError(
+                "An initial store is copied to where a file is to be: import into a store on a server, or copy it there with coredata store copy."
+            )
+        }
     }
 
     /// Adds the store, or makes it where there is none.

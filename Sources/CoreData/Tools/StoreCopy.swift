@@ -1,0 +1,72 @@
+import CoreDataStore
+import Foundation
+
+/// A copy of a store in another place or of another type, compared with what it was made of.
+///
+///     let copy = try StoreCopy.run(store, of: coordinator, to: url, type: .postgreSQL) { done, all in … }
+///     print(copy.objectCount, copy.differences)
+package struct StoreCopy: Sendable {
+    /// The UUID of the new store.
+    package var identifier: String
+    package var objectCount: Int
+    /// Of many-to-many relationships.
+    package var linkCount: Int
+    /// How many objects of each entity there are, by name.
+    package var counts: [String: Int]
+    /// In what the copy differs, a line each; empty where it does not, or nobody looked.
+    package var differences: [String]
+
+    /// Copies what an attached store has at one moment. The copy is at the URL when it is whole, and not before.
+    ///
+    /// - Parameters:
+    ///   - checks: whether counts and checksums of both are compared.
+    ///   - progress: told how many objects and links are copied, and how many objects there are.
+    /// - Throws: 516 where there is something already, what adding a store and saving may throw.
+    package static func run(
+        _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator, to url: URL,
+        type: NSPersistentStore.StoreType, checks: Bool = true, progress: @escaping (Int, Int) -> Void
+    ) throws -> StoreCopy {
+        guard let old = coordinator.attachedStore(of: store) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
+        }
+        let storeType = ServerStores.shared.type(type.rawValue, at: url)
+        do {
+            guard let engine = old.source as? StoreEngine else {
+                return try copy(old, coordinator, url, storeType, checks, progress)
+            }
+            // Everything is read in one transaction, so that it is of one moment.
+            return try engine.database.read { _ in try copy(old, coordinator, url, storeType, checks, progress) }
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+    }
+
+    private static func copy(
+        _ old: AttachedStore, _ coordinator: NSPersistentStoreCoordinator, _ url: URL, _ type: String, _ checks: Bool,
+        _ progress: @escaping (Int, Int) -> Void
+    ) throws -> StoreCopy {
+        let model = coordinator.runtime.model
+        let all = try model.entities.indices.filter { old.source.includes(entity: $0) }.reduce(0) { sum, entity in
+            var plan = FetchPlan(entity: entity)
+            plan.includesSubentities = false
+            return sum + (model.entities[entity].isAbstract ? 0 : try old.source.count(plan))
+        }
+        progress(0, all)
+        return try coordinator.whileChanging {
+            try NSPersistentStoreCoordinator.checkTarget(url, type)
+            let made = try coordinator.attach(at: url, makes: true) { index in
+                try coordinator.copy(old, to: url, type: type, options: nil, index: index) { progress($0, all) }
+            }
+            defer { try? coordinator.remove(made) }
+            guard let new = coordinator.attachedStore(of: made) else {
+                throw CoreDataErrors.make(NSPersistentStoreOperationError, "The copy was removed from the coordinator.")
+            }
+            // A store of one file gives out keys of its own.
+            let keepsKeys = old.source is StoreEngine && new.source is StoreEngine
+            let digest = try RowDigest(of: old.source, model: model, keepsKeys: keepsKeys)
+            let other = checks ? try RowDigest(of: new.source, model: model, keepsKeys: keepsKeys) : digest
+            return StoreCopy(
+                identifier: new.identifier, objectCount: digest.objectCount, linkCount: digest.linkCount,
+                counts: digest.entities.mapValues(\.count), differences: digest.differences(from: other))
+        }
+    }
+}

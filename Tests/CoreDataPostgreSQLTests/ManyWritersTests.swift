@@ -1,0 +1,84 @@
+import CoreData
+import CoreDataPostgreSQL
+import CoreDataSQL
+import Foundation
+import PostgreSQLAccounts
+import PostgreSQLServer
+import Testing
+
+@testable import CoreDataPostgreSQLDriver
+
+/// Many write to the same rows at once.
+@Suite struct ManyWritersTests {
+    /// Twelve contexts in three processes.
+    @Test func contextsAndProcessesThatChangeTheSameRowsLoseNothing() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(schema: Notes.newSchema("a"))
+        let accounts = Accounts(url)
+        try accounts.make()
+        let (times, contexts) = (15, 4)
+        let others = try (1...2).map { number in
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+                .deletingLastPathComponent().appendingPathComponent("PostgreSQLTransfers")
+            process.arguments = [url.absoluteString, "\(times)", "\(contexts)", "\(number)"]
+            try process.run()
+            return process
+        }
+        try accounts.move(times: times, contexts: contexts, seed: 0)
+        for process in others {
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0)
+        }
+        let sums = try accounts.sums()
+        #expect(sums.balance == 1000 * Accounts.count)
+        #expect(sums.moves == 3 * times * contexts)
+    }
+
+    /// The server ends one of two who wait for one another; the save is done then.
+    @Test func aSaveThatIsTheVictimOfADeadlockIsTriedAgain() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let schema = Notes.newSchema("d")
+        // This one looks for deadlocks first, and so is their victim.
+        let notes = try Notes(server.url(schema: schema, "&options=-c%20deadlock_timeout%3D50ms"))
+        let context = notes.newContext()
+        let other = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema))))
+        defer { other.close() }
+        try context.performAndWait {
+            let all = ["a", "b"].map { Notes.insert($0, in: context) }
+            try context.save()
+            for note in all { note.setValue(1, forKey: "count") }
+            // Rows are saved in the order of their keys.
+            other.begin(ServerText.beginWriting)
+            try other.execute(#"SELECT 1 FROM "Note" WHERE "name" = 'b' FOR UPDATE"#)
+            let deadlocks = try Self.deadlocks(server)
+            let waits = DispatchQueue(label: "waits")
+            // Safe because nobody else uses the connection until the queue is through.
+            nonisolated(unsafe) let session = other
+            waits.async {
+                Thread.sleep(forTimeInterval: 0.3)
+                try? session.execute(#"SELECT 1 FROM "Note" WHERE "name" = 'a' FOR UPDATE"#)
+                Thread.sleep(forTimeInterval: 0.1)
+                session.rollBack()
+            }
+            // Both rows in one statement, or one after the other: either waits for 'b' with 'a' in hand.
+            try context.save()
+            waits.sync {}
+            #expect(all.allSatisfy { !$0.hasChanges })
+            #expect(try Self.deadlocks(server) >= deadlocks)
+        }
+        #expect(try notes.contents().map(\.count) == [1, 1])
+    }
+
+    private static func deadlocks(_ server: PostgreSQLServer) throws -> Int64 {
+        let connection = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { connection.close() }
+        guard
+            case .integer(let count)? = try connection.rows(
+                "SELECT SUM(deadlocks)::BIGINT FROM pg_stat_database"
+            ).first?.first
+        else { return 0 }
+        return count
+    }
+}

@@ -1,0 +1,133 @@
+import CoreData
+import CoreDataSQL
+import Foundation
+import PostgreSQLServer
+import Testing
+
+@testable import CoreDataPostgreSQLDriver
+
+/// What a server refuses is told by the error that programs have for it, and nothing is changed by it.
+@Suite struct RefusalTests {
+    private static func onServer(_ server: PostgreSQLServer, _ statements: [String]) throws {
+        let connection = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { connection.close() }
+        for statement in statements { try connection.execute(statement) }
+    }
+
+    private static func text(_ error: CocoaError?) -> String { error.map { "\($0) \($0.userInfo)" } ?? "" }
+
+    @Test func aWrongPasswordOpensNothing() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        try Self.onServer(
+            server,
+            [
+                "DROP ROLE IF EXISTS guarded", "CREATE ROLE guarded LOGIN PASSWORD 'richtig'",
+                "GRANT CREATE ON DATABASE postgres TO guarded",
+            ])
+        let schema = Notes.newSchema("w")
+        for (password, isRight) in [("falsch", false), ("", false), ("richtig", true)] {
+            let url = server.url(
+                schema: schema, user: PostgreSQLServer.guarded, password.isEmpty ? "" : "&password=\(password)")
+            if isRight {
+                #expect(try Notes(url).contents().isEmpty)
+                continue
+            }
+            let error = #expect(throws: CocoaError.self) { try Notes(url) }
+            #expect(error?.code.rawValue == NSPersistentStoreOpenError)
+            #expect(Self.text(error).contains("password") && !Self.text(error).contains("falsch"))
+        }
+    }
+
+    @Test func aRoleWithoutRightsIsTold() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let (schema, role) = (Notes.newSchema("n"), Notes.newSchema("n"))
+        try Self.onServer(server, ["CREATE ROLE \(role) LOGIN"])
+        let stranger = server.url(schema: schema, user: role)
+        // It may not make the schema.
+        let unmade = #expect(throws: CocoaError.self) { try Notes(stranger) }
+        #expect(Self.text(unmade).contains("permission denied"))
+        let owner = try Notes(server.url(schema: schema)).newContext()
+        try owner.performAndWait {
+            Notes.insert("a", in: owner)
+            try owner.save()
+        }
+        // Nor read it.
+        let unread = #expect(throws: CocoaError.self) { try Notes(stranger) }
+        #expect(Self.text(unread).contains("permission denied"), "\(Self.text(unread))")
+        try Self.onServer(
+            server,
+            [
+                "GRANT USAGE ON SCHEMA \(schema) TO \(role)",
+                "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)",
+            ])
+        // It reads, and does not write.
+        let notes = try Notes(stranger)
+        #expect(try notes.contents().map(\.name) == ["a"])
+        let context = notes.newContext()
+        context.performAndWait {
+            Notes.insert("b", in: context)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .fileWriteNoPermission, "\(Self.text(error))")
+            #expect(context.insertedObjects.count == 1)
+        }
+        #expect(try notes.contents().map(\.name) == ["a"])
+        // With rights on rows alone, which is all that an app should have, it saves.
+        try Self.onServer(
+            server, ["GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role)"])
+        try context.performAndWait { try context.save() }
+        #expect(try notes.contents().map(\.name) == ["a", "b"])
+    }
+
+    @Test func whereThereIsNoSpaceLeftTheSaveFailsWhole() throws {
+        guard let server = PostgreSQLServer.shared, let disk = try server.makeSmallDisk(megabytes: 16) else { return }
+        try Self.onServer(server, ["CREATE TABLESPACE small LOCATION '\(disk)'"])
+        let schema = Notes.newSchema("f")
+        let notes = try Notes(server.url(schema: schema, "&options=-c%20default_tablespace%3Dsmall"))
+        let context = notes.newContext()
+        var numbers = SystemRandomNumberGenerator()
+        try context.performAndWait {
+            var saved = 0
+            var failure: CocoaError?
+            while failure == nil, saved < 60 {
+                // What cannot be compressed.
+                let data = Data((0..<(1 << 17)).flatMap { _ in withUnsafeBytes(of: numbers.next()) { Array($0) } })
+                Notes.insert(String(format: "%03d", saved), in: context, data: data)
+                do {
+                    try context.save()
+                    saved += 1
+                } catch let error as CocoaError { failure = error }
+            }
+            #expect(failure?.code == .fileWriteOutOfSpace, "\(Self.text(failure))")
+            #expect(context.insertedObjects.count == 1 && saved > 1)
+            context.rollback()
+            let names = try notes.contents().map(\.name)
+            #expect(names == (0..<saved).map { String(format: "%03d", $0) })
+            // What is there can still be changed.
+            let first = try #require(
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
+            first.setValue(1, forKey: "count")
+            try context.save()
+        }
+    }
+
+    @Test func whereThereAreTooManyConnectionsTheErrorSaysSo() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let (schema, role) = (Notes.newSchema("l"), Notes.newSchema("l"))
+        try Self.onServer(
+            server,
+            ["CREATE ROLE \(role) LOGIN CONNECTION LIMIT 2", "GRANT CREATE ON DATABASE postgres TO \(role)"])
+        let url = server.url(schema: schema, user: role, "&connect_timeout=2")
+        // One that reads, one that writes.
+        let notes = try Notes(url)
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+        }
+        let error = #expect(throws: CocoaError.self) { try Notes(url) }
+        #expect(error?.code.rawValue == NSPersistentStoreOpenError)
+        #expect(Self.text(error).contains("too many connections"), "\(Self.text(error))")
+        #expect(try notes.contents().map(\.name) == ["a"])
+    }
+}
