@@ -2,6 +2,10 @@ import ArgumentParser
 import CoreData
 import Foundation
 
+#if PostgreSQL
+    import CoreDataPostgreSQL
+#endif
+
 /// The command line of OpenCoreData.
 ///
 /// Exits with 0 when all is well, 1 when a command found something wrong in data, 2 when it could not do its work.
@@ -19,6 +23,7 @@ struct Tool: ParsableCommand {
               coredata query Library.sqlite Book --where 'year > 1960' --sort -year
               coredata import Library.sqlite --entity Book --unique Book.isbn books.csv
               coredata export Library.sqlite --output Library.json
+              coredata store copy Library.sqlite Library.xml
 
             EXIT CODES
               0  done
@@ -43,6 +48,9 @@ enum ToolVersion {
 enum Main {
     static func main() {
         Terminal.occupyDescriptors()
+        #if PostgreSQL
+            PostgreSQLStore.register()
+        #endif
         let code = run()
         // What was printed may not have come through.
         do { try Terminal.finishOutput() } catch {

@@ -81,11 +81,13 @@ struct GenerateDataCommand: ParsableCommand {
 
     func run() throws {
         let opened: OpenStore
-        if FileManager.default.fileExists(atPath: store) {
+        try StoreFile.checkReaches(store)
+        if try StoreTools.isTaken(StoreFile.url(store)) {
             opened = try OpenStore(changing: store, model: modelOptions)
         } else {
             guard let path = modelOptions.model else {
-                throw ToolFailure("There is no store at \(store); to make one, give its model with --model.")
+                throw ToolFailure(
+                    "There is no store at \(StoreFile.shown(store)); to make one, give its model with --model.")
             }
             let document = try ModelOptions.versions(path).document(named: modelOptions.modelVersion, at: path)
             opened = try OpenStore(creating: store, model: try StoreModel(document: document).makeModel())

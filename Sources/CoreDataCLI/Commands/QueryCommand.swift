@@ -123,7 +123,7 @@ struct QueryCommand: ParsableCommand {
 
     private func listEntities() throws {
         try StoreFile.checkExists(store)
-        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: store))
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(store))
         let output = try TextOutput()
         try EntityList(report).write(as: format, to: output)
         try output.finish()

@@ -18,7 +18,7 @@ struct StoreCreateCommand: ParsableCommand {
               coredata store create Empty.sqlite --model Full.sqlite
             """)
 
-    @Argument(help: "The file to make; there must be none yet.", completion: .file())
+    @Argument(help: "The file to make, or a postgresql:// URL; there must be no store yet.", completion: .file())
     var store: String
 
     @Option(
@@ -53,9 +53,13 @@ struct StoreCreateCommand: ParsableCommand {
         guard let made = opened.coordinator.persistentStores.first else { return }
         let uuid: String = made.identifier ?? ""
         if json {
-            print(#"{"path": \#(JSONText.quoted(store)), "uuid": "\#(uuid)", "entities": \#(model.entities.count)}"#)
+            print(
+                #"{"path": \#(JSONText.quoted(StoreFile.shown(store))), "uuid": "\#(uuid)", "entities": \#(model.entities.count)}"#
+            )
         } else {
-            print("Made \(store) with \(Grouped.text(model.entities.count, "entity", many: "entities")), UUID \(uuid)")
+            print(
+                "Made \(StoreFile.shown(store)) with \(Grouped.text(model.entities.count, "entity", many: "entities")), UUID \(uuid)"
+            )
         }
     }
 }

@@ -21,7 +21,7 @@ struct StoreInfoCommand: ParsableCommand {
 
     func run() throws {
         try StoreFile.checkExists(store)
-        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: store))
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(store))
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

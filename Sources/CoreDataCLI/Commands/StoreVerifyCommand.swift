@@ -30,7 +30,7 @@ struct StoreVerifyCommand: ParsableCommand {
         try StoreFile.checkExists(store)
         let found = try modelOptions.resolved(for: store)
         let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(
-            at: URL(fileURLWithPath: store), model: NSManagedObjectModel(document: found.document),
+            at: StoreFile.url(store), model: NSManagedObjectModel(document: found.document),
             configuration: found.configuration)
         if json {
             let encoder = JSONEncoder()
@@ -38,7 +38,7 @@ struct StoreVerifyCommand: ParsableCommand {
             print(String(decoding: try encoder.encode(verification), as: UTF8.self))
         } else {
             for finding in verification.findings { print(finding) }
-            print(Self.summary(of: verification, store))
+            print(Self.summary(of: verification, StoreFile.shown(store)))
         }
         if !verification.isPassed { throw ExitCode(1) }
     }

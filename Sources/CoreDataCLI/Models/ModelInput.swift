@@ -62,7 +62,7 @@ enum ModelFile {
 
     /// A model of a store's tables, with a remark of what it is worth.
     static func inferred(from store: String) throws -> ModelDocument {
-        let (document, doubts) = try ModelInspection.inferredModel(ofStoreAt: URL(fileURLWithPath: store))
+        let (document, doubts) = try ModelInspection.inferredModel(ofStoreAt: StoreFile.url(store))
         Terminal.note("note: the model was made of the store's tables; names and types are as near as these tell")
         if !doubts.isEmpty {
             Terminal.note("note: nothing tells what these lead to: \(doubts.joined(separator: ", "))")
@@ -71,7 +71,8 @@ enum ModelFile {
     }
 
     private static func versions(ofStoreAt path: String, infers: Bool) throws -> ModelVersions {
-        let url = URL(fileURLWithPath: path)
+        try StoreFile.checkReaches(path)
+        let url = StoreFile.url(path)
         var document: ModelDocument
         do {
             document = try infers ? inferred(from: path) : ModelInspection.cachedModel(ofStoreAt: url)

@@ -42,7 +42,7 @@ struct ModelOptions: ParsableArguments {
             return try StoreModel.fitting(store, among: versions, at: model)
         }
         do {
-            let document = try ModelInspection.cachedModel(ofStoreAt: URL(fileURLWithPath: store))
+            let document = try ModelInspection.cachedModel(ofStoreAt: StoreFile.url(store))
             guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
             return StoreModel(document: document).configured(for: hashes)
         } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
@@ -51,7 +51,8 @@ struct ModelOptions: ParsableArguments {
     }
 
     static func versions(_ path: String) throws -> ModelVersions {
-        guard path.isEmpty || FileManager.default.fileExists(atPath: path) else {
+        try StoreFile.checkReaches(path)
+        guard path.isEmpty || StoreFile.isOnServer(path) || FileManager.default.fileExists(atPath: path) else {
             throw ToolFailure("There is no model at \(path).")
         }
         return try ModelFile.versions(at: path)

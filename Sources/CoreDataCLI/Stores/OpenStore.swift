@@ -31,14 +31,14 @@ struct OpenStore {
         // It records its history: so do we.
         try coordinator.remove(store)
         try coordinator.addPersistentStore(
-            type: .sqlite, configuration: found.configuration, at: URL(fileURLWithPath: path),
+            type: .sqlite, configuration: found.configuration, at: StoreFile.url(path),
             options: Self.historyOptions)
     }
 
     /// Opens the store at that path for changing it, if it records its history.
     init(withHistory path: String, model options: ModelOptions) throws {
         try StoreFile.checkExists(path)
-        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: URL(fileURLWithPath: path))
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(path))
         guard report.hasHistory else {
             throw ToolFailure("The store \(path) has no history: no program has opened it with history tracking.")
         }
@@ -55,9 +55,7 @@ struct OpenStore {
     /// Makes a store where there is none.
     init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
         guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw ToolFailure("There is a file at \(path) already; a store is made only where there is none.")
-        }
+        try StoreFile.checkIsFree(path)
         try self.init(
             path, model: model, configuration: nil, options: withHistory ? Self.historyOptions : [:], keepsModel: false)
     }
@@ -70,7 +68,7 @@ struct OpenStore {
         self.model = model
         entities = model.entities(forConfigurationName: configuration) ?? model.entities
         coordinator = try NSPersistentStoreCoordinator(validating: model)
-        let url = URL(fileURLWithPath: path)
+        let url = StoreFile.url(path)
         do {
             try coordinator.addPersistentStore(type: .sqlite, configuration: configuration, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {

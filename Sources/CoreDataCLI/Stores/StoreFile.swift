@@ -3,9 +3,36 @@ import Foundation
 
 /// The file of a store, before it is opened as one.
 enum StoreFile {
+    /// Where a store is that a command names: a file, or `postgresql://…`.
+    static func url(_ path: String) -> URL {
+        if isOnServer(path), let url = URL(string: path) { return url }
+        return URL(fileURLWithPath: path)
+    }
+
+    static func isOnServer(_ path: String) -> Bool { path.prefixMatch(of: #/postgres(ql)?:\/\//#) != nil }
+
+    /// As a store's place is printed: without a password.
+    static func shown(_ path: String) -> String {
+        isOnServer(path) ? StoreTools.shown(url(path)).absoluteString : path
+    }
+
+    /// - Throws: ``ToolFailure`` where this tool reaches no servers.
+    static func checkReaches(_ path: String) throws {
+        guard isOnServer(path) else { return }
+        guard URL(string: path) != nil else {
+            throw ToolFailure("\(path) is no URL: what is not a letter or a digit may have to be written as %20.")
+        }
+        guard StoreTools.isOnServer(url(path)) else {
+            throw ToolFailure(
+                "This coredata was built without PostgreSQL. One that has it: swift build --traits PostgreSQL --product coredata"
+            )
+        }
+    }
+
     /// - Throws: ``ToolFailure`` for a path where no store can be.
     static func checkExists(_ path: String) throws {
         guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
+        if isOnServer(path) { return try checkReaches(path) }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             if let folder = forbiddenFolder(above: path) {
@@ -20,8 +47,18 @@ enum StoreFile {
         }
     }
 
+    /// - Throws: ``ToolFailure`` where something is in the way of a new store.
+    static func checkIsFree(_ path: String) throws {
+        try checkReaches(path)
+        guard try StoreTools.isTaken(url(path)) else { return }
+        throw ToolFailure(
+            "There is \(isOnServer(path) ? "something" : "a file") at \(shown(path)) already; a store is made only where there is none."
+        )
+    }
+
     /// Whether there is a database at the path.
     static func isDatabase(_ path: String) -> Bool {
+        if isOnServer(path) { return true }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
             let file = FileHandle(forReadingAtPath: path)
@@ -32,7 +69,7 @@ enum StoreFile {
 
     /// The version hashes of the model that the store was made with, by entity; `nil` where it does not say.
     static func versionHashes(_ path: String) throws -> [String: Data]? {
-        let url = URL(fileURLWithPath: path)
+        let url = url(path)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: StoreTools.type(ofStoreAt: url), at: url, options: readingOptions)
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any]

@@ -41,7 +41,7 @@ struct MigratePlanCommand: ParsableCommand {
                         isNeeded: plan != nil, entities: plan?.entities ?? [],
                         steps: (plan?.steps ?? []).map { .init(words: $0.words, statements: $0.statements) })))
         }
-        guard let plan else { return print("\(input.store) is of that model already") }
+        guard let plan else { return print("\(StoreFile.shown(input.store)) is of that model already") }
         for line in plan.entities { print(line) }
         if !plan.entities.isEmpty { print() }
         for (number, step) in plan.steps.enumerated() {
@@ -58,7 +58,7 @@ struct MigratePlanCommand: ParsableCommand {
                         Passage(from: $0.from, to: $0.to, mapping: $0.mapping, entities: $0.entities)
                     }))
         }
-        guard let steps else { return print("\(input.store) is of that model already") }
+        guard let steps else { return print("\(StoreFile.shown(input.store)) is of that model already") }
         for (number, step) in steps.enumerated() {
             print("\(number + 1). \(step.from) → \(step.to): \(step.mapping.map { "by \($0)" } ?? "inferred")")
             for line in step.entities { print("   \(line)") }

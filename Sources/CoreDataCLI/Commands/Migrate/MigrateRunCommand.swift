@@ -38,7 +38,12 @@ struct MigrateRunCommand: ParsableCommand {
         let progressive = try input.progressiveMigration()
         let isNeeded =
             try progressive.map { try $0.plan(of: input.url) != nil } ?? (try migration.plan(of: input.url) != nil)
-        guard isNeeded else { return print("\(input.store) is of that model already") }
+        guard isNeeded else { return print("\(StoreFile.shown(input.store)) is of that model already") }
+        if StoreFile.isOnServer(input.store), dryRun || backup {
+            throw ToolFailure(
+                "A store on a server is migrated where it is, in one transaction: give --no-backup. A copy is made with: coredata store copy \(StoreFile.shown(input.store)) COPY"
+            )
+        }
         let copy = MigrationInput.backup(of: input.store)
         if dryRun { return try rehearse(migration, progressive) }
         if backup {
@@ -59,7 +64,7 @@ struct MigrateRunCommand: ParsableCommand {
             throw error
         }
         bar.finish()
-        print("Migrated \(input.store)\(backup ? "; as it was it is in \(copy.path)" : "")")
+        print("Migrated \(StoreFile.shown(input.store))\(backup ? "; as it was it is in \(copy.path)" : "")")
     }
 
     private static func migrate(
@@ -88,7 +93,7 @@ struct MigrateRunCommand: ParsableCommand {
             for finding in verification.findings { print(finding) }
             guard verification.isPassed else { throw ExitCode(1) }
         }
-        print("\(input.store) can be migrated: a copy was, and is sound")
+        print("\(StoreFile.shown(input.store)) can be migrated: a copy was, and is sound")
     }
 }
 

@@ -43,7 +43,7 @@ struct MigrationInput: ParsableArguments {
         if model == nil { throw ValidationError("Say which model the store is to be of: --model MODEL.") }
     }
 
-    var url: URL { URL(fileURLWithPath: store) }
+    var url: URL { StoreFile.url(store) }
 
     func migration() throws -> LightweightMigration {
         try StoreFile.checkExists(store)
