@@ -8,7 +8,7 @@ missing=()
 has() { command -v "$1" >/dev/null 2>&1; }
 has chromium || has chromium-browser || has google-chrome || missing+=(chromium)
 has chromedriver || missing+=(chromium-driver)
-has vipsthumbnail || has convert || missing+=(libvips-tools)
+has vipsthumbnail || has magick || missing+=(libvips-tools)
 has python3 || missing+=(python3)
 has pip3 || has pip || missing+=(python3-pip)
 if [ ${#missing[@]} -gt 0 ]; then

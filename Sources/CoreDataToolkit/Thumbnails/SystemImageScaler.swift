@@ -25,7 +25,7 @@ public struct SystemImageScaler: ImageScaler {
     /// How many seconds the tool may take for one picture.
     public var timeout: TimeInterval = 30
 
-    /// Takes the first known tool in `PATH`.
+    /// Takes the first known tool in `PATH`. Other programs are called `convert`, too, so that one has to say that it is ImageMagick's.
     ///
     /// - Parameter path: folders with colons between them; `nil` for the program's own `PATH`.
     /// - Throws: a ``ToolkitError`` that says what to install.
@@ -34,7 +34,9 @@ public struct SystemImageScaler: ImageScaler {
         for tool in Tool.allCases {
             for folder in folders {
                 let file = URL(fileURLWithPath: String(folder)).appendingPathComponent(tool.rawValue)
-                guard FileManager.default.isExecutableFile(atPath: file.path) else { continue }
+                guard FileManager.default.isExecutableFile(atPath: file.path),
+                    tool != .convert || Self.isImageMagick(file)
+                else { continue }
                 self.init(tool: tool, at: file)
                 return
             }
@@ -78,6 +80,20 @@ public struct SystemImageScaler: ImageScaler {
             throw ToolkitError("\(tool.rawValue) made no picture of a \(header.format.rawValue); it may be damaged.")
         }
         return data
+    }
+
+    private static func isImageMagick(_ executable: URL) -> Bool {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = executable
+        process.arguments = ["-version"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return process.terminationStatus == 0 && said.starts(with: Data("Version: ImageMagick".utf8))
     }
 
     private func arguments(_ format: ImageHeader.Format, _ width: Int, _ height: Int) -> [String] {

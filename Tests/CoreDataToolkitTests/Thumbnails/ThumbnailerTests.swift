@@ -89,8 +89,10 @@ import Testing
     }
 
     /// A tool of the test's own, which does what the script says.
-    private static func scaler(_ script: String, _ grocery: Grocery) throws -> SystemImageScaler {
-        let url = try grocery.write("#!/bin/sh\n\(script)\n", to: "vipsthumbnail")
+    private static func scaler(
+        _ script: String, _ grocery: Grocery, tool: String = "vipsthumbnail"
+    ) throws -> SystemImageScaler {
+        let url = try grocery.write("#!/bin/sh\n\(script)\n", to: tool)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: url.path)
         return try SystemImageScaler(path: "/nowhere:\(grocery.folder.path)")
     }
@@ -101,6 +103,15 @@ import Testing
             #"[ "$1 $2 $3 $4 $5" = "in.png --size 66x50> -o out.png[strip]" ] && cp in.png out.png"#, grocery)
         let picture = SmallPicture(77, size: 12).png
         #expect(try scaler.thumbnail(of: picture, width: 66, height: 50) == picture)
+    }
+
+    @Test func anotherProgramThatIsCalledConvertIsNotTaken() throws {
+        let grocery = try Grocery()
+        let scaler = try Self.scaler("echo Version: ImageMagick 6.9.11-60 Q16", grocery, tool: "convert")
+        #expect(scaler.tool == .convert)
+        for script in ["echo converts volumes to NTFS", "echo Version: ImageMagick; exit 1", "exit 0"] {
+            #expect(throws: ToolkitError.self) { try Self.scaler(script, grocery, tool: "convert") }
+        }
     }
 
     @Test func whatTheToolCannotDoIsTold() throws {
