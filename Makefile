@@ -8,6 +8,9 @@ CONFIGURATION ?= debug
 # What `make run` tells the app: ARGS=--demo, ARGS=--check, ARGS='--store FILE --host 0.0.0.0'; PORT=8080.
 ARGS ?=
 export PORT
+# Where `make run` has its store, and what the app is built with for that.
+STORE ?=
+STORE_TRAITS = $(if $(filter postgres%,$(STORE)),--traits PostgreSQL)
 # Where `make shopping-list` leaves the store that it builds.
 SHOPPING_FOLDER ?= .build/shopping-list
 
@@ -29,12 +32,17 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 # The package of the web apps: what they depend on is built once for both.
 WEB = Examples
 
-.PHONY: run movies shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test-run-postgresql movies shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
-## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done.
+## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done,
+## STORE=FILE or STORE='postgresql://user@host/database?schema=groceries' for another place of the store.
 run: dependencies
-	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --product GroceryDude
-	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(ARGS)
+	$(SWIFT) build $(SWIFT_FLAGS) $(STORE_TRAITS) --package-path $(WEB) --product GroceryDude
+	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(if $(STORE),--store '$(STORE)') $(ARGS)
+
+## Has Grocery Dude make a store on a PostgreSQL server of its own, answer every page from it, and find it again after it was killed; nothing where no server is installed.
+test-run-postgresql: dependencies
+	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(SWIFT_FLAGS)
 
 ## Runs the web app MyMovies, as `make run` does Grocery Dude.
 movies: dependencies
@@ -48,7 +56,7 @@ shopping-list: dependencies
 
 ## Runs every test.
 test: dependencies
-	@Scripts/dependencies.sh postgresql || echo "Without a server the tests on PostgreSQL do nothing."
+	@Scripts/dependencies.sh postgresql pgbouncer || echo "Without a server and a pooler the tests on PostgreSQL and behind PgBouncer do nothing."
 	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
 	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
 
@@ -136,6 +144,12 @@ bench: dependencies
 	@# Files that came or went in Sources are noticed only when the manifest is newer than the plan.
 	@touch Benchmarks/Package.swift
 	$(SWIFT) run --package-path Benchmarks -c release benchmarks
+
+.PHONY: bench-postgresql
+## Measures stores on a server beside plain libpq; needs libpq-dev and postgresql.
+bench-postgresql: dependencies
+	@touch Benchmarks/Package.swift
+	$(SWIFT) run --package-path Benchmarks --traits PostgreSQL -c release bench-postgresql $(ARGS)
 
 COUNT = SWIFT="$(SWIFT)" "$$($(SWIFT) build --package-path Benchmarks -c release --show-bin-path)/bench-count"
 

@@ -250,7 +250,7 @@ let package = Package(
             name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreData"], path: "Tests/ToolkitWorker"),
         .testTarget(
             name: "CoreDataRemoteBackupTests",
-            dependencies: ["CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests"]),
+            dependencies: ["CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests", "TestSupport"]),
         .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
         .testTarget(name: "ArchitectureTests"),
     ],

@@ -5,6 +5,9 @@ import PackageDescription
 // Apart from the product, so that whoever uses `CoreData` never builds a benchmark or GRDB.
 let package = Package(
     name: "Benchmarks",
+    traits: [
+        .trait(name: "PostgreSQL", description: "P1 … P6, on a server of PostgreSQL's; needs libpq and a server.")
+    ],
     dependencies: [
         .package(name: "OpenCoreData", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -30,6 +33,21 @@ let package = Package(
                 "Measuring", "RawSQLite", "Sides",
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        // What the same work costs with nothing between the program and libpq; empty without the trait.
+        .target(
+            name: "RawPostgreSQL",
+            cSettings: [.define("WITH_POSTGRESQL", .when(traits: ["PostgreSQL"]))],
+            linkerSettings: [.linkedLibrary("pq", .when(traits: ["PostgreSQL"]))]),
+        // The server that the tests start, too: a link to Tests/PostgreSQLServer.
+        .target(name: "PostgreSQLServer"),
+        .executableTarget(
+            name: "bench-postgresql",
+            dependencies: [
+                "Measuring", "PostgreSQLServer", "RawPostgreSQL", "RawSQLite", "Sides",
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(
+                    name: "CoreDataPostgreSQL", package: "OpenCoreData", condition: .when(traits: ["PostgreSQL"])),
             ]),
     ],
     swiftLanguageModes: [.v6]

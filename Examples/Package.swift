@@ -5,6 +5,9 @@ import PackageDescription
 // Web apps on Core Data, and what they share: one package, so that what they depend on is built once.
 let package = Package(
     name: "WebApps",
+    traits: [
+        .trait(name: "PostgreSQL", description: "Stores of the apps on a PostgreSQL server: --store postgresql://….")
+    ],
     dependencies: [
         .package(name: "OpenCoreData", path: ".."),
         // Without its support for configuration files, which is long to build.
@@ -19,6 +22,9 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreDataToolkit", package: "OpenCoreData"),
                 .product(name: "CoreData", package: "OpenCoreData"),
+                // Neither built nor linked by who does not ask for the trait.
+                .product(
+                    name: "CoreDataPostgreSQL", package: "OpenCoreData", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -19,6 +19,8 @@ environment=(
     ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
     # Swift's own report of a crash does not come to an end in a process with a sanitizer, which reports better anyway.
     SWIFT_BACKTRACE="enable=no"
+    # What a test cannot do under one of them.
+    COREDATA_SANITIZER="$kind"
 )
 if [ "$kind" = thread ] && [ "$(uname)" = Linux ]; then
     # Swift's own clang: no other need know the calling convention.

@@ -19,7 +19,8 @@ extension NSPersistentStore.StoreType {
 ///
 /// The schema is made where it is missing, and the store's tables in it; `public` is taken where none is named. The connection
 /// is encrypted and the server's certificate checked (`sslmode=verify-full`) unless the server is on a local socket or the URL
-/// says otherwise. Beside `schema` and `pool`, the most connections that read at once, the URL may have libpq's words:
+/// says otherwise. Beside `schema`, and `pool`, the most connections that read at once, the URL may say who stands before the server (`pooler`), what
+/// the server is (`engine`) and who else may be read from (`replicas`); and it may have libpq's words:
 /// `host`, `port`, `sslmode`, `sslrootcert`, `connect_timeout`, ….
 ///
 /// No part of Apple's framework.

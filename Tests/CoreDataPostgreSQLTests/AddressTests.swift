@@ -38,11 +38,15 @@ import Testing
         #expect(found.schema == "My Shop" && found.poolSize == 3)
         #expect(found.parameters["schema"] == nil && found.parameters["pool"] == nil)
         #expect(try address("postgresql://h/x").schema == "public")
+        let others = try address("postgresql://h/x?pooler=transaction&engine=cockroachdb&poll=0.5")
+        #expect(others.pooler == .transaction && others.engine == .cockroachDB && others.pollInterval == 0.5)
+        #expect(["pooler", "engine", "poll"].allSatisfy { others.parameters[$0] == nil })
     }
 
     @Test(arguments: [
         "postgresql://h/x?sckema=a", "postgresql://h/x?schema=", "postgresql://h/x?schema=pg_mine",
-        "postgresql://h/x?pool=0",
+        "postgresql://h/x?pool=0", "postgresql://h/x?pooler=both", "postgresql://h/x?engine=oracle",
+        "postgresql://h/x?poll=0",
         "https://h/x", "postgresql://h/x?password2=geheim",
     ])
     func whatIsNotUnderstoodIsAnError(url: String) throws {

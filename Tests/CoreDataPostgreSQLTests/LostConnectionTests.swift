@@ -32,12 +32,16 @@ import Testing
         }
     }
 
-    @Test func aCommitThatIsCutOffIsDoneOnce() throws {
+    /// As what a server is opened; what is known of a lost transaction, and how, differs.
+    private static let modes = ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"]
+
+    @Test(arguments: modes)
+    func aCommitThatIsCutOffIsDoneOnce(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
         let trap = Trap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("c")
-        let notes = try Notes(server.url(schema: schema, folder: relay.folder))
+        let notes = try Notes(server.url(schema: schema, folder: relay.folder, mode))
         let context = notes.newContext()
         let counter = try context.performAndWait {
             let counter = Notes.insert("0", in: context)
@@ -108,7 +112,8 @@ import Testing
     }
 
     /// Cuts, halves and delays anything at random.
-    @Test func whatIsCutAtRandomLosesNothing() throws {
+    @Test(arguments: modes)
+    func whatIsCutAtRandomLosesNothing(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
         let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(Int.init) ?? 2
         for seed in 1...seeds {
@@ -130,7 +135,7 @@ import Testing
                 }
             }
             let schema = Notes.newSchema("r")
-            let notes = try Notes(server.url(schema: schema, folder: relay.folder))
+            let notes = try Notes(server.url(schema: schema, folder: relay.folder, mode))
             let ledger = Notes.Ledger()
             isHarmless.store(false, ordering: .relaxed)
             DispatchQueue.concurrentPerform(iterations: 4) { writer in

@@ -10,14 +10,17 @@ import Testing
 
 /// Many write to the same rows at once.
 @Suite struct ManyWritersTests {
-    /// Twelve contexts in three processes.
-    @Test func contextsAndProcessesThatChangeTheSameRowsLoseNothing() throws {
+    /// Sixteen contexts in eight processes; also behind a pooler, and on an engine that lacks much.
+    @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb"])
+    func contextsAndProcessesThatChangeTheSameRowsLoseNothing(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let url = server.url(schema: Notes.newSchema("a"))
+        let schema = Notes.newSchema("a")
+        let direct = server.url(schema: schema, mode)
+        let url = mode.contains("pooler") ? PgBouncer.shared?.url(schema: schema) ?? direct : direct
         let accounts = Accounts(url)
         try accounts.make()
-        let (times, contexts) = (15, 4)
-        let others = try (1...2).map { number in
+        let (times, contexts) = (6, 2)
+        let others = try (1...7).map { number in
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
                 .deletingLastPathComponent().appendingPathComponent("PostgreSQLTransfers")
@@ -32,7 +35,7 @@ import Testing
         }
         let sums = try accounts.sums()
         #expect(sums.balance == 1000 * Accounts.count)
-        #expect(sums.moves == 3 * times * contexts)
+        #expect(sums.moves == 8 * times * contexts)
     }
 
     /// The server ends one of two who wait for one another; the save is done then.

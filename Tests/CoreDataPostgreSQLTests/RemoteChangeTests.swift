@@ -137,4 +137,30 @@ import Testing
         try save("c", there)
         #expect(listener.waits(for: next + 1))
     }
+
+    /// Behind a pooler nobody can listen, so that whoever wants to know asks now and then; also of who saves past the pooler.
+    @Test func behindAPoolerChangesAreAskedFor() throws {
+        PostgreSQLStore.register()
+        guard let pooler = PgBouncer.shared, let server = PostgreSQLServer.shared else { return }
+        let schema = Notes.newSchema("r")
+        let here = try newCoordinator(pooler.url(schema: schema, "&pooler=transaction&poll=0.05"))
+        let there = try newCoordinator(pooler.url(schema: schema, "&pooler=transaction&poll=0.05"))
+        let past = try newCoordinator(server.url(schema: schema))
+        let (listener, told) = (Listener(here), Listener(past))
+        for (round, coordinator) in [there, past, there].enumerated() {
+            let (before, toldBefore) = (listener.count, told.count)
+            try save("\(round)", coordinator)
+            #expect(listener.waits(for: before + 1))
+            // Whoever can listen hears of who saves behind the pooler at once.
+            #expect(told.waits(for: toldBefore + 1))
+        }
+        let count = listener.count
+        Thread.sleep(forTimeInterval: 0.5)
+        #expect(listener.count <= count + 1, "told of nothing")
+        try here.remove(try #require(here.persistentStores.first))
+        let last = listener.count
+        try save("later", there)
+        Thread.sleep(forTimeInterval: 0.3)
+        #expect(listener.count == last)
+    }
 }

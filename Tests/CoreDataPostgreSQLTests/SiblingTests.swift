@@ -58,7 +58,7 @@ import Testing
     }
 
     /// 60 authors with a book each, which has two of five tags.
-    private func makeLibrary() throws -> Library? {
+    private func makeLibrary(_ count: Int = 60) throws -> Library? {
         guard let server = PostgreSQLServer.shared else { return nil }
         PostgreSQLStore.register()
         let sent = Sent()
@@ -78,7 +78,7 @@ import Testing
                 return object
             }
             let tags = (0..<5).map { make("Tag", "tag \($0)") }
-            for index in 0..<60 {
+            for index in 0..<count {
                 let book = make("Book", String(format: "book %02d", index))
                 book.setValue(make("Author", "author \(index)"), forKey: "author")
                 book.setValue(NSSet(array: [tags[index % 5], tags[(index + 1) % 5]]), forKey: "tags")
@@ -121,6 +121,17 @@ import Testing
                 }
                 if readsSiblings { #expect(again <= 6, "\(again)") }
             }
+        }
+    }
+
+    /// What comes by the way, list by list, does not put out of mind the list that is gone through.
+    @Test func aLongListKeepsItsSiblingsToTheEnd() throws {
+        guard let library = try makeLibrary(1200) else { return }
+        let context = library.newContext()
+        try context.performAndWait {
+            let found = try books(context)
+            let count = library.sent.during { #expect(Set(names(found)).count == 1200) }
+            #expect(count <= 40, "\(count)")
         }
     }
 

@@ -141,6 +141,25 @@ import Testing
         #expect(try schemas(like: "_new_", first).isEmpty)
     }
 
+    @Test func aCopyGivesOutNoKeyThatItsSourceHasGivenOut() throws {
+        guard let url = newURL() else { return }
+        let coordinator = newCoordinator()
+        let start = try coordinator.addPersistentStore(type: .sqlite, at: newFile("a.sqlite"))
+        try fill(coordinator, "a")
+        try onContext(coordinator) { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+            request.predicate = NSPredicate(format: "title == 'a 39' OR title == 'a 38'")
+            try context.fetch(request).forEach(context.delete)
+            try context.save()
+        }
+        try coordinator.migratePersistentStore(start, to: url, type: .postgreSQL)
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { connection.close() }
+        let last = try connection.rows(
+            "SELECT last_id FROM _entities WHERE name IN ('Author', 'Book', 'Tag') ORDER BY name")
+        #expect(last == [[.integer(1)], [.integer(40)], [.integer(3)]])
+    }
+
     private func schemas(like part: String, _ url: URL) throws -> [[SQLValue]] {
         let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
         defer { connection.close() }

@@ -23,7 +23,7 @@ package final class PostgreSQLServer: Sendable {
     package let folder: String
     private let programs: String
 
-    private struct Failure: Error, CustomStringConvertible {
+    struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
@@ -36,7 +36,31 @@ package final class PostgreSQLServer: Sendable {
         try self.init(suffix: "-" + name, settings)
     }
 
-    private init(suffix: String = "", _ others: [String] = []) throws {
+    /// Another server that follows this one.
+    package func makeReplica(_ name: String) throws -> PostgreSQLServer {
+        try PostgreSQLServer(suffix: "-" + name) { replica in
+            try replica.runAsServer(
+                "pg_basebackup",
+                ["-D", replica.folder + "/data", "-h", folder, "-U", Self.user, "-R", "-X", "stream", "-c", "fast"])
+        }
+    }
+
+    private convenience init(suffix: String = "", _ others: [String] = []) throws {
+        try self.init(suffix: suffix, others) { server in
+            try server.runAsServer(
+                "initdb",
+                [
+                    "-D", server.folder + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C",
+                    "--no-sync",
+                ])
+            let access = server.folder + "/data/pg_hba.conf"
+            let rules = try String(contentsOfFile: access, encoding: .utf8)
+            try Data(("local all \(Self.guarded) scram-sha-256\n" + rules).utf8)
+                .write(to: URL(fileURLWithPath: access))
+        }
+    }
+
+    private init(suffix: String, _ others: [String] = [], fill: (PostgreSQLServer) throws -> Void) throws {
         programs = try Self.findPrograms()
         let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
         folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)\(suffix)"
@@ -47,11 +71,7 @@ package final class PostgreSQLServer: Sendable {
             ] + others
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         if Self.isRoot { try Self.run("chown", ["postgres", folder]) }
-        try runAsServer(
-            "initdb", ["-D", folder + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
-        let access = folder + "/data/pg_hba.conf"
-        let rules = try String(contentsOfFile: access, encoding: .utf8)
-        try Data(("local all \(Self.guarded) scram-sha-256\n" + rules).utf8).write(to: URL(fileURLWithPath: access))
+        try fill(self)
         try start()
         try watch()
     }
@@ -69,6 +89,18 @@ package final class PostgreSQLServer: Sendable {
     /// Stops the server as if it had crashed: what it had not committed is gone.
     package func stopImmediately() throws {
         try runAsServer("pg_ctl", ["-D", folder + "/data", "-m", "immediate", "-w", "-s", "stop"])
+    }
+
+    /// Has the server read its settings and certificates again.
+    package func reload() throws { try runAsServer("pg_ctl", ["-D", folder + "/data", "-s", "reload"]) }
+
+    /// Puts a file beside the server's data, for nobody else to read.
+    package func place(_ file: String, as name: String) throws {
+        let path = folder + "/data/" + name
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: file, toPath: path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        if Self.isRoot { try Self.run("chown", ["postgres", path]) }
     }
 
     /// The URL of a store in that schema.
@@ -118,13 +150,16 @@ package final class PostgreSQLServer: Sendable {
 
     /// A server does not run as root.
     private func runAsServer(_ program: String, _ arguments: [String]) throws {
-        let path = "\(programs)/\(program)"
+        try runAsServer(path: "\(programs)/\(program)", arguments)
+    }
+
+    func runAsServer(path: String, _ arguments: [String]) throws {
         guard Self.isRoot else { return try Self.run(path, arguments) }
         try Self.run("runuser", ["-u", "postgres", "--", path] + arguments)
     }
 
     /// Foundation's `Process` would wait for the server, too, which has what tells of the end of the program that started it.
-    private static func run(_ program: String, _ arguments: [String]) throws {
+    static func run(_ program: String, _ arguments: [String]) throws {
         let log = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer { unlink(log) }
         let child = try spawn(program, arguments, log: log)
@@ -153,19 +188,20 @@ package final class PostgreSQLServer: Sendable {
 
     /// Has a shell of its own wait for the end of this process, and end the server then.
     private func watch() throws {
+        try Self.atEnd(
+            """
+            pid=$(head -n 1 '\(folder)/data/postmaster.pid')
+            kill -QUIT $pid 2>/dev/null
+            while kill -0 $pid 2>/dev/null; do sleep 1; done
+            umount '\(smallDisk)' 2>/dev/null
+            rm -rf '\(folder)'
+            """)
+    }
+
+    /// Has a shell of its own do something once this process has ended.
+    static func atEnd(_ commands: String) throws {
         let own = ProcessInfo.processInfo.processIdentifier
-        _ = try Self.spawn(
-            "/bin/sh",
-            [
-                "-c",
-                """
-                while kill -0 \(own) 2>/dev/null; do sleep 1; done
-                pid=$(head -n 1 '\(folder)/data/postmaster.pid')
-                kill -QUIT $pid 2>/dev/null
-                while kill -0 $pid 2>/dev/null; do sleep 1; done
-                umount '\(smallDisk)' 2>/dev/null
-                rm -rf '\(folder)'
-                """,
-            ], log: "/dev/null")
+        _ = try spawn(
+            "/bin/sh", ["-c", "while kill -0 \(own) 2>/dev/null; do sleep 1; done\n" + commands], log: "/dev/null")
     }
 }

@@ -43,13 +43,13 @@ package struct Arguments {
                       as a FetchedRow),
                       W1h, W6h, W7h, W9h (with a history; W9h raises the owners' versions too), W12 (a
                       reader beside a writer), W13 (bytes per object), W14 (start with a large model),
-                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F17 (children,
+                      G1 … G20 (cost of each as their number grows), C1 … C10 (single calls), F1 … F18 (children,
                       merging, undo, upserts, batches, lists, migrations, files, searches); W, G, C or F: all of the kind.
           --rows      Numbers of rows; 1000,10000,100000 unless told otherwise.
           --rounds    Rounds after one to warm up, the sides in turn (7).
           --json      Writes everything, each round's time too, to a file.
           --processor Judges by processor time, which other programs disturb less than the clock's.
-          --million   W13, G1 … G14, G19, G20, F5 and F14 … F17 with 1,000,000 rows also.
+          --million   W13, G1 … G14, G19, G20, F5 … F7 and F14 … F18 with 1,000,000 rows also.
           --no-peaks  Leaves out the processes that measure peak memory.
           --folder    Where the stores are made; some 100 MB.
           --profile WORKLOAD,SIDE,TIMES  Does that work over and over, for a profiler; nothing is measured.

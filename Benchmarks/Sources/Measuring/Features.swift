@@ -18,12 +18,14 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     case listEdit = "F9"
     case lightweight = "F10"
     case mapping = "F11"
+    case mappingPolicy = "F11p"
     case xml = "F12"
     case binary = "F13"
     case trigram = "F14"
     case trigramScan = "F15"
     case words = "F16"
     case prefix = "F17"
+    case groups = "F18"
 
     package var title: String {
         switch self {
@@ -43,12 +45,14 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .listEdit: "one edit in a list of all in sections"
         case .lightweight: "lightweight migration of all"
         case .mapping: "migration of all by a mapping model"
+        case .mappingPolicy: "the same with a policy of one's own"
         case .xml: "open an XML store of all, change one, save"
         case .binary: "the same with a binary store"
         case .trigram: "find a part of a text by a trigram index"
         case .trigramScan: "the same"
         case .words: "20 best by a word, with ranks and snippets"
         case .prefix: "BEGINSWITH[cd] with an index"
+        case .groups: "count and sum by unit, as dictionaries"
         }
     }
 
@@ -60,11 +64,11 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .undo, .undoAlone: "without"
         case .upsert, .upsertHalf: "plain C, ON CONFLICT"
         case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: "plain C"
-        case .batchUpdate, .batchDelete: "the statement alone"
+        case .batchUpdate, .batchDelete, .groups: "the statement alone"
         case .list: "its three statements in plain C"
         case .listEdit: "50 µs"
         case .lightweight: "the same SQL"
-        case .mapping: "plain C, read and insert"
+        case .mapping, .mappingPolicy: "plain C, read and insert"
         case .xml: "XMLParser, property list"
         case .binary: "property list, both ways"
         case .trigram, .words: "plain C, FTS5"
@@ -75,8 +79,8 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
     /// Whether there is more to see with more rows.
     package var isMeasuredWithMillion: Bool {
         switch self {
-        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows, .trigram, .trigramScan, .words,
-            .prefix:
+        case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows, .batchUpdate, .batchDelete,
+            .trigram, .trigramScan, .words, .prefix, .groups:
             true
         default: false
         }
@@ -91,11 +95,11 @@ package enum FeatureKind: String, CaseIterable, Codable, Sendable {
         case .undoAlone: nil
         case .upsert, .upsertHalf: 2
         case .batchInsert, .batchInsertList, .batchInsertObjects, .batchInsertRows: 1.2
-        case .batchUpdate, .batchDelete: 1.1
+        case .batchUpdate, .batchDelete, .groups: 1.1
         case .list: 1.5
         case .listEdit: 1
         case .lightweight: 1.2
-        case .mapping: 3
+        case .mapping, .mappingPolicy: 3
         case .xml, .binary: 1
         case .trigram: 1.3
         case .trigramScan: 0.02

@@ -54,7 +54,7 @@ import Logging
         let (name, host, store) = (site.name, options.host == "0.0.0.0" ? "localhost" : options.host, options.store)
         try await server.run(stopsAtSignals: true) { port in
             print("\(name.text) is at http://\(host):\(port)/")
-            print("The store is \(store.path). Ctrl-C ends it.")
+            print("The store is \(StorePlace.shown(store)). Ctrl-C ends it.")
             fflush(nil)
         }
         print("\n\(name.text) has ended.")

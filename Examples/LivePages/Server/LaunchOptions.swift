@@ -6,7 +6,8 @@ package struct LaunchOptions: Sendable {
         """
         usage: \(program) [--store FILE] [--host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]
 
-          --store FILE     the store; default: \(program).sqlite in the user's folder for application data
+          --store FILE     the store; default: \(program).sqlite in the user's folder for application data. A postgresql:// URL is
+                           a store on a server, in a program that was built with the trait PostgreSQL
           --host NAME      the address to listen on; default: 127.0.0.1. 0.0.0.0 lets phones on the network in
           --port NUMBER    the port; default: 8080, or what the variable PORT says; 0 for any
           --default-data   fill a new store with what most begin with
@@ -63,7 +64,7 @@ package struct LaunchOptions: Sendable {
             }
         }
         if let store {
-            self.store = URL(fileURLWithPath: store)
+            self.store = try StorePlace.url(store)
         } else if isDemo || isCheck {
             isTemporary = true
             self.store = FileManager.default.temporaryDirectory
@@ -80,7 +81,7 @@ package struct LaunchOptions: Sendable {
         return port
     }
 
-    private static func folder(_ program: String, _ environment: [String: String]) -> URL {
+    static func folder(_ program: String, _ environment: [String: String]) -> URL {
         let base =
             environment["XDG_DATA_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0) }
             ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")

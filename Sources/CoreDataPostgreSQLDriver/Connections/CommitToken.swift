@@ -27,10 +27,16 @@ extension PostgreSQLConnection {
     /// Looks whether transactions can note in the store that they are committed; to be asked of a session that is in none.
     func lookForCommits() throws {
         guard !hasCommits else { return }
+        try betweenTransactions { try lookOnce() }
+    }
+
+    private func lookOnce() throws {
+        if !traits.locksByNumber { hasMetadata = try !rows(ServerText.hasMetadata).isEmpty }
         guard try rows(ServerText.hasCommits).first?.first == .integer(1) else { return }
         hasCommits = true
         // Of writers that are long gone; where this may not delete nothing is lost.
-        do { try execute(ServerText.forgetCommits) } catch let failure as SQLFailure where !isBroken {
+        do { try attempting { try execute(ServerText.forgetCommits) } } catch let failure as SQLFailure where !isBroken
+        {
             observer?.note("what writers of old have noted is left: \(failure.message)")
         }
     }
@@ -44,7 +50,8 @@ extension PostgreSQLDatabase {
         do { try connection.commit() } catch let failure as SQLFailure {
             let (token, session) = (connection.token, connection.session)
             connection.rollBack()
-            guard connection.isBroken, let token else { throw failure }
+            guard connection.isBroken else { throw failure }
+            guard let token else { throw Self.unknownOutcome(failure, "it could not be noted in the store") }
             guard try wasCommitted(token, session, failure) else {
                 throw SQLFailure(kind: .disconnected, code: failure.code, message: failure.message, sql: failure.sql)
             }
@@ -58,7 +65,10 @@ extension PostgreSQLDatabase {
             do {
                 let other = try open()
                 defer { other.close() }
-                if let committed = try wasCommitted(token, session, other) { return committed }
+                let told = try other.betweenTransactions { try wasCommitted(token, session, other) }
+                if let committed = told {
+                    return committed
+                }
             } catch let failure as SQLFailure {
                 last = failure
                 // The table is no longer there: whoever took it away has taken the answer, too.
@@ -66,10 +76,14 @@ extension PostgreSQLDatabase {
             }
             Thread.sleep(forTimeInterval: 0.05)
         } while ContinuousClock.now < deadline
-        throw SQLFailure(
+        throw Self.unknownOutcome(failure, last.message)
+    }
+
+    private static func unknownOutcome(_ failure: SQLFailure, _ reason: String) -> SQLFailure {
+        SQLFailure(
             kind: .unknownOutcome, code: failure.code,
             message:
-                "the connection was lost while the transaction was committed (\(failure.message)), and whether it was cannot be told (\(last.message))",
+                "the connection was lost while the transaction was committed (\(failure.message)), and whether it was cannot be told (\(reason))",
             sql: failure.sql)
     }
 
@@ -80,6 +94,8 @@ extension PostgreSQLDatabase {
         // The server may not have seen yet that nobody is at the other end; what it has not committed by now it never shall.
         if let session {
             _ = try other.rows(ServerText.endSession, [.integer(session.process), .text(session.start)])
+        } else if other.traits.marksWriters {
+            _ = try other.rows(ServerText.endSessionOfWriter, [.integer(writer)])
         }
         switch token {
         case .noted(let number):

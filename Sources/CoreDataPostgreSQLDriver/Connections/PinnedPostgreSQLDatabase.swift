@@ -21,7 +21,8 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         dialect = connection.dialect
         do {
             connection.begin(ServerText.beginReading)
-            guard case .text(let snapshot)? = try connection.rows(ServerText.snapshot).first?.first else {
+            let text = connection.traits.namesSnapshots ? ServerText.snapshot : ServerText.unnamedSnapshot
+            guard case .text(let snapshot)? = try connection.rows(text).first?.first else {
                 throw SQLFailure.misuse("the server tells of no snapshot")
             }
             self.snapshot = snapshot

@@ -14,8 +14,16 @@ package struct PostgreSQLAddress: Hashable, Sendable {
     package private(set) var schema = "public"
     /// The most connections that read at once.
     package private(set) var poolSize: Int?
+    /// Who stands before the server, where the URL says that somebody does.
+    package private(set) var pooler: PostgreSQLPooler?
+    /// What the server is, where the URL says so; else it is asked.
+    package private(set) var engine: PostgreSQLEngine?
+    /// How many seconds pass between one look for what others have committed and the next, where the server does not tell.
+    package private(set) var pollInterval = 2.0
+    /// Servers that have the same a moment later, to be read from: hosts, each with a port if it has another.
+    package private(set) var replicas: [String] = []
     /// The URL without the password.
-    package let description: String
+    package private(set) var description: String
 
     package static let schemes: Set<String> = ["postgresql", "postgres"]
 
@@ -61,13 +69,56 @@ package struct PostgreSQLAddress: Hashable, Sendable {
                 throw Self.refusal("pool=\(value) is no number of connections")
             }
             poolSize = size
+        case "pooler":
+            guard let known = PostgreSQLPooler(rawValue: value) else {
+                throw Self.refusal(
+                    "pooler=\(value) is no kind of pooler: \(PostgreSQLPooler.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
+            pooler = known
+        case "engine":
+            guard let known = PostgreSQLEngine(rawValue: value) else {
+                throw Self.refusal(
+                    "engine=\(value) is none that is known: \(PostgreSQLEngine.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
+            engine = known
+        case "poll":
+            guard let seconds = Double(value), seconds >= 0.05, seconds <= 86_400 else {
+                throw Self.refusal("poll=\(value) is no number of seconds from 0.05 to 86400")
+            }
+            pollInterval = seconds
+        case "replicas":
+            replicas = value.split(separator: ",").map(String.init)
+            guard !replicas.isEmpty else { throw Self.refusal("replicas= names no host") }
         case "ssl" where value == "true": parameters["sslmode"] = "verify-full"
         case _ where Self.words.contains(name): parameters[name] = value
         default:
             throw Self.refusal(
-                "'\(description)' has '\(name)', which means nothing here: known are schema, pool, \(Self.words.sorted().joined(separator: ", "))"
+                "'\(description)' has '\(name)', which means nothing here: known are schema, pool, pooler, engine, poll, replicas, \(Self.words.sorted().joined(separator: ", "))"
             )
         }
+    }
+
+    /// Where a replica is, and how to get there: as to the server, but for the host.
+    ///
+    ///     replicas=db2.example.com,db3.example.com:5433,[::1]:5433,/var/run/other
+    func address(ofReplica replica: String) -> PostgreSQLAddress {
+        var address = self
+        address.replicas = []
+        address.parameters["hostaddr"] = nil
+        var host = Substring(replica)
+        if let colon = replica.lastIndex(of: ":"), let port = UInt16(replica[replica.index(after: colon)...]),
+            !replica[..<colon].contains(":") || replica[..<colon].hasSuffix("]")
+        {
+            address.parameters["port"] = String(port)
+            host = replica[..<colon]
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        address.parameters["host"] = String(host)
+        address.description = "replica \(replica) of \(description)"
+        address.secure()
+        return address
     }
 
     /// Whether the server is on this machine, by a socket that is a file.

@@ -1,72 +1,137 @@
 import CPostgreSQL
 import CoreDataSQL
-import Dispatch
+import Foundation
 
-/// A session that listens for commits to a schema, of whoever tells of his.
+/// A session that listens for commits to a schema, of whoever tells of his; or asks for them now and then, where a server does not tell, or a pooler
+/// does not let sessions listen.
 ///
 /// ```
 ///  listening ── told ──▶ told()
 ///      │  connection lost                ┌── not to be had: waits longer ──┐
 ///      └────────────────▶ connects again ┴─▶ listening, told(): something may have come meanwhile
 /// ```
-final class PostgreSQLCommitWatch: SQLCommitWatch, @unchecked Sendable {
-    // Safe because what changes is used on the queue only.
-
-    private let queue = DispatchQueue(label: "com.apple.CoreData.remote-changes.postgresql", qos: .utility)
-    private let options: PostgreSQLOptions
-    private let told: @Sendable () -> Void
-    private var connection: PostgreSQLConnection?
-    private var source: (any DispatchSourceRead)?
-    private var pause = 0.1
-    private var isCancelled = false
+final class PostgreSQLCommitWatch: SQLCommitWatch {
+    private let listener: CommitListener
 
     /// - Throws: ``SQLFailure`` where the server cannot be reached, or does not let anybody listen.
     init(_ options: PostgreSQLOptions, told: @escaping @Sendable () -> Void) throws {
+        let listener = try CommitListener(options, told)
+        self.listener = listener
+        let thread = Thread { listener.run() }
+        thread.name = "com.apple.CoreData.remote-changes.postgresql"
+        thread.stackSize = 512 << 10
+        thread.start()
+    }
+
+    deinit { listener.cancel() }
+
+    func cancel() { listener.cancel() }
+}
+
+/// What the thread does that listens: a dispatch source on the socket of a session that was cut off is not told of anything any more where
+/// the next one's socket has its number.
+private final class CommitListener: @unchecked Sendable {
+    // Safe because the thread alone uses what changes.
+
+    private let options: PostgreSQLOptions
+    private let told: @Sendable () -> Void
+    private var connection: PostgreSQLConnection?
+    /// A byte in it ends the thread.
+    private let end: (read: Int32, write: Int32)
+    /// What was found last by who has to ask.
+    private var commits: [SQLValue]?
+
+    init(_ options: PostgreSQLOptions, _ told: @escaping @Sendable () -> Void) throws {
         self.options = options
         self.told = told
-        let connection = try Self.listening(options)
-        queue.sync { begin(connection) }
-    }
-
-    deinit { source?.cancel() }
-
-    func cancel() {
-        // Also from what `told` does.
-        queue.async { [weak self] in
-            self?.isCancelled = true
-            self?.end()
+        var pipe: [Int32] = [-1, -1]
+        guard Foundation.pipe(&pipe) == 0 else {
+            throw SQLFailure(kind: .cannotOpen, code: Int(errno), message: "there are no more files to be had")
         }
+        end = (pipe[0], pipe[1])
+        for file in pipe {
+            _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(file, F_SETFL, O_NONBLOCK)
+        }
+        connection = try listening()
     }
 
-    private static func listening(_ options: PostgreSQLOptions) throws -> PostgreSQLConnection {
+    deinit {
+        close(end.read)
+        close(end.write)
+    }
+
+    /// Also from what `told` does.
+    func cancel() { _ = write(end.write, [0], 1) }
+
+    func run() {
+        var pause = 0.1
+        while true {
+            if let connection {
+                if connection.isTold ? read(connection) : ask(connection) {
+                    let isTold = connection.isTold
+                    guard
+                        waits(
+                            for: isTold ? PQsocket(connection.handle) : -1,
+                            seconds: isTold ? nil : options.address.pollInterval)
+                    else { break }
+                } else {
+                    connection.close()
+                    self.connection = nil
+                }
+            } else {
+                guard waits(for: -1, seconds: pause) else { break }
+                do {
+                    connection = try listening()
+                    pause = 0.1
+                    told()
+                } catch { pause = min(pause * 2, 30) }
+            }
+        }
+        connection?.close()
+    }
+
+    private func listening() throws -> PostgreSQLConnection {
         let connection = try PostgreSQLConnection(options)
-        do { try connection.execute(ServerText.listen(options.address.schema)) } catch {
+        do {
+            if connection.isTold {
+                try connection.execute(ServerText.listen(options.address.schema))
+            } else {
+                commits = try counted(connection)
+            }
+        } catch {
             connection.close()
             throw error
         }
         return connection
     }
 
-    private func begin(_ connection: PostgreSQLConnection) {
-        self.connection = connection
-        let source = DispatchSource.makeReadSource(fileDescriptor: PQsocket(connection.handle), queue: queue)
-        source.setEventHandler { [weak self] in self?.read() }
-        // Safe because nobody else has it then; its socket must not go before.
-        nonisolated(unsafe) let ended = connection
-        source.setCancelHandler { ended.close() }
-        self.source = source
-        source.resume()
-        read()
+    /// What differs once anybody has committed; nothing where nobody can note that.
+    private func counted(_ connection: PostgreSQLConnection) throws -> [SQLValue]? {
+        connection.begin(ServerText.beginReading)
+        do {
+            let row = try connection.rows(ServerText.countCommits).first
+            connection.endReading()
+            return row
+        } catch let failure as SQLFailure where failure.kind == .missingTable {
+            connection.rollBack()
+            return nil
+        } catch {
+            connection.rollBack()
+            throw error
+        }
     }
 
-    private func end() {
-        connection = nil
-        source?.cancel()
-        source = nil
+    /// - Returns: whether the session is still there.
+    private func ask(_ connection: PostgreSQLConnection) -> Bool {
+        guard connection.looksAlive(), let found = try? counted(connection) else { return false }
+        defer { commits = found }
+        if found != commits { told() }
+        return true
     }
 
-    private func read() {
-        guard let connection else { return }
+    /// - Returns: whether the session is still there.
+    private func read(_ connection: PostgreSQLConnection) -> Bool {
         let isThere = PQconsumeInput(connection.handle) == 1
         var isTold = false
         while let news = PQnotifies(connection.handle) {
@@ -74,28 +139,31 @@ final class PostgreSQLCommitWatch: SQLCommitWatch, @unchecked Sendable {
             PQfreemem(news)
         }
         if isTold { told() }
-        guard !isThere, !isCancelled else { return }
-        end()
-        connectAgain()
+        return isThere
     }
 
-    private func connectAgain() {
-        queue.asyncAfter(deadline: .now() + pause) { [weak self] in
-            guard let self, !isCancelled else { return }
-            do {
-                begin(try Self.listening(options))
-                pause = 0.1
-                told()
-            } catch {
-                pause = min(pause * 2, 30)
-                connectAgain()
-            }
-        }
+    /// - Returns: whether to go on; false once the watch has been cancelled.
+    private func waits(for socket: Int32, seconds: Double? = nil) -> Bool {
+        var files = [
+            pollfd(fd: end.read, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&files, 2, seconds.map { Int32($0 * 1_000) } ?? -1)
+        return files[0].revents == 0
     }
+}
+
+extension PostgreSQLConnection {
+    /// Whether the server tells the session of commits.
+    fileprivate var isTold: Bool { traits.listens && traits.keepsSessions }
 }
 
 extension PostgreSQLDatabase {
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? {
-        try PostgreSQLCommitWatch(options, told: told)
+        try PostgreSQLCommitWatch(options) { [weak self] in
+            // Who looks now is to find what this tells of.
+            self?.waitForReplicas()
+            told()
+        }
     }
 }

@@ -9,7 +9,10 @@ import Foundation
 ///  what came of each, in order     ◀──               and one back
 /// ```
 final class PostgreSQLConnection: SQLConnection {
-    let dialect: SQLDialect
+    private(set) var dialect: SQLDialect
+    /// What is at the other end, and what that can.
+    private(set) var engine: PostgreSQLEngine
+    private(set) var traits: ServerTraits
     let handle: OpaquePointer
     /// Who is shown the statements.
     var observer: (any SQLObserver)?
@@ -18,6 +21,8 @@ final class PostgreSQLConnection: SQLConnection {
     /// When it was last used, for whoever hands it out.
     var lastUse = ContinuousClock.now
     private let cancellation: OpaquePointer?
+    /// The schema, and how long to wait for a lock.
+    private let settings: [SQLValue]
 
     private final class Entry {
         var statement: PostgreSQLStatement
@@ -35,6 +40,9 @@ final class PostgreSQLConnection: SQLConnection {
     private var pending: [Pending] = []
     /// A transaction that begins with the next statement.
     private var owedBegin: String?
+    /// What the transaction is to be known by: the writer and the number, which the next statement writes down, or brings with it.
+    private var owedNote: [SQLValue]?
+    private var schemaCheck = SchemaCheck.none
     private(set) var isInTransaction = false
     private var isWriting = false
     /// What the last transaction is known by.
@@ -43,9 +51,18 @@ final class PostgreSQLConnection: SQLConnection {
     private(set) var session: ServerSession?
     /// Whether the store has the table in which transactions note that they are committed, as far as was looked.
     var hasCommits = false
+    /// Whether the store has the row that is locked where nothing else can be, as far as was looked.
+    var hasMetadata = false
 
     /// What triggers tell.
-    fileprivate let notices = Notices()
+    let notices = Notices()
+
+    private enum SchemaCheck {
+        case none
+        /// The next one is to wait for a statement that can bring it with it.
+        case awaited
+        case owed(version: Int64, otherwise: () throws -> Void)
+    }
 
     private enum Pending {
         case statement(
@@ -60,10 +77,13 @@ final class PostgreSQLConnection: SQLConnection {
     ///
     /// - Throws: ``SQLFailure`` that names the server, never the password.
     init(_ options: PostgreSQLOptions) throws {
-        dialect = options.dialect
         var address = options.address
         if !address.hasPassword, let password = try options.password?() { address.setPassword(password) }
         handle = try Self.open(address, timeout: options.connectTimeout)
+        engine = address.engine ?? (PQparameterStatus(handle, "crdb_version") == nil ? .postgreSQL : .cockroachDB)
+        traits = options.traits(of: engine)
+        dialect = traits.dialect(options.dialect)
+        settings = [.text(address.schema), .text(String(options.lockMilliseconds))]
         cancellation = PQgetCancel(handle)
         PQsetNoticeReceiver(handle, Notices.receive, Unmanaged.passUnretained(notices).toOpaque())
         guard PQenterPipelineMode(handle) == 1 else {
@@ -71,51 +91,31 @@ final class PostgreSQLConnection: SQLConnection {
             close()
             throw failure
         }
-        do {
-            let row = try rows(ServerText.useSchema, [.text(address.schema)]).first ?? []
-            session = ServerSession(row)
-            // Such a schema looks as if nothing were in it.
-            if row.count > 2, row[row.count - 3] == .integer(0) { throw Self.forbidden(address) }
-            try rows(ServerText.lockTimeout, [.text(String(options.lockMilliseconds))])
-        } catch {
+        do { try meet(address, options) } catch {
             close()
             throw error
         }
     }
 
-    private static func open(_ address: PostgreSQLAddress, timeout: Duration) throws -> OpaquePointer {
-        var parameters = address.parameters
-        if parameters["connect_timeout"] == nil {
-            parameters["connect_timeout"] = String(max(2, timeout.components.seconds))
+    /// Tells the server what the session is to be, and looks who it is.
+    private func meet(_ address: PostgreSQLAddress, _ options: PostgreSQLOptions) throws {
+        // A pooler makes numbers of its own up, which may be negative.
+        let number: Int64? = address.pooler == nil && traits.knowsSessions ? Int64(PQbackendPID(handle)) : nil
+        let expected = number ?? (address.pooler == .transaction ? -1 : 0)
+        let row = try once(
+            ServerText.useSchema(knowsSessions: traits.knowsSessions),
+            [settings[0], .text(String(expected)), settings[1]])
+        guard row.count > 6 else { throw broken(nil) }
+        // Such a schema looks as if nothing were in it.
+        if row[5] == .integer(0) { throw Self.forbidden(address) }
+        if address.engine == nil, case .text(let version) = row[6] {
+            engine = .of(version: version)
+            traits = options.traits(of: engine)
+            dialect = traits.dialect(options.dialect)
         }
-        parameters["client_encoding"] = "UTF8"
-        let words = parameters.sorted { $0.key < $1.key }
-        var keys = words.map { strdup($0.key) }.map { UnsafePointer($0) } + [nil]
-        var values = words.map { strdup($0.value) }.map { UnsafePointer($0) } + [nil]
-        defer {
-            for text in keys + values { free(UnsafeMutableRawPointer(mutating: text)) }
-        }
-        guard let handle = PQconnectdbParams(&keys, &values, 0) else {
-            throw SQLFailure(kind: .cannotOpen, code: 0, message: "there is no memory for a connection")
-        }
-        guard PQstatus(handle) == CONNECTION_OK else {
-            var message = SQLFailure.text(PQerrorMessage(handle))
-            if let password = parameters["password"], !password.isEmpty {
-                message = message.replacing(password, with: "…")
-            }
-            PQfinish(handle)
-            throw SQLFailure(
-                kind: .cannotOpen, code: 0, message: "cannot open '\(address.description)': \(message)")
-        }
-        return handle
-    }
-
-    private static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
-        SQLFailure(
-            kind: .cannotOpen, code: SQLFailure.number(ofState: "42501"),
-            message:
-                "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
-        )
+        guard traits.knowsSessions, let session = ServerSession(row) else { return }
+        if let number, session.process != number { throw Self.poolerInTheWay(address) }
+        if traits.keepsSessions { self.session = session }
     }
 
     /// Ends the session; called once.
@@ -174,14 +174,16 @@ final class PostgreSQLConnection: SQLConnection {
     private func forget(_ sql: String) throws {
         guard let entry = statements.removeValue(forKey: sql) else { return }
         entry.statement.prepared.isForgotten = true
+        guard traits.keepsSessions else { return }
         try sendHousekeeping(ServerText.forget(entry.statement.prepared.name))
     }
 
-    /// Has the server take the text apart.
+    /// Has the server take the text apart. Where sessions are not kept it forgets that again, and what is known of the text is
+    /// what it takes and gives.
     func prepare(_ sql: String) throws -> PreparedStatement {
         try beginIfOwed()
         nameCount += 1
-        let name = "s\(nameCount)"
+        let name = traits.keepsSessions ? "s\(nameCount)" : ""
         guard PQsendPrepare(handle, name, sql, 0, nil) == 1, PQsendDescribePrepared(handle, name) == 1 else {
             throw broken(sql)
         }
@@ -213,9 +215,14 @@ final class PostgreSQLConnection: SQLConnection {
     func send(_ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?) throws {
         try beginIfOwed()
         if let observer { try observer.willRun(statement.sql, bindings: statement.observedBindings) }
-        let isSent = statement.parameters.withValues { values, lengths, formats in
-            PQsendQueryPrepared(
-                handle, statement.prepared.name, Int32(statement.parameters.types.count), values, lengths, formats, 1)
+        let prepared = statement.prepared
+        let isSent = statement.withBindings { count, values, lengths, formats in
+            if traits.keepsSessions {
+                return PQsendQueryPrepared(handle, prepared.name, count, values, lengths, formats, 1)
+            }
+            return prepared.parameterTypes.withUnsafeBufferPointer { types in
+                PQsendQueryParams(handle, prepared.sql, count, types.baseAddress, values, lengths, formats, 1)
+            }
         }
         guard isSent == 1 else { throw broken(statement.sql) }
         pending.append(
@@ -227,7 +234,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
     func settle() throws {
-        if isInTransaction, isWriting, token == nil { return try takeToken() }
+        if isInTransaction, isWriting, token == nil, traits.tellsTransactions { return try takeToken() }
         guard pending.contains(where: { if case .end = $0 { false } else { true } }) else { return }
         try finish()
     }
@@ -246,24 +253,80 @@ final class PostgreSQLConnection: SQLConnection {
     /// Has a transaction begin with the next statement.
     func begin(_ sql: String) {
         owedBegin = sql
+        owedNote = nil
+        schemaCheck = .none
         isWriting = sql == ServerText.beginWriting
         token = nil
         notices.reports.removeAll()
     }
 
     private func beginIfOwed() throws {
+        try awaitEnd()
+        try sendOwed()
         guard let sql = owedBegin else { return }
         owedBegin = nil
         try observer?.willRun(sql, bindings: [])
         try sendHousekeeping(sql)
+        if !traits.keepsSessions { try sendSettings() }
         isInTransaction = true
         observer?.didRun(sql, duration: .zero, rows: 0)
     }
 
-    /// Writes down what the transaction is known by, as a part of it.
-    func note(_ number: Int64, of writer: Int64) throws {
-        try runLater(ServerText.noteCommit, [.integer(writer), .integer(number)])
+    /// Has names and the like mean in this transaction what they do in a session of one's own.
+    private func sendSettings() throws {
+        try observer?.willRun(ServerText.useSchemaInTransaction, bindings: settings)
+        guard sendOnce(ServerText.useSchemaInTransaction, settings) else {
+            throw broken(ServerText.useSchemaInTransaction)
+        }
+        pending.append(.housekeeping)
+    }
+
+    /// Runs what is asked for between transactions: where sessions are not kept, in one of its own.
+    func betweenTransactions<R>(
+        beginning text: String = ServerText.beginWriting, _ body: () throws -> R
+    ) throws -> R {
+        guard !traits.keepsSessions, !isInTransaction, owedBegin == nil else { return try body() }
+        begin(text)
+        do {
+            let result = try body()
+            try commit()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Has the transaction write down what it is known by, as a part of it: with the look at the schema that comes next, or by itself.
+    func note(_ number: Int64, of writer: Int64) {
+        owedNote = [.integer(writer), .integer(number)]
         token = .noted(number)
+    }
+
+    /// What goes with the next statement, and has not found one that it can be a part of.
+    private func sendOwed() throws {
+        if let note = owedNote {
+            owedNote = nil
+            try runLater(ServerText.noteCommit, note)
+        }
+        guard let (version, otherwise) = takeSchemaCheck() else { return }
+        try sendSchemaCheck(version, otherwise)
+    }
+
+    /// The look at the schema that the next statement has to bring with it, for one that brings it as a column.
+    func takeSchemaCheck() -> (version: Int64, otherwise: () throws -> Void)? {
+        guard case .owed(let version, let otherwise) = schemaCheck else { return nil }
+        schemaCheck = .none
+        return (version, otherwise)
+    }
+
+    /// Has the look at the schema that `body` asks for, outside of transactions, be a part of the statement that it runs first, if that can be.
+    func withSchemaCheck<R>(_ check: () throws -> Void, _ body: () throws -> R) throws -> R {
+        schemaCheck = .awaited
+        defer { schemaCheck = .none }
+        try check()
+        if case .awaited = schemaCheck { schemaCheck = .none }
+        return try body()
     }
 
     /// Commits, and learns whether that was done.
@@ -306,6 +369,8 @@ final class PostgreSQLConnection: SQLConnection {
 
     func rollBack() {
         owedBegin = nil
+        owedNote = nil
+        schemaCheck = .none
         guard isInTransaction, !isBroken else {
             isInTransaction = false
             return
@@ -374,14 +439,35 @@ final class PostgreSQLConnection: SQLConnection {
         return .lost(handle, sql: sql)
     }
 
+    /// Waits for the end of the last transaction where sessions are not kept: a pooler gives the session to others when the server says that the
+    /// transaction has ended, and some do so with a part of the next one on its way to it.
+    private func awaitEnd() throws {
+        guard !traits.keepsSessions, !isInTransaction, case .end? = pending.last else { return }
+        try collect()
+    }
+
     /// Has the server do all that was sent and takes what came of it: the last result.
     ///
     /// - Throws: the first failure; what was sent behind it was not done.
     @discardableResult
     private func finish() throws -> QueryResult? {
         guard PQpipelineSync(handle) == 1 else { throw broken(nil) }
-        let sent = pending + [.end]
-        pending.removeAll(keepingCapacity: true)
+        pending.append(.end)
+        return try collect()
+    }
+
+    /// Takes what came of all that was sent, the end of which was sent, too.
+    @discardableResult
+    private func collect() throws -> QueryResult? {
+        var sent: [Pending] = []
+        swap(&sent, &pending)
+        // The array's memory serves the next ones.
+        defer {
+            if pending.isEmpty {
+                sent.removeAll(keepingCapacity: true)
+                swap(&sent, &pending)
+            }
+        }
         var last: QueryResult?
         var failure: SQLFailure?
         var surprises: [() throws -> Void] = []
@@ -410,8 +496,9 @@ final class PostgreSQLConnection: SQLConnection {
                 let rows = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
                 observer.didRun(sql, duration: start.duration(to: .now), rows: rows)
             }
+            guard let expected, let otherwise else { continue }
             let count = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
-            if let expected, count != expected, let otherwise { surprises.append(otherwise) }
+            if count != expected { surprises.append(otherwise) }
         }
         if let failure { throw failure }
         for surprise in surprises { try surprise() }
@@ -431,6 +518,30 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
+        if let note = owedNote {
+            owedNote = nil
+            return try self.note(note, expecting: version, otherwise: otherwise)
+        }
+        if case .awaited = schemaCheck {
+            schemaCheck = .owed(version: version, otherwise: otherwise)
+            return
+        }
+        try sendSchemaCheck(version, otherwise)
+    }
+
+    /// Writes down what the transaction is known by, and sees that the schema is the known one, by one statement.
+    private func note(_ note: [SQLValue], expecting version: Int64, otherwise: @escaping () throws -> Void) throws {
+        let statement = try statement(ServerText.noteCommitToSchema)
+        defer { statement.reset() }
+        try statement.bind(note + [.integer(version)], at: 0)
+        try statement.runLater(expecting: 1) { [unowned self] in
+            // It is to be there before the commit is on its way.
+            try rows(ServerText.noteCommit, note)
+            try otherwise()
+        }
+    }
+
+    private func sendSchemaCheck(_ version: Int64, _ otherwise: @escaping () throws -> Void) throws {
         let statement = try statement(ServerText.schemaVersionIs)
         defer { statement.reset() }
         try statement.bind(version, at: 0)
@@ -438,6 +549,28 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func changeSchemaVersion() throws { try execute(ServerText.changeSchemaVersion) }
+
+    /// The one row of a statement that runs once, without that it is prepared; its values are bound as text.
+    private func once(_ sql: String, _ values: [SQLValue]) throws -> [SQLValue] {
+        guard sendOnce(sql, values) else { throw broken(sql) }
+        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
+        guard let result = try finish(), result.rowCount == 1 else { return [] }
+        let types = (0..<PQnfields(result.pointer)).map { PQftype(result.pointer, $0) }
+        return types.withUnsafeBufferPointer { types in
+            let row = WireValues(result.pointer, row: 0, types: types)
+            return types.indices.map { row.value($0) }
+        }
+    }
+
+    private func sendOnce(_ sql: String, _ values: [SQLValue]) -> Bool {
+        let texts = values.map { value -> UnsafeMutablePointer<CChar>? in
+            if case .text(let text) = value { strdup(text) } else { nil }
+        }
+        defer { for text in texts { free(text) } }
+        return texts.map { UnsafePointer<CChar>($0) }.withUnsafeBufferPointer { places in
+            PQsendQueryParams(handle, sql, Int32(places.count), nil, places.baseAddress, nil, nil, 1) == 1
+        }
+    }
 
     /// Every row of a statement of ``ServerText``.
     @discardableResult
@@ -456,20 +589,5 @@ final class PostgreSQLConnection: SQLConnection {
         defer { statement.reset() }
         try statement.bind(values, at: 0)
         try statement.runLater(expecting: nil, otherwise: {})
-    }
-}
-
-/// What the server tells beside results.
-final class Notices {
-    fileprivate(set) var reports: [DerivedAttributeReport] = []
-
-    static let receive: PQnoticeReceiver = { context, result in
-        guard let context, let result else { return }
-        let notices = Unmanaged<Notices>.fromOpaque(context).takeUnretainedValue()
-        guard let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))),
-            String(cString: state) == ServerText.reportState,
-            let message = PQresultErrorField(result, Int32(UInt8(ascii: "M")))
-        else { return }
-        if let report = ServerText.report(String(cString: message)) { notices.reports.append(report) }
     }
 }

@@ -6,7 +6,13 @@ extension PostgreSQLDatabase {
     package func createSchema() throws {
         try writeWithoutTransaction { connection in
             let exists = try connection.rows(named: ServerText.schemaExists, [.text(options.address.schema)])
-            if exists.isEmpty { try connection.execute(ServerText.createSchema(options.address.schema)) }
+            guard exists.isEmpty else { return }
+            do { try connection.execute(ServerText.createSchema(options.address.schema)) } catch let failure
+                as SQLFailure
+                where failure.isOfTwoMakers
+            {
+                // `IF NOT EXISTS` looks before it makes it: somebody else has made it meanwhile.
+            }
         }
     }
 
@@ -23,16 +29,21 @@ extension PostgreSQLDatabase {
     package func settings() throws -> [String: String] {
         try read { connection in
             var values: [String: String] = [:]
-            for row in try connection.rows(named: ServerText.settings, []) {
+            let text = traits.tellsSizes ? ServerText.settings : ServerText.settingsWithoutSizes
+            for row in try connection.rows(named: text, []) {
                 if case .text(let name) = row[0], case .text(let value) = row[1] { values[name] = value }
             }
+            values["engine"] = engine.rawValue
             return values
         }
     }
 
     package func analyze() throws { try writeWithoutTransaction { try $0.execute(ServerText.analyze) } }
 
-    package func vacuum() throws { try writeWithoutTransaction { try $0.execute(ServerText.vacuum) } }
+    package func vacuum() throws {
+        guard traits.vacuums else { return }
+        try writeWithoutTransaction { try $0.execute(ServerText.vacuum) }
+    }
 }
 
 extension SQLConnection {

@@ -22,6 +22,9 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     package let options: PostgreSQLOptions
     package let dialect: SQLDialect
+    /// What the server can, as the first connection found.
+    package let traits: ServerTraits
+    package let engine: PostgreSQLEngine
     /// Guards what follows, and tells who waits for a connection that there may be one.
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []
@@ -39,14 +42,18 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// Guards the former states that somebody holds.
     private let states = Mutex(PinnedPostgreSQLStates())
     private var schemaCheck: (@Sendable (any SQLConnection) throws -> Void)?
+    /// Who is read from instead, as far as may be; `nil` where the URL names nobody.
+    private let replicas: PostgreSQLReplicas?
 
     /// Connects once, so that what is wrong shows at once.
     ///
     /// - Throws: ``SQLFailure`` that names the server and what it says.
     package init(_ options: PostgreSQLOptions) throws {
         self.options = options
-        dialect = options.dialect
-        idle = [try Self.open(options, waitsForServer: false)]
+        replicas = options.address.replicas.isEmpty ? nil : PostgreSQLReplicas(options)
+        let first = try Self.open(options, waitsForServer: false)
+        (dialect, traits, engine) = (first.dialect, first.traits, first.engine)
+        idle = [first]
         readerCount = 1
     }
 
@@ -59,22 +66,71 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        if let replicas, let replica = replica(replicas) {
+            let start = Start()
+            do { return try replicas.read(replica) { try replica.readHere(body, start) } } catch is SQLFailure
+                where !start.hasBegun
+            { replicas.wait() }
+        }
+        return try readHere(body)
+    }
+
+    private func readHere<R>(_ body: (any SQLConnection) throws -> R, _ start: Start? = nil) throws -> R {
         let (connection, isInHand) = try takeReader()
+        start?.hasBegun = true
         if isInHand { return try connection.attempting { try body(connection) } }
         defer { giveBack(connection) }
         connection.begin(ServerText.beginReading)
         defer { connection.endReading() }
+        if options.isReplica { try connection.expectReplica() }
         try checkSchema(connection)
         return try body(connection)
     }
 
+    /// Who is to be read from instead: nobody while the thread reads here, or where nobody else has all that is here.
+    private func replica(_ replicas: PostgreSQLReplicas) -> PostgreSQLDatabase? {
+        isReading ? nil : replicas.choose(self)
+    }
+
+    /// Whether somebody who reads was given a connection: what failed before that is no failure of his.
+    private final class Start {
+        var hasBegun = false
+    }
+
+    /// Whether the calling thread reads.
+    var isReading: Bool { condition.withLock { reading[Self.thread] != nil } }
+
+    /// The first value of a statement of ``ServerText``, in no transaction that others know of.
+    func ask(_ sql: String, _ values: [SQLValue] = []) throws -> SQLValue? {
+        let (connection, isInHand) = try takeReader()
+        defer { if !isInHand { giveBack(connection) } }
+        return try connection.betweenTransactions(beginning: ServerText.beginReading) {
+            try connection.rows(sql, values).first?.first
+        }
+    }
+
     @discardableResult
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
+        // A statement by itself knows no schema where sessions are not kept.
+        guard traits.keepsSessions else { return try read(body) }
+        if let replicas, let replica = replica(replicas) {
+            let start = Start()
+            do { return try replicas.read(replica) { try replica.readStatementHere(body, start) } } catch is SQLFailure
+                where !start.hasBegun
+            { replicas.wait() }
+        }
+        return try readStatementHere(body)
+    }
+
+    private func readStatementHere<R>(
+        _ body: (any SQLConnection) throws -> R, _ start: Start? = nil
+    ) throws -> R {
         let (connection, isInHand) = try takeReader()
+        start?.hasBegun = true
         if isInHand { return try connection.attempting { try body(connection) } }
         defer { giveBack(connection) }
-        try checkSchema(connection)
-        return try body(connection)
+        if options.isReplica { try connection.expectReplica() }
+        return try connection.withSchemaCheck({ try checkSchema(connection) }, { try body(connection) })
     }
 
     private func checkSchema(_ connection: PostgreSQLConnection) throws {
@@ -86,16 +142,16 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
-        try write(ServerText.lockAlone, body, committed)
+        try write(alone: true, body, committed)
     }
 
     @discardableResult
     package func writeBesideOthers<R>(
         _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
-    ) throws -> R { try write(ServerText.lockBeside, body, committed) }
+    ) throws -> R { try write(alone: false, body, committed) }
 
     private func write<R>(
-        _ lock: String, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
+        alone: Bool, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
     ) throws -> R {
         let connection = try takeWriter()
         defer { leaveWriter() }
@@ -103,21 +159,39 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         connection.begin(ServerText.beginWriting)
         let result: R
         do {
-            try connection.runLater(lock, [.text("OpenCoreData \(options.address.schema)")])
-            if connection.hasCommits { try connection.note(nextNumber(), of: writer) }
+            try lock(connection, alone: alone)
             // On the same way; the server tells it once the transaction is committed.
-            if options.tellsOfCommits {
+            if options.tellsOfCommits, traits.listens {
                 try connection.runLater(ServerText.tell, [.text(ServerText.channel(options.address.schema))])
             }
+            if connection.hasCommits { connection.note(nextNumber(), of: writer) }
             result = try body(connection)
             try connection.settle()
         } catch {
             connection.rollBack()
+            // What was in the way has to be looked at as it is.
+            replicas?.wait()
+            if let failure = error as? SQLFailure, failure.isOfTwoMakers, !traits.locksByNumber {
+                throw SQLFailure(
+                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
+            }
             throw error
         }
+        defer { replicas?.wait() }
         try commit(connection)
+        replicas?.wait()
         committed(result)
         return result
+    }
+
+    private func lock(_ connection: PostgreSQLConnection, alone: Bool) throws {
+        if traits.marksWriters { try connection.runLater(ServerText.markWriter, [.integer(writer)]) }
+        if traits.locksByNumber {
+            let text = alone ? ServerText.lockAlone : ServerText.lockBeside
+            try connection.runLater(text, [.text("OpenCoreData \(options.address.schema)")])
+        } else if connection.hasMetadata {
+            try connection.runLater(alone ? ServerText.lockRowAlone : ServerText.lockRowBeside, [])
+        }
     }
 
     private func nextNumber() -> Int64 { transactionCount.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -126,6 +200,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         let connection = try takeWriter()
         defer { leaveWriter() }
+        defer { replicas?.wait() }
         return try body(connection)
     }
 
@@ -136,7 +211,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     private static var closed: SQLFailure { .misuse("the database is closed") }
 
     /// A connection of its own, after some attempts where the server does not answer.
-    func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: true) }
+    func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: !options.isReplica) }
 
     /// - Parameter waitsForServer: whether to try again where nobody answers, too, and not only where the server says that it is not ready.
     private static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
@@ -259,6 +334,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func close() {
+        replicas?.close()
         condition.lock()
         defer { condition.unlock() }
         guard !isClosed else { return }
@@ -300,6 +376,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     package func interrupt() {
+        replicas?.interrupt()
         condition.withLock { () -> Void in
             for loan in reading.values { loan.connection.cancel() }
             if writingThread != nil { writingConnection?.cancel() }
@@ -320,6 +397,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         condition.withLock { () -> Void in
             change(&observers)
             observer = SQLObservers.combining((observers.set.map { [$0] } ?? []) + observers.added)
+            replicas?.setObserver(observer)
         }
     }
 
@@ -330,13 +408,23 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     package func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {
         condition.withLock { schemaCheck = check }
+        replicas?.setSchemaCheck(check)
     }
+
+    /// Has replicas be read from again only once they have what is here now.
+    func waitForReplicas() { replicas?.wait() }
 
     /// A server is listened to instead: see ``watchCommits(_:)``.
     package func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
 }
 
 extension SQLFailure {
+    /// Whether somebody else has made the same tables at the same time, which only who can lock what is not there yet rules out.
+    var isOfTwoMakers: Bool {
+        ["42P07", "42P06", "42710"].contains { code == Self.number(ofState: $0) }
+            || kind == .constraint && message.contains("pg_")
+    }
+
     /// Whether the server says that to wait a little may help.
     fileprivate var mayPass: Bool {
         kind == .cannotOpen

@@ -17,6 +17,8 @@ package struct PostgreSQLOptions: Sendable {
     package var password: (@Sendable () throws -> String?)?
     /// Whether commits are told to those who listen.
     package var tellsOfCommits = false
+    /// Whether the server is one that only follows another, which is read from where it can be had at once.
+    var isReplica = false
     /// What may be said to the server.
     package var dialect = SQLDialect.postgreSQL
 
@@ -43,6 +45,23 @@ package struct PostgreSQLOptions: Sendable {
         if let timeout = options.busyTimeout { lockTimeout = timeout }
         if let count = options.readerCount { readerCount = max(1, count) }
         if let count = options.stateCount { stateCount = count }
+    }
+
+    /// What an engine can, behind the pooler that the URL names.
+    func traits(of engine: PostgreSQLEngine) -> ServerTraits {
+        var traits = engine.traits
+        if address.pooler == .transaction { traits.keepsSessions = false }
+        return traits
+    }
+
+    /// How a replica is opened.
+    func options(ofReplica replica: String) -> PostgreSQLOptions {
+        var options = self
+        options.address = address.address(ofReplica: replica)
+        options.isReplica = true
+        options.isReadOnly = true
+        options.connectTimeout = min(connectTimeout, .seconds(3))
+        return options
     }
 
     var lockMilliseconds: Int64 {

@@ -83,8 +83,8 @@ final class ParameterBuffer {
     func set(_ index: Int, integer value: Int64) throws {
         switch types[index] {
         case PostgreSQLType.int8: put(index, value.bigEndian)
-        case PostgreSQLType.int4: put(index, try narrow(value, Int32.self, "integer").bigEndian)
-        case PostgreSQLType.int2: put(index, try narrow(value, Int16.self, "smallint").bigEndian)
+        case PostgreSQLType.int4: put(index, try Self.narrow(value, Int32.self, "integer").bigEndian)
+        case PostgreSQLType.int2: put(index, try Self.narrow(value, Int16.self, "smallint").bigEndian)
         case PostgreSQLType.boolean:
             guard value == 0 || value == 1 else { throw Self.unfit("a number that is neither 0 nor 1", "boolean") }
             put(index, UInt8(value))
@@ -111,19 +111,21 @@ final class ParameterBuffer {
     }
 
     func set(_ index: Int, text: UnsafeRawBufferPointer) throws {
-        guard !text.contains(0) else {
-            throw SQLFailure(
-                kind: .other, code: SQLFailure.number(ofState: "22021"),
-                message:
-                    "a text has the character U+0000, which PostgreSQL cannot keep: take it out, or keep the text as data"
-            )
-        }
+        try Self.checkIsKept(text)
         switch types[index] {
         case PostgreSQLType.numeric where text.elementsEqual("NaN".utf8): setNull(index)
         // As text, whatever the type: the server reads it.
         case PostgreSQLType.bytes: put(index, text, format: 1)
         default: put(index, text, format: 0, terminated: true)
         }
+    }
+
+    static func checkIsKept(_ text: UnsafeRawBufferPointer) throws {
+        guard let start = text.baseAddress, memchr(start, 0, text.count) != nil else { return }
+        throw SQLFailure(
+            kind: .other, code: SQLFailure.number(ofState: "22021"),
+            message:
+                "a text has the character U+0000, which PostgreSQL cannot keep: take it out, or keep the text as data")
     }
 
     func set(_ index: Int, blob: UnsafeRawBufferPointer) throws {
@@ -143,12 +145,12 @@ final class ParameterBuffer {
         return microseconds.count + PostgreSQLType.epoch
     }
 
-    private func narrow<I: FixedWidthInteger>(_ value: Int64, _: I.Type, _ name: String) throws -> I {
-        guard let narrow = I(exactly: value) else { throw Self.unfit("a number so large", name) }
+    static func narrow<I: FixedWidthInteger>(_ value: Int64, _: I.Type, _ name: String) throws -> I {
+        guard let narrow = I(exactly: value) else { throw unfit("a number so large", name) }
         return narrow
     }
 
-    private static func unfit(_ what: String, _ type: String) -> SQLFailure {
+    static func unfit(_ what: String, _ type: String) -> SQLFailure {
         SQLFailure(
             kind: .other, code: SQLFailure.number(ofState: "22003"),
             message: "\(what) does not fit a column of type \(type)")

@@ -19,6 +19,8 @@ final class PostgreSQLStatement: SQLStatement {
     private(set) var prepared: PreparedStatement
     private unowned(unsafe) let connection: PostgreSQLConnection
     let parameters: ParameterBuffer
+    /// Where the parameters are arrays.
+    let arrays: ArrayBuffer?
     private var result: QueryResult?
     private var row: Int32 = -1
     private var hasBindings = false
@@ -29,11 +31,27 @@ final class PostgreSQLStatement: SQLStatement {
         sql = prepared.sql
         self.prepared = prepared
         self.connection = connection
-        parameters = ParameterBuffer(prepared.parameterTypes)
+        arrays = ArrayBuffer(prepared.parameterTypes)
+        parameters = ParameterBuffer(arrays == nil ? prepared.parameterTypes : [])
     }
 
     /// The bindings in order, for whoever observes.
-    var observedBindings: [SQLValue] { parameters.types.indices.map { observed[$0] ?? .null } }
+    var observedBindings: [SQLValue] {
+        if let arrays { return arrays.counts.map { .text("\($0) values") } }
+        return parameters.types.indices.map { observed[$0] ?? .null }
+    }
+
+    /// Calls `body` with the bindings as libpq takes them.
+    func withBindings<R>(
+        _ body: (
+            _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
+            _ formats: UnsafePointer<Int32>?
+        ) -> R
+    ) -> R {
+        if let arrays { return arrays.withValues(body) }
+        let count = Int32(parameters.types.count)
+        return parameters.withValues { body(count, $0, $1, $2) }
+    }
 
     // MARK: Running
 
@@ -44,6 +62,7 @@ final class PostgreSQLStatement: SQLStatement {
         }
         try prepareAgain()
         let result = try connection.query(self)
+        prepared = prepared.of(result)
         self.result = result
         row = 0
         return result.rowCount > 0
@@ -73,6 +92,7 @@ final class PostgreSQLStatement: SQLStatement {
         row = -1
         guard hasBindings else { return }
         hasBindings = false
+        if let arrays { return arrays.removeAll() }
         parameters.removeAll()
         if !observed.isEmpty { observed.removeAll() }
     }
@@ -80,6 +100,8 @@ final class PostgreSQLStatement: SQLStatement {
     // MARK: Binding
 
     func bind(_ values: [SQLValue], at first: Int) throws {
+        // What a text has in the places of arrays.
+        if arrays != nil, values.allSatisfy({ $0 == .null }) { return }
         try prepareToBind(first + values.count)
         for (index, value) in values.enumerated() {
             try parameters.set(first + index, value)
@@ -110,6 +132,36 @@ final class PostgreSQLStatement: SQLStatement {
             if connection.observer != nil { observed[parameter] = Self.value(row, column, kinds[column]) }
             parameter += 1
         }
+    }
+
+    func append(_ value: Int64?, at parameter: Int) throws { try arraysToBind().append(value, to: parameter) }
+
+    func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
+        let arrays = try arraysToBind()
+        var parameter = first
+        for column in columns {
+            if row.isNull(column) {
+                try arrays.append(nil, to: parameter)
+            } else {
+                switch kinds[column] {
+                case .integer: try arrays.append(row.integer(column), to: parameter)
+                case .real: try arrays.append(real: row.real(column), to: parameter)
+                case .text: try row.withBytes(column) { try arrays.append(text: $0, to: parameter) }
+                case .blob: try row.withBytes(column) { try arrays.append(blob: $0, to: parameter) }
+                }
+            }
+            parameter += 1
+        }
+    }
+
+    var arrayByteCount: Int { arrays?.byteCount ?? 0 }
+
+    private func arraysToBind() throws -> ArrayBuffer {
+        guard let arrays, result == nil else {
+            throw SQLFailure.misuse("the statement is running, or takes no arrays", sql: sql)
+        }
+        hasBindings = true
+        return arrays
     }
 
     private func prepareToBind(_ count: Int) throws {
@@ -169,25 +221,36 @@ final class PostgreSQLStatement: SQLStatement {
     }
 }
 
-/// Rows by key, each by a statement of its own.
+/// Rows by key, each by a statement of its own, which tells of the schema beside the row.
 final class PostgreSQLKeyedStatement: SQLKeyedStatement {
     private unowned(unsafe) let connection: PostgreSQLConnection
     private let sql: String
+    /// Behind those of the row.
+    private let versionColumn: Int
     private var statement: (any SQLStatement)?
 
     init(_ select: SelectStatement, key: String, _ connection: PostgreSQLConnection) {
         self.connection = connection
         var select = select
         select.condition = .comparison(.equal, .column(nil, key), .parameter)
+        versionColumn = select.columns.count
+        select.columns.append(.init(ServerText.schemaVersionColumn))
         sql = select.text(in: connection.dialect).sql
     }
 
     func row(_ key: Int64) throws -> (any SQLStatement)? {
+        let check = connection.takeSchemaCheck()
         let statement = try statement ?? connection.statement(sql)
         self.statement = statement
         statement.reset()
         try statement.bind(key, at: 0)
-        return try statement.step() ? statement : nil
+        let isThere = try statement.step()
+        if let check {
+            // Without a row there is no version either.
+            let version = try isThere ? statement.integer(versionColumn) : connection.schemaVersion()
+            if version != check.version { try check.otherwise() }
+        }
+        return isThere ? statement : nil
     }
 
     func end() { statement?.reset() }

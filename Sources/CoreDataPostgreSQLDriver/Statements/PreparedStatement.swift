@@ -10,14 +10,27 @@ final class PreparedStatement {
     /// Whether the session has forgotten it.
     var isForgotten = false
 
-    /// - Parameter description: what the server says of the statement.
-    init(_ sql: String, name: String, description: OpaquePointer) {
+    /// - Parameters:
+    ///   - types: of the parameters, where the description does not tell them.
+    ///   - description: what the server says of the statement.
+    init(_ sql: String, name: String, types: [Oid]? = nil, description: OpaquePointer) {
         self.sql = sql
         self.name = name
-        parameterTypes = (0..<PQnparams(description)).map { PQparamtype(description, $0) }
+        parameterTypes = types ?? (0..<PQnparams(description)).map { PQparamtype(description, $0) }
         let columns = 0..<PQnfields(description)
         columnTypes = columns.map { PQftype(description, $0) }
         columnNames = columns.map { column in PQfname(description, column).map { String(cString: $0) } ?? "" }
+    }
+
+    /// The statement as it was run: a text that no session keeps may give something else than when it was taken apart, if the tables are others now.
+    func of(_ result: QueryResult) -> PreparedStatement {
+        guard name.isEmpty else { return self }
+        let count = Int(PQnfields(result.pointer))
+        if count == columnTypes.count, (0..<count).allSatisfy({ PQftype(result.pointer, Int32($0)) == columnTypes[$0] })
+        {
+            return self
+        }
+        return PreparedStatement(sql, name: name, types: parameterTypes, description: result.pointer)
     }
 }
 

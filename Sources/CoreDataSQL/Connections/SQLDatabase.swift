@@ -231,6 +231,16 @@ package protocol SQLStatement: AnyObject {
     /// `columns[i]` is the row's column for parameter `first + i`; `kinds` are those of the row's layout.
     func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws
 
+    /// Puts a value behind those of the array that is bound to the parameter, `nil` for NULL.
+    func append(_ value: Int64?, at parameter: Int) throws
+
+    /// Puts columns of a row behind the values of the arrays that are bound to the parameters from `first` on; as
+    /// ``bind(_:columns:kinds:at:)``.
+    func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws
+
+    /// How many bytes the arrays have by now.
+    var arrayByteCount: Int { get }
+
     /// Moves to the next row; false when there is none. Afterwards the statement must be reset to run again.
     func step() throws -> Bool
 
@@ -287,6 +297,21 @@ extension SQLDatabase {
     /// A database that is not asked while it works on a statement.
     package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
         try body()
+    }
+}
+
+/// A database without arrays.
+extension SQLStatement {
+    package func append(_ value: Int64?, at parameter: Int) throws { throw SQLFailure.noArrays }
+    package func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
+        throw SQLFailure.noArrays
+    }
+    package var arrayByteCount: Int { 0 }
+}
+
+extension SQLFailure {
+    fileprivate static var noArrays: SQLFailure {
+        SQLFailure(kind: .other, code: 0, message: "the database takes no arrays")
     }
 }
 

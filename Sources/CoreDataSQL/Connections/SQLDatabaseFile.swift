@@ -1,6 +1,6 @@
 /// What a driver does to the file of a database as a whole, while nobody else uses it.
 ///
-/// Both fail with ``SQLFailure/Kind/busy`` where somebody has the database open, and leave it then as it was.
+/// The first two fail with ``SQLFailure/Kind/busy`` where somebody has the database open, and leave it then as it was.
 package protocol SQLDatabaseFile {
     /// Leaves an empty file where a database is; `whileLocked` runs after that, before anybody else can use the file.
     static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws
@@ -10,4 +10,10 @@ package protocol SQLDatabaseFile {
     /// throws ends everything.
     static func replace(
         _ destination: DatabaseOptions, with source: DatabaseOptions, beforeCopy: () throws -> Void) throws
+
+    /// Copies a damaged database to where there is none, and has its tables lead to pages of their rows that nothing leads to.
+    ///
+    /// - Parameter marks: what tells the tables' rows.
+    /// - Returns: how many such pages there were, of each table that had some.
+    static func regrow(_ marks: [TableMark], of source: DatabaseOptions, at path: String) throws -> [String: Int]
 }

@@ -30,6 +30,7 @@ extension SQLDialect {
         traits.readsWhole = true
         traits.writesTogether = true
         traits.updatesByInserting = false
+        traits.bindsArrays = true
         traits.columnTypes = [
             .rowKey: "BIGINT PRIMARY KEY", .integer: "BIGINT", .smallInteger: "SMALLINT", .mediumInteger: "INTEGER",
             .boolean: "BOOLEAN", .real: "DOUBLE PRECISION", .date: "TIMESTAMPTZ", .decimal: "NUMERIC",

@@ -108,6 +108,8 @@ package final class SQLDialect: Sendable {
     package let writesTogether: Bool
     /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
     package let updatesByInserting: Bool
+    /// Whether the values of many rows can be bound as an array for each column: `UNNEST(?, ?)`.
+    package let bindsArrays: Bool
     /// Operators that give what memory gives, whatever the numbers.
     let arithmetic: Set<SQLExpression.Arithmetic>
     /// Whether a statement may fail because of the values that it meets, which is no failure in memory.
@@ -148,6 +150,7 @@ package final class SQLDialect: Sendable {
         readsWhole = traits.readsWhole
         writesTogether = traits.writesTogether
         updatesByInserting = traits.updatesByInserting
+        bindsArrays = traits.bindsArrays
         arithmetic = traits.arithmetic
         failsOnValues = traits.failsOnValues
         casts = traits.casts
@@ -197,6 +200,7 @@ package final class SQLDialect: Sendable {
     package func without(_ aggregate: SQLAggregate) -> SQLDialect { changed { $0.aggregates[aggregate] = nil } }
     package func without(_ collation: SQLCollation) -> SQLDialect { changed { $0.collations[collation] = nil } }
     package func withoutJSONArrays() -> SQLDialect { changed { $0.jsonArrays = nil } }
+    package func withoutArrays() -> SQLDialect { changed { $0.bindsArrays = false } }
 
     /// What stands in a schema may compute more than a request: whoever declares it knows that the database makes the values.
     package var inSchemas: SQLDialect {
@@ -246,6 +250,7 @@ extension SQLDialect {
         var readsWhole = false
         var writesTogether = false
         var updatesByInserting = true
+        var bindsArrays = false
         var arithmetic = Set(SQLExpression.Arithmetic.allCases)
         var failsOnValues = false
         var casts = true

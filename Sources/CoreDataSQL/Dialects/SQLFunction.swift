@@ -119,6 +119,10 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     /// `()` → the moment of the statement's start, as a column of dates has it.
     case now = "CDNow"
 
+    /// `(value, message)` → NULL; for any other value the statement fails with the message, as what cannot be computed. It is not
+    /// worked out beforehand, though both be constants.
+    case outOfRange = "CDOutOfRange"
+
     // MARK: Called by Apple's triggers
 
     /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: a derived attribute of a row was set by an UPDATE.

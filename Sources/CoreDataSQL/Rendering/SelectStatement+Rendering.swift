@@ -72,7 +72,8 @@ extension SQLRenderer {
         text.append(identifier: alias)
     }
 
-    private mutating func source(_ source: SelectStatement.Source) {
+    mutating func source(_ source: SelectStatement.Source) {
+        if !source.arrays.isEmpty { return arrays(source) }
         if let members = source.members {
             self.members(members)
         } else if source.rows.isEmpty {
@@ -85,6 +86,20 @@ extension SQLRenderer {
         guard !source.alias.isEmpty, source.alias != source.table else { return }
         text.append(" ")
         text.append(identifier: source.alias)
+    }
+
+    /// `UNNEST(?::BIGINT[], ?::TEXT[]) AS v(column1, column2)`.
+    private mutating func arrays(_ source: SelectStatement.Source) {
+        text.append("UNNEST(")
+        for (index, type) in source.arrays.enumerated() {
+            if index > 0 { text.append(", ") }
+            text.append(.null, as: (type == .decimal ? "VARCHAR" : dialect.castTypes[type] ?? "") + "[]")
+        }
+        text.append(") AS ")
+        text.append(identifier: source.alias)
+        text.append("(")
+        text.append(identifiers: source.arrays.indices.map(SelectStatement.Source.nameOfArray))
+        text.append(")")
     }
 
     /// The members of a JSON array as rows with a column `value`.

@@ -14,11 +14,22 @@ package enum ServerText {
 
     /// What tells the state that a transaction sees from others.
     package static let snapshot = "SELECT CAST(pg_current_snapshot() AS TEXT)"
+    /// A name for it, where the server has none.
+    package static let unnamedSnapshot = "SELECT CAST(gen_random_uuid() AS TEXT)"
 
     /// Waits for all that write, and keeps them out until the transaction ends; bound: the schema's name.
     package static let lockAlone = "SELECT pg_advisory_xact_lock(hashtextextended($1::TEXT, 7))"
     /// Waits for who has the other lock, and keeps them out until the transaction ends.
     package static let lockBeside = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1::TEXT, 7))"
+
+    /// The same two, where the server has no locks but those of rows: the store's own row is locked, once there is one.
+    package static let lockRowAlone = "SELECT 1 FROM \(quoted("Z_METADATA")) FOR UPDATE"
+    package static let lockRowBeside = "SELECT 1 FROM \(quoted("Z_METADATA")) FOR SHARE"
+    /// Whether there is a store's row to lock.
+    package static let hasMetadata = "SELECT 1 WHERE to_regclass('\(quoted("Z_METADATA"))') IS NOT NULL"
+
+    /// Marks the transaction as the writer's, until it ends, where the session is not his; bound: the writer.
+    package static let markWriter = "SELECT pg_advisory_xact_lock($1::BIGINT)"
 
     /// What tells later whether this transaction was committed.
     package static let transactionToken = "SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)"
@@ -28,40 +39,51 @@ package enum ServerText {
     // MARK: Noting commits
 
     /// 1 where transactions can note in the store that they are committed.
-    package static var hasCommits: String {
-        """
+    package static let hasCommits = """
         SELECT 1 FROM (SELECT to_regclass('\(quoted(commits))') AS id) AS found WHERE has_table_privilege(id, 'SELECT') \
         AND has_table_privilege(id, 'INSERT') AND has_table_privilege(id, 'UPDATE')
         """
-    }
     /// Has the transaction note that it is committed; bound: the writer, and the number of the transaction.
-    package static var noteCommit: String {
+    package static let noteCommit = noting("VALUES ($1, $2, statement_timestamp())")
+    /// The same, where the schema is the one that is known; bound: its number, too. Else there is nothing to note yet.
+    package static let noteCommitToSchema = noting(
+        """
+        SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() FROM \(quoted("Z_METADATA")) \
+        WHERE \(quoted("Z_VERSION")) = $3::BIGINT
+        """)
+    private static func noting(_ rows: String) -> String {
         """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
-        VALUES ($1, $2, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
+        \(rows) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
         \(quoted("Z_VERSION")) = EXCLUDED.\(quoted("Z_VERSION")), \
         \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP"))
         """
     }
     /// The number that a writer has noted last, once no transaction has his row any more; bound: the writer.
-    package static var notedCommit: String {
-        """
+    package static let notedCommit = """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
         VALUES ($1, 0, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
         \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP")) RETURNING \(quoted("Z_VERSION"))
         """
-    }
     /// Takes away what writers have noted of whom nothing was heard for a week, unless somebody has their rows.
-    package static var forgetCommits: String {
-        """
+    package static let forgetCommits = """
         DELETE FROM \(quoted(commits)) WHERE \(quoted("Z_PK")) IN (SELECT \(quoted("Z_PK")) FROM \(quoted(commits)) \
         WHERE \(quoted("ZTIMESTAMP")) < statement_timestamp() - INTERVAL '7 days' FOR UPDATE SKIP LOCKED)
         """
-    }
     /// Ends a session of one's own that is lost; bound: its process, and when it began.
     package static let endSession = """
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
         WHERE pid = $1::BIGINT AND CAST(backend_start AS TEXT) = $2::TEXT
+        """
+    /// Ends the session that has a transaction of the writer's; bound: the writer.
+    package static let endSessionOfWriter = """
+        SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
+        AND CAST(classid AS BIGINT) = ($1::BIGINT >> 32) AND CAST(objid AS BIGINT) = ($1::BIGINT & 4294967295) \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        """
+    /// Numbers that differ once anybody has committed: a row for each who wrote in the last week.
+    package static let countCommits = """
+        SELECT COUNT(*), CAST(SUM(CAST(\(quoted("Z_VERSION")) AS NUMERIC)) AS TEXT) FROM \(quoted(commits))
         """
     private static let commits = "Z_COMMITS"
 
@@ -74,18 +96,48 @@ package enum ServerText {
     /// Channels are a whole database's, and their names have 63 bytes.
     package static func channel(_ schema: String) -> String { SQLNames.readable.shortened("OpenCoreData \(schema)") }
 
+    // MARK: Replicas
+
+    /// Up to where the server has written what its replicas read.
+    package static let position = "SELECT CAST(pg_current_wal_insert_lsn() AS TEXT)"
+    /// 1 where a replica has read up to there; bound: the position.
+    package static let hasReached = """
+        SELECT 1 WHERE pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST($1::TEXT AS pg_lsn)
+        """
+    /// Has a row where the server is a replica still.
+    package static let isReplica = "SELECT 1 WHERE pg_is_in_recovery()"
+
     // MARK: Sessions
 
-    /// Has names without a schema be those of one, and tells whether this may use it and what the server knows the session by; bound: its name. What a session sets is told by the server as we read it.
-    package static let useSchema = """
-        SELECT set_config('search_path', quote_ident($1::TEXT), false), set_config('client_min_messages', 'notice', false), \
-        set_config('coredata.reports', 'on', false), set_config('TimeZone', 'UTC', false), \
-        (SELECT CAST(has_schema_privilege(oid, 'USAGE') AS INTEGER) FROM pg_namespace WHERE nspname = $1::TEXT), \
+    /// Has names without a schema be those of one for as long as the session lasts, and tells whether this may use it, what the server is, and what it
+    /// knows the session by. What a session sets is told by the server as we read it.
+    ///
+    /// Bound: the schema's name, the number that the session was told to be known by (0 where that does not matter), and after how many milliseconds
+    /// not to wait for a lock any more. In a session that has another number the settings end with the statement: a pooler would hand them on to others.
+    ///
+    /// - Parameter knowsSessions: whether the server has what the last two columns tell.
+    package static func useSchema(knowsSessions: Bool) -> String {
+        let isLocal = knowsSessions ? "$2::INTEGER <> 0 AND pg_backend_pid() <> $2::INTEGER" : "$2::INTEGER < 0"
+        return """
+            SELECT \(settings(isLocal: isLocal, lockTimeout: "$3")), \
+            (SELECT CAST(has_schema_privilege(oid, 'USAGE') AS INTEGER) FROM pg_namespace WHERE nspname = $1::TEXT), \
+            version()\(knowsSessions ? ", \(sessionColumns)" : "")
+            """
+    }
+    private static let sessionColumns = """
         CAST(pg_backend_pid() AS BIGINT), \
         (SELECT CAST(backend_start AS TEXT) FROM pg_stat_activity WHERE pid = pg_backend_pid())
         """
-    /// Bound: milliseconds; 0 waits for ever.
-    package static let lockTimeout = "SELECT set_config('lock_timeout', $1::TEXT, false)"
+    /// The same for a transaction alone, where the next may be another session's; bound: the schema's name, and the milliseconds.
+    package static let useSchemaInTransaction = "SELECT \(settings(isLocal: "true", lockTimeout: "$2"))"
+
+    private static func settings(isLocal: String, lockTimeout: String) -> String {
+        """
+        set_config('search_path', quote_ident($1::TEXT), \(isLocal)), set_config('client_min_messages', 'notice', \(isLocal)), \
+        set_config('coredata.reports', 'on', \(isLocal)), set_config('TimeZone', 'UTC', \(isLocal)), \
+        set_config('lock_timeout', \(lockTimeout)::TEXT, \(isLocal))
+        """
+    }
     /// Whether the schema is there; bound: its name.
     package static let schemaExists = "SELECT 1 FROM pg_namespace WHERE nspname = $1::TEXT"
     package static func createSchema(_ name: String) -> String {
@@ -96,14 +148,14 @@ package enum ServerText {
     }
 
     /// A number that whoever changes the schema makes another one.
-    package static var schemaVersion: String { "SELECT \(quoted("Z_VERSION")) FROM \(quoted("Z_METADATA"))" }
-    package static var changeSchemaVersion: String {
+    package static let schemaVersion = "SELECT \(quoted("Z_VERSION")) FROM \(quoted("Z_METADATA"))"
+    package static let changeSchemaVersion =
         "UPDATE \(quoted("Z_METADATA")) SET \(quoted("Z_VERSION")) = \(quoted("Z_VERSION")) + 1"
-    }
+    /// The same as a column beside others, of one state of the database.
+    package static let schemaVersionColumn = SQLExpression.scalar(
+        SelectStatement([.init(.column(nil, "Z_VERSION"))], from: .init("Z_METADATA")))
     /// Has a row where that is the number; bound: the number.
-    package static var schemaVersionIs: String {
-        "SELECT 1 FROM \(quoted("Z_METADATA")) WHERE \(quoted("Z_VERSION")) = $1"
-    }
+    package static let schemaVersionIs = "SELECT 1 FROM \(quoted("Z_METADATA")) WHERE \(quoted("Z_VERSION")) = $1"
 
     package static func forget(_ statement: String) -> String { "DEALLOCATE \(SQLIdentifier.quoted(statement))" }
 
@@ -112,12 +164,16 @@ package enum ServerText {
     package static let vacuum = "VACUUM"
 
     /// What the server says of itself: names and values.
-    package static let settings = """
+    package static let settings =
+        settingsWithoutSizes + """
+             \
+            UNION ALL SELECT 'bytes', CAST(SUM(pg_total_relation_size(c.oid)) AS TEXT) FROM pg_class AS c \
+            JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND n.nspname = current_schema()
+            """
+    package static let settingsWithoutSizes = """
         SELECT name, setting FROM pg_settings WHERE name IN ('server_version', 'server_encoding', 'lc_collate', \
         'TimeZone', 'max_connections', 'default_transaction_isolation', 'ssl') \
-        UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database() \
-        UNION ALL SELECT 'bytes', CAST(SUM(pg_total_relation_size(c.oid)) AS TEXT) FROM pg_class AS c \
-        JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND n.nspname = current_schema()
+        UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database()
         """
 
     // MARK: Derived attributes

@@ -8,6 +8,10 @@ extension SQLRenderer {
         table(statement.table, as: statement.alias)
         text.append(" SET ")
         assignments(statement.assignments)
+        if let source = statement.source {
+            text.append(" FROM ")
+            self.source(source)
+        }
         condition(statement.condition)
         returning(statement.returning)
     }

@@ -18,6 +18,8 @@ package struct SelectStatement: Hashable, Sendable {
         package var members: Members?
         /// For constants: `(VALUES (0), (1))`, whose columns are `column1`, `column2`, ….
         package var rows: [[SQLExpression]] = []
+        /// For arrays that are bound, one for each column of such a type: `UNNEST(?, ?)`. See ``arrayColumn(_:)``.
+        package var arrays: [SQLType] = []
         package var alias: String
 
         /// The alias is the table's own name unless another is given.
@@ -35,6 +37,20 @@ package struct SelectStatement: Hashable, Sendable {
             self.init("", as: alias)
             self.rows = rows
         }
+
+        /// Rows whose columns are bound as arrays; a dialect says whether it has this.
+        package init(arrays: [SQLType], as alias: String) {
+            self.init("", as: alias)
+            self.arrays = arrays
+        }
+
+        /// A column of rows that are bound as arrays. Decimals come as texts.
+        package func arrayColumn(_ index: Int) -> SQLExpression {
+            let column = SQLExpression.column(alias, Self.nameOfArray(index))
+            return arrays[index] == .decimal ? .cast(column, to: .decimal) : column
+        }
+
+        static func nameOfArray(_ index: Int) -> String { "column\(index + 1)" }
 
         package struct Members: Hashable, Sendable {
             package var array: SQLExpression

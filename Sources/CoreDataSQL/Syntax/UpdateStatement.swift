@@ -18,6 +18,8 @@ package struct UpdateStatement: Hashable, Sendable {
     /// The name by which expressions refer to the table, needed inside correlated selects.
     package var alias: String?
     package var assignments: [Assignment]
+    /// `FROM …`: rows that the assignments and the condition name, too.
+    package var source: SelectStatement.Source?
     package var condition: SQLExpression?
     /// `RETURNING …`; empty returns nothing.
     package var returning: [SelectStatement.ResultColumn] = []

@@ -25,7 +25,7 @@ final class RowReader {
         select = SelectStatement(
             shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }, from: .init(table, as: table))
         single = connection.keyedStatement(select, key: Self.key)
-        statements = Array(repeating: nil, count: SizeClass.sizes.count)
+        statements = Array(repeating: nil, count: SizeClass.sizes.count + 1)
     }
 
     private static let key = "Z_PK"
@@ -34,7 +34,7 @@ final class RowReader {
     func read(_ keys: ArraySlice<Int64>, into rows: RowList) throws {
         var rest = keys
         while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count)
+            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
             let part = rest.prefix(sizeClass.size)
             rest = rest.dropFirst(sizeClass.size)
             if let key = part.first, sizeClass.size == 1 {
@@ -65,19 +65,27 @@ final class RowReader {
     }
 }
 
-/// How many keys a statement takes.
+/// How many keys a statement takes: one of a few numbers, or where a database takes arrays, any up to some thousand.
 struct SizeClass {
     static let sizes = [1, 8, 64, 500]
+    private static let arraySize = 4096
 
     let index: Int
-    var size: Int { Self.sizes[index] }
+    var size: Int { isArray ? Self.arraySize : Self.sizes[index] }
+    private var isArray: Bool { index == Self.sizes.count }
 
-    init(for count: Int) {
-        index = Self.sizes.firstIndex { $0 >= count } ?? Self.sizes.count - 1
+    init(for count: Int, in dialect: SQLDialect) {
+        index =
+            dialect.bindsArrays && count > Self.sizes[1]
+            ? Self.sizes.count : Self.sizes.firstIndex { $0 >= count } ?? Self.sizes.count - 1
     }
 
-    /// `key = ?` or `key IN (?, …)`.
+    /// `key = ?`, `key IN (?, …)`, or `key IN (SELECT … FROM UNNEST(?))`.
     func condition(on key: SQLExpression) -> SQLExpression {
+        if isArray {
+            let keys = SelectStatement.Source(arrays: [.integer], as: "keys")
+            return .inSelect(key, SelectStatement([.init(keys.arrayColumn(0))], from: keys))
+        }
         if size == 1 { return .comparison(.equal, key, .bind(.null)) }
         return .inList(key, Array(repeating: .bind(.null), count: size))
     }
@@ -85,6 +93,7 @@ struct SizeClass {
     /// Binds the keys, the last one again for every place that is left.
     func bind(_ keys: ArraySlice<Int64>, to statement: any SQLStatement) throws {
         guard let last = keys.last else { return }
+        if isArray { return try keys.forEach { try statement.append($0, at: 0) } }
         var parameter = 0
         for key in keys {
             try statement.bind(key, at: parameter)

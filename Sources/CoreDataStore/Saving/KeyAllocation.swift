@@ -67,6 +67,36 @@ extension StoreEngine {
         }
     }
 
+    /// The highest key that was given out in each hierarchy, by root entity.
+    func highestKeys() throws -> [Int: Int64] {
+        try database.read { connection in
+            var keys: [Int: Int64] = [:]
+            for root in model.entities.indices where model.entities[root].root == root && includes(entity: root) {
+                let table = try saveTables.table(of: root)
+                let query = try connection.statement(SaveTables.Table.keyQuery(table.name, locks: false))
+                defer { query.reset() }
+                try query.bind(table.number, at: 0)
+                if try query.step() { keys[root] = query.integer(0) }
+            }
+            return keys
+        }
+    }
+
+    /// Moves the counters of keys on to the highest keys that there are, or that somebody else has given out.
+    func raiseKeyCounters(to others: [Int: Int64]) throws {
+        let own = try highestKeys()
+        try write { connection in
+            for (root, key) in own.sorted(by: { $0.key < $1.key }) {
+                let update = try connection.statement(saveTables.keyUpdate)
+                defer { update.reset() }
+                try update.bind(max(key, others[root] ?? 0), at: 0)
+                try update.bind(try saveTables.table(of: root).number, at: 1)
+                try update.run()
+            }
+        }
+        keyCounters.withLock { $0.removeAll() }
+    }
+
     /// Moves the root's counter on, within the caller's transaction.
     func takeKeys(root: Int, count: Int, _ connection: any SQLConnection) throws -> ClosedRange<Int64> {
         let table = try saveTables.table(of: root)

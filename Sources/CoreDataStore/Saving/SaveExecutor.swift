@@ -61,6 +61,7 @@ struct SaveExecutor {
     // MARK: Insertions
 
     func insert(_ step: SavePlan.Insertions) throws {
+        if let arrays = step.arrays { return try insert(step, arrays) }
         let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
             try bind(step, index, to: statement, at: place)
         } run: { statement, _ in
@@ -93,6 +94,7 @@ struct SaveExecutor {
         if !form.externalColumns.isEmpty {
             try noteFiles(form.table, form.externalColumns, step.rows.map(\.old.primaryKey))
         }
+        if let arrays = step.arrays { return try update(step, arrays) }
         let first = try runSeveral(step.several, of: step.rows.count) { statement, index, place in
             try bind(step, index, to: statement, at: place)
         } run: { statement, count in
@@ -250,6 +252,7 @@ struct SaveExecutor {
     }
 
     private func write(_ step: SavePlan.Links) throws {
+        if let arrays = step.arrays { return try write(step, arrays) }
         let statement = try connection.statement(step.sql)
         defer { statement.reset() }
         for row in step.rows {

@@ -30,6 +30,8 @@ struct SavePlan: Sendable {
 
         /// Bound: the two keys, then the orders.
         var sql: String
+        /// The same for many rows: bound as arrays.
+        var arrays: String?
         var rows: [Row]
     }
 
@@ -61,6 +63,8 @@ struct SavePlan: Sendable {
     struct Updates: Sendable {
         /// Bound for each row: version, columns, key. The old version is the one before.
         var several: Several?
+        /// For many rows, bound as arrays: new version, columns, key, old version.
+        var arrays: String?
         var form: UpdateForm
         var rows: [ChangeSet.Update]
     }
@@ -68,6 +72,8 @@ struct SavePlan: Sendable {
     struct Insertions: Sendable {
         /// Bound for each row: as for one.
         var several: Several?
+        /// For many rows, bound as arrays: key, version, columns.
+        var arrays: String?
         /// Bound: key, entity number, version, columns.
         var single: String
         var table: SaveTables.Table

@@ -86,10 +86,13 @@ struct SavePlanner {
     }
 
     func insertion(into table: SaveTables.Table, _ rows: [ChangeSet.Insertion]) -> SavePlan.Insertions {
-        SavePlan.Insertions(
-            several: several(of: rows.count, values: 3 + table.columns.count) {
-                tables.insertion(into: table, rows: $0)
-            }, single: table.insertion, table: table, rows: rows)
+        let arrays = tables.bindsArrays(rows.count) ? tables.arrayInsertion(into: table) : nil
+        return SavePlan.Insertions(
+            several: arrays != nil
+                ? nil
+                : several(of: rows.count, values: 3 + table.columns.count) {
+                    tables.insertion(into: table, rows: $0)
+                }, arrays: arrays, single: table.insertion, table: table, rows: rows)
     }
 
     /// The statement for several rows of `values` values each, where there are as many.
@@ -152,7 +155,8 @@ struct SavePlanner {
                 ? nil
                 : several(of: rows.count, values: 2 + form.columns.count) {
                     tables.update(of: table, form.mask, rows: $0)
-                }, form: form, rows: rows)
+                }, arrays: tables.bindsArrays(rows.count) ? tables.arrayUpdate(of: table, form.mask) : nil, form: form,
+            rows: rows)
     }
 
     private static func changedColumns(_ update: ChangeSet.Update, _ table: SaveTables.Table) -> IndexMask {
@@ -232,8 +236,24 @@ struct SavePlanner {
                     (mirrored.order, mirrored.inverseOrder) = (link.inverseOrder, link.order)
                     rows.append(row(mirrored, table, isReflexive: true))
                 }
-                return SavePlan.Links(sql: kind == .insert ? insertion(table) : removal(table), rows: rows)
+                guard kind == .insert else { return SavePlan.Links(sql: removal(table), rows: rows) }
+                return SavePlan.Links(
+                    sql: insertion(table),
+                    arrays: tables.bindsArrays(rows.count) && canComeTogether(rows, table)
+                        ? tables.arrayInsertion(into: table) : nil,
+                    rows: rows)
             })
+    }
+
+    /// Whether no pair comes twice where it would be given orders twice, which one statement must not do.
+    private func canComeTogether(_ rows: [SavePlan.Links.Row], _ table: StoreLayout.JoinTable) -> Bool {
+        if table.orderColumn == nil, table.inverseOrderColumn == nil { return true }
+        struct Pair: Hashable {
+            var owner: Int64
+            var destination: Int64
+        }
+        var known = Set<Pair>(minimumCapacity: rows.count)
+        return rows.allSatisfy { known.insert(Pair(owner: $0.owner, destination: $0.destination)).inserted }
     }
 
     private func row(
@@ -266,20 +286,10 @@ struct SavePlanner {
 
     /// A pair that is there already gets the orders that are known now.
     private func insertion(_ table: StoreLayout.JoinTable) -> String {
-        let keys = [table.ownerColumn, table.destinationColumn]
-        let orders = [table.orderColumn, table.inverseOrderColumn].compactMap { $0 }
-        var insert = InsertStatement(
-            into: table.name, columns: keys + orders,
-            rows: [Array(repeating: .parameter, count: keys.count + orders.count)])
-        insert.conflict =
-            orders.isEmpty
-            ? .ignore
-            : .update(
-                target: keys,
-                set: orders.map {
-                    .init($0, .function(.ifNull, [.column("excluded", $0), .column(table.name, $0)]))
-                })
-        return insert.text(in: tables.dialect).sql
+        let columns = table.pairColumns
+        let insert = InsertStatement(
+            into: table.name, columns: columns, rows: [Array(repeating: .parameter, count: columns.count)])
+        return SaveTables.ofPairs(insert, table).text(in: tables.dialect).sql
     }
 
     private func removal(_ table: StoreLayout.JoinTable) -> String {

@@ -15,6 +15,8 @@ final class SaveTables: Sendable {
         /// The row's columns that the store has, and the table's for them.
         let columns: [Int]
         let columnNames: [String]
+        /// What the table's columns hold.
+        let columnTypes: [SQLType]
         /// Whether the store has every column of the row.
         let hasEveryColumn: Bool
         let nameOfColumn: [String?]
@@ -41,6 +43,7 @@ final class SaveTables: Sendable {
             nameOfColumn = stored.columnNames
             columns = stored.columnNames.indices.filter { stored.columnNames[$0] != nil }
             columnNames = stored.columnNames.compactMap { $0 }
+            columnTypes = columns.map { Self.type(of: entity.rowLayout.columns[$0].role, in: entity) }
             hasEveryColumn = columns.count == stored.columnNames.count
             externalColumns = entity.externalDataColumns.filter { stored.columnNames[$0] != nil }
             self.constraints = constraints
@@ -48,6 +51,11 @@ final class SaveTables: Sendable {
             insertion = SaveTables.insertion(into: name, columnNames, rows: 1).text(in: dialect).sql
             deletion = DeleteStatement(from: name, where: SaveTables.isUnchanged).text(in: dialect).sql
             keyQuery = Self.keyQuery(name, locks: dialect.writesTogether).text(in: dialect).sql
+        }
+
+        private static func type(of role: RowLayout.Role, in entity: CompiledEntity) -> SQLType {
+            guard case .attribute(let slot) = role else { return .integer }
+            return entity.properties[slot].attribute?.type.columnType ?? .bytes
         }
 
         private static func absorbing(_ entity: CompiledEntity, _ constraints: [Constraint]) -> IndexMask? {
@@ -75,10 +83,12 @@ final class SaveTables: Sendable {
         var columnNames: [String]
     }
 
-    private enum Change: Hashable {
+    enum Change: Hashable {
         case insertion
+        case arrayInsertion
         case absorption(IndexMask)
         case update(IndexMask)
+        case arrayUpdate(IndexMask)
         case deletion
         case rangeDeletion
         case check
@@ -251,7 +261,7 @@ final class SaveTables: Sendable {
         return select.text(in: dialect)
     }
 
-    private func text(_ table: Table, _ change: Change, rows: Int, _ make: () -> SQLText) -> String {
+    func text(_ table: Table, _ change: Change, rows: Int, _ make: () -> SQLText) -> String {
         texts.withLock { texts in
             let key = TextKey(entity: table.entity, change: change, rows: rows)
             if let text = texts[key] { return text }

@@ -8,39 +8,52 @@ import TestSupport
 
 extension SpecifiedStore {
     /// A schema of a PostgreSQL server.
-    static let postgreSQL = SpecifiedStore(
-        name: "PostgreSQL",
-        make: { model in
-            let schema = "s" + UUID().uuidString.filter { $0 != "-" }.lowercased()
-            return try open(schema, model, isReadOnly: false)
-        },
-        exceptions: [
+    static let postgreSQL = onServer("PostgreSQL", isInstalled: PostgreSQLServer.shared != nil) {
+        PostgreSQLServer.shared?.url(schema: $0)
+    }
+
+    /// A store on a server: `url` makes the URL of one in a schema.
+    static func onServer(
+        _ name: String, isInstalled: Bool, exceptions: [String: String] = [:],
+        url: @escaping @Sendable (String) -> URL?, observer: (@Sendable () -> any SQLObserver)? = nil
+    ) -> SpecifiedStore {
+        let known = [
             "aFailedSaveTakesNoKeys":
                 "keys are reserved in blocks, so that no save waits for another's counter: those of a failed save are lost",
             "whatIsNoNumberStaysSo":
                 "it is kept as NULL, as in SQLite's stores, so that comparisons and orders mean the same",
-        ], predicateSeeds: 1...1, isInstalled: PostgreSQLServer.shared != nil, keepsNUL: false,
-        keepsEveryDate: false)
+        ]
+        return SpecifiedStore(
+            name: name,
+            make: { model in
+                let schema = "s" + UUID().uuidString.filter { $0 != "-" }.lowercased()
+                guard let url = url(schema) else { throw NoServer() }
+                return try open(url, model, isReadOnly: false, observer)
+            }, exceptions: known.merging(exceptions) { first, _ in first }, predicateSeeds: 1...1,
+            isInstalled: isInstalled, keepsNUL: false, keepsEveryDate: false)
+    }
 
     private struct NoServer: Error {}
 
-    private static func open(_ schema: String, _ model: CompiledModel, isReadOnly: Bool) throws -> OpenedStore {
-        guard let server = PostgreSQLServer.shared else { throw NoServer() }
+    private static func open(
+        _ url: URL, _ model: CompiledModel, isReadOnly: Bool, _ observer: (@Sendable () -> any SQLObserver)?
+    ) throws -> OpenedStore {
         var options = StoreOptions(path: nil)
         options.type = "PostgreSQL"
-        options.database.server = server.url(schema: schema)
+        options.database.server = url
         options.database.isReadOnly = isReadOnly
         options.createsStore = !isReadOnly
         let engine = try StoreEngine.open(model: model, options: options) {
             let database = try PostgreSQLDatabase(PostgreSQLOptions($0))
             if !$0.isReadOnly { try database.createSchema() }
+            if let observer { database.addObserver(observer()) }
             return database
         }
         return OpenedStore(
             source: engine,
             reopen: { isReadOnly in
                 engine.close()
-                return try open(schema, model, isReadOnly: isReadOnly)
+                return try open(url, model, isReadOnly: isReadOnly, observer)
             },
             remove: {
                 try? (engine.database as? PostgreSQLDatabase)?.dropSchema()

@@ -30,6 +30,8 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     static let all: [SpecifiedStore] = [
         .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder, .postgreSQL,
+        .pooledPostgreSQL,
+        .plainPostgreSQL,
     ]
 
     /// Why a store lacks query generations.

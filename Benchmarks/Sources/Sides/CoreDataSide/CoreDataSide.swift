@@ -90,7 +90,7 @@ extension Digest {
         for item in items { add(item) }
     }
 
-    mutating func add(_ item: Item) {
+    package mutating func add(_ item: Item) {
         rows += 1
         number += Double(item.quantity) + (item.listed ? 1 : 0)
         bytes += item.name?.utf8.count ?? 0

@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Sides
 
-/// F1 … F17: what children, merging, undo, upserts, batch requests, lists, migrations, stores of one file and searches take beside the same
+/// F1 … F18: what children, merging, undo, upserts, batch requests, lists, migrations, stores of one file and searches take beside the same
 /// without them, in turn, each on a file of its own.
 struct FeatureMeasurement {
     let kind: FeatureKind
@@ -38,10 +38,13 @@ struct FeatureMeasurement {
         case .listEdit: return try Lists(rows: rows, stores: stores).edit(isGoal: isBeside)
         case .lightweight: return try Migrations(rows: rows, stores: stores).lightweight(isRaw: isBeside)
         case .mapping: return try Migrations(rows: rows, stores: stores).mapped(isRaw: isBeside)
+        case .mappingPolicy:
+            return try Migrations(rows: rows, stores: stores).mapped(isRaw: isBeside, policy: StarringPolicy.self)
         case .xml, .binary:
             return try FileStores(isXML: kind == .xml, rows: rows, stores: stores).round(isFoundation: isBeside)
         case .trigram, .trigramScan, .words, .prefix:
             return try Searches(kind: kind, rows: rows, stores: stores).round(isBeside: isBeside)
+        case .groups: return try Groups(rows: rows, stores: stores).round(isRaw: isBeside)
         default: break
         }
         let contents: StoreContents = kind == .child ? .places : .full

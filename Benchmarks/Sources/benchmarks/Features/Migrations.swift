@@ -75,20 +75,23 @@ struct Migrations {
         try coordinator.remove(try coordinator.addPersistentStore(type: .sqlite, at: url))
     }
 
-    // MARK: Object by object
+    // MARK: By a mapping model
 
-    func mapped(isRaw: Bool) throws -> (seconds: Double, digest: Digest) {
+    func mapped(isRaw: Bool, policy: NSEntityMigrationPolicy.Type? = nil) throws -> (seconds: Double, digest: Digest) {
         try stores.prepare(.full, rows: rows)
         let store = try stores.copy(.full, rows: rows, for: "migrations")
         let made = stores.folder.appendingPathComponent("migrated.sqlite")
         try stores.remove(made)
         defer { for url in [store, made] { try? stores.remove(url) } }
-        let seconds = try isRaw ? rowByRow(store, made) : objectByObject(store, made)
+        let seconds = try isRaw ? rowByRow(store, made) : migrate(store, made, policy)
         return (seconds, try digest(made))
     }
 
-    private func objectByObject(_ store: URL, _ made: URL) throws -> Double {
+    private func migrate(_ store: URL, _ made: URL, _ policy: NSEntityMigrationPolicy.Type?) throws -> Double {
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        for entity in mapping.entityMappings where entity.destinationEntityName == "Item" {
+            entity.entityMigrationPolicyClassName = policy.map { NSStringFromClass($0) }
+        }
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
         manager.usesStoreSpecificMigrationManager = false
         return try Stopwatch.time {
@@ -130,5 +133,17 @@ struct Migrations {
                    WHERE tbl_name = 'ZITEM' ORDER BY sql)) FROM ZITEM
             """)
         return digest
+    }
+}
+
+/// Makes each item as its mapping says, and looks at it.
+final class StarringPolicy: NSEntityMigrationPolicy {
+    override func createDestinationInstances(
+        forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
+        for item in manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [source]) {
+            item.setValue(3, forKey: "stars")
+        }
     }
 }

@@ -35,6 +35,7 @@ extension App {
     }
 
     func makeBackup(_ visit: Visit) async throws -> Reply {
+        guard groceries.url.isFileURL else { return Self.onServer }
         guard try await groceries.backup.list().count < Groceries.mostBackups else {
             return .redirect(
                 "/backups",
@@ -63,6 +64,13 @@ extension App {
                 """))
     }
 
+    private static let onServer = Reply.redirect(
+        "/backups",
+        Flash(
+            kind: .problem,
+            text: "The list is on a server: whoever runs that backs it up, and coredata store copy makes a file of it.")
+    )
+
     private static let noBackup = Reply.redirect(
         "/backups", Flash(kind: .problem, text: "There is no such backup (any more)."))
 
@@ -77,6 +85,7 @@ extension App {
             return Self.noBackup
         }
         // One more than there may be is better than none of how it is now.
+        guard groceries.url.isFileURL else { return Self.onServer }
         let before = try await groceries.backup.create(name: Groceries.freshBackupName("before-restore"))
         do { try await onRestore(backup.name) } catch let error as ToolkitError {
             // Nothing was changed.

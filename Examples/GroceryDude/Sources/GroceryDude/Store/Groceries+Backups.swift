@@ -2,12 +2,13 @@ import CoreDataToolkit
 import Foundation
 import LivePages
 
-// Copies of the store, in the folder `Backups` beside it.
+// Copies of the store, in the folder `Backups` beside it. A store on a server is backed up by whoever runs that.
 extension Groceries {
     static let mostBackups = 50
 
     static func backupFolder(of store: URL) -> FolderDestination {
-        FolderDestination(store.deletingLastPathComponent().appendingPathComponent("Backups", isDirectory: true))
+        FolderDestination(
+            StorePlace.folder(of: store, program: "GroceryDude").appendingPathComponent("Backups", isDirectory: true))
     }
 
     var backup: Backup {

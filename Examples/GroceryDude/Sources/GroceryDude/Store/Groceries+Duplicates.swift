@@ -5,11 +5,16 @@ import LivePages
 // What is there twice, and what other stores have.
 extension Groceries {
     /// Makes one of things whose names differ in capitals and in blanks at their ends only: "kg" and "Kg", " Tin" and "Tin". What
-    /// led to the others leads to the one that stays. How it was before is a backup.
+    /// led to the others leads to the one that stays. How it was before is a backup, where the store is a file.
     ///
     /// - Returns: how many went.
     func mergeDuplicates() async throws -> Int {
-        let before = try await backup.create(name: Self.freshBackupName("before-merge"))
+        let before: BackupInfo?
+        if url.isFileURL {
+            before = try await backup.create(name: Self.freshBackupName("before-merge"))
+        } else {
+            before = nil
+        }
         var removed = 0
         do {
             // Places first: then items that have the same ones are the same.
@@ -19,10 +24,10 @@ extension Groceries {
                 ).removed
             }
         } catch {
-            if removed == 0 { try? await backup.delete(before.name) }
+            if removed == 0, let before { try? await backup.delete(before.name) }
             throw error
         }
-        if removed == 0 { try await backup.delete(before.name) }
+        if removed == 0, let before { try await backup.delete(before.name) }
         return removed
     }
 

@@ -29,7 +29,8 @@ enum Versions {
 
     /// Whether there is a store, and it is of an older version.
     static func needMigration(at store: URL) throws -> Bool {
-        guard FileManager.default.fileExists(atPath: store.path) else { return false }
+        // A server migrates in one transaction.
+        guard store.isFileURL, FileManager.default.fileExists(atPath: store.path) else { return false }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
         return !(try model(newest)).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }

@@ -1,0 +1,54 @@
+import CPostgreSQL
+import CoreDataSQL
+import Foundation
+
+// How a session begins, and why it does not.
+extension PostgreSQLConnection {
+    static func poolerInTheWay(_ address: PostgreSQLAddress) -> SQLFailure {
+        SQLFailure(
+            kind: .cannotOpen, code: 0,
+            message:
+                "cannot open '\(address.description)': a pooler, such as PgBouncer, answers in the server's place. Say pooler=transaction in the URL; or pooler=session, where it gives each session one of the server's for as long as it lasts"
+        )
+    }
+
+    static func open(_ address: PostgreSQLAddress, timeout: Duration) throws -> OpaquePointer {
+        var parameters = address.parameters
+        if parameters["connect_timeout"] == nil {
+            parameters["connect_timeout"] = String(max(2, timeout.components.seconds))
+        }
+        parameters["client_encoding"] = "UTF8"
+        let words = parameters.sorted { $0.key < $1.key }
+        var keys = words.map { strdup($0.key) }.map { UnsafePointer($0) } + [nil]
+        var values = words.map { strdup($0.value) }.map { UnsafePointer($0) } + [nil]
+        defer {
+            for text in keys + values { free(UnsafeMutableRawPointer(mutating: text)) }
+        }
+        guard let handle = PQconnectdbParams(&keys, &values, 0) else {
+            throw SQLFailure(kind: .cannotOpen, code: 0, message: "there is no memory for a connection")
+        }
+        guard PQstatus(handle) == CONNECTION_OK else {
+            var message = SQLFailure.text(PQerrorMessage(handle))
+            if let password = parameters["password"], !password.isEmpty {
+                message = message.replacing(password, with: "…")
+            }
+            PQfinish(handle)
+            if message.contains("certificate verify failed") {
+                // The library does not tell which.
+                message +=
+                    " (the server's certificate has expired, or is not signed by an authority of \(parameters["sslrootcert"] ?? "~/.postgresql/root.crt"); sslrootcert= in the URL names the file of those that are trusted)"
+            }
+            throw SQLFailure(
+                kind: .cannotOpen, code: 0, message: "cannot open '\(address.description)': \(message)")
+        }
+        return handle
+    }
+
+    static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
+        SQLFailure(
+            kind: .cannotOpen, code: SQLFailure.number(ofState: "42501"),
+            message:
+                "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
+        )
+    }
+}

@@ -1,0 +1,190 @@
+import CPostgreSQL
+import CoreDataPrimitives
+import CoreDataSQL
+import Foundation
+
+/// Arrays that are bound to the parameters of a statement, as they go over the wire.
+///
+/// ```
+///  dimensions  has NULLs  type    count   first  length value     length value
+///  00000001    00000000   elem.   n       00001  8      …         -1 (NULL)    …
+/// ```
+/// All of it is big-endian. Values come to the end; what was bound is forgotten as a whole, and its memory kept.
+final class ArrayBuffer {
+    private struct Column {
+        let type: Oid
+        var bytes: UnsafeMutableRawPointer
+        var count: Int
+        var capacity: Int
+        var elementCount: UInt32 = 0
+        var hasNulls = false
+    }
+
+    private static let headLength = 20
+    /// What is kept of an array from one statement to the next.
+    private static let keptCapacity = 1 << 20
+
+    private let columns: UnsafeMutableBufferPointer<Column>
+
+    /// `nil` where not all types are arrays.
+    init?(_ types: [Oid]) {
+        let elements = types.compactMap(PostgreSQLType.element)
+        guard !types.isEmpty, elements.count == types.count else { return nil }
+        columns = .allocate(capacity: types.count)
+        for (index, type) in elements.enumerated() {
+            let capacity = 1 << 10
+            columns.initializeElement(
+                at: index,
+                to: Column(
+                    type: type, bytes: .allocate(byteCount: capacity, alignment: 8), count: Self.headLength,
+                    capacity: capacity))
+        }
+    }
+
+    deinit {
+        for column in columns { column.bytes.deallocate() }
+        columns.deallocate()
+    }
+
+    var byteCount: Int { columns.reduce(0) { $0 + $1.count } }
+
+    /// How many values each array has.
+    var counts: [Int] { columns.map { Int($0.elementCount) } }
+
+    func removeAll() {
+        for index in columns.indices {
+            columns[index].elementCount = 0
+            columns[index].hasNulls = false
+            columns[index].count = Self.headLength
+            guard columns[index].capacity > Self.keptCapacity else { continue }
+            columns[index].bytes.deallocate()
+            columns[index].capacity = 1 << 10
+            columns[index].bytes = .allocate(byteCount: 1 << 10, alignment: 8)
+        }
+    }
+
+    /// Calls `body` with what libpq takes.
+    func withValues<R>(
+        _ body: (
+            _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
+            _ formats: UnsafePointer<Int32>?
+        ) -> R
+    ) -> R {
+        var values: [UnsafePointer<CChar>?] = []
+        var lengths: [Int32] = []
+        for column in columns {
+            // One dimension, and its first index is 1; without values there is none.
+            let head: [UInt32] = [
+                column.elementCount == 0 ? 0 : 1, column.hasNulls ? 1 : 0, column.type, column.elementCount, 1,
+            ]
+            for (index, word) in head.enumerated() {
+                column.bytes.storeBytes(of: word.bigEndian, toByteOffset: 4 * index, as: UInt32.self)
+            }
+            values.append(UnsafePointer(column.bytes.assumingMemoryBound(to: CChar.self)))
+            lengths.append(Int32(truncatingIfNeeded: column.elementCount == 0 ? 12 : column.count))
+        }
+        return body(Int32(columns.count), values, lengths, Array(repeating: 1, count: columns.count))
+    }
+
+    // MARK: Values
+
+    func append(_ value: Int64?, to index: Int) throws {
+        guard let value else { return appendNull(to: index) }
+        switch columns[index].type {
+        case PostgreSQLType.int8: put(value.bigEndian, to: index)
+        case PostgreSQLType.int4:
+            put(try ParameterBuffer.narrow(value, Int32.self, "integer").bigEndian, to: index)
+        case PostgreSQLType.int2:
+            put(try ParameterBuffer.narrow(value, Int16.self, "smallint").bigEndian, to: index)
+        case PostgreSQLType.boolean:
+            guard value == 0 || value == 1 else {
+                throw ParameterBuffer.unfit("a number that is neither 0 nor 1", "boolean")
+            }
+            put(UInt8(value), to: index)
+        case PostgreSQLType.float8, PostgreSQLType.timestampTZ: try append(real: Double(value), to: index)
+        default: append(String(value), to: index)
+        }
+    }
+
+    /// What is not a number is kept as NULL; see ``ParameterBuffer/set(_:real:)``.
+    func append(real value: Double, to index: Int) throws {
+        if value.isNaN { return appendNull(to: index) }
+        switch columns[index].type {
+        case PostgreSQLType.float8: put(value.bitPattern.bigEndian, to: index)
+        case PostgreSQLType.timestampTZ: put(try ParameterBuffer.microseconds(value).bigEndian, to: index)
+        case PostgreSQLType.int8, PostgreSQLType.int4, PostgreSQLType.int2, PostgreSQLType.boolean:
+            guard let whole = Int64(exactly: value) else { throw ParameterBuffer.unfit("a fraction", "integer") }
+            try append(whole, to: index)
+        default:
+            append(value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : value.description, to: index)
+        }
+    }
+
+    func append(text: UnsafeRawBufferPointer, to index: Int) throws {
+        try ParameterBuffer.checkIsKept(text)
+        switch columns[index].type {
+        case PostgreSQLType.varchar where text.elementsEqual("NaN".utf8): appendNull(to: index)
+        case PostgreSQLType.text, PostgreSQLType.varchar, PostgreSQLType.bytes: put(text, to: index)
+        default: throw ParameterBuffer.unfit("a text", "number \(columns[index].type)")
+        }
+    }
+
+    func append(blob: UnsafeRawBufferPointer, to index: Int) throws {
+        if columns[index].type == PostgreSQLType.uuid, blob.count != 16 {
+            throw ParameterBuffer.unfit("data of \(blob.count) bytes", "uuid")
+        }
+        put(blob, to: index)
+    }
+
+    // MARK: Bytes
+
+    private func appendNull(to index: Int) {
+        columns[index].hasNulls = true
+        columns[index].elementCount += 1
+        makeRoom(4, index)
+        columns[index].bytes.storeBytes(of: .max, toByteOffset: columns[index].count, as: UInt32.self)
+        columns[index].count += 4
+    }
+
+    private func append(_ text: String, to index: Int) {
+        var text = text
+        text.withUTF8 { put(UnsafeRawBufferPointer($0), to: index) }
+    }
+
+    @inline(__always)
+    private func put<T>(_ value: T, to index: Int) {
+        let size = MemoryLayout<T>.size
+        let place = begin(size, index)
+        place.storeBytes(of: value, as: T.self)
+    }
+
+    private func put(_ source: UnsafeRawBufferPointer, to index: Int) {
+        let place = begin(source.count, index)
+        if let base = source.baseAddress { place.copyMemory(from: base, byteCount: source.count) }
+    }
+
+    /// The place for a value of that length, which is written before it.
+    @inline(__always)
+    private func begin(_ length: Int, _ index: Int) -> UnsafeMutableRawPointer {
+        makeRoom(4 + length, index)
+        let place = columns[index].bytes + columns[index].count
+        place.storeBytes(of: UInt32(truncatingIfNeeded: length).bigEndian, as: UInt32.self)
+        columns[index].count += 4 + length
+        columns[index].elementCount += 1
+        return place + 4
+    }
+
+    @inline(__always)
+    private func makeRoom(_ length: Int, _ index: Int) {
+        if columns[index].count + length > columns[index].capacity { grow(by: length, index) }
+    }
+
+    private func grow(by length: Int, _ index: Int) {
+        let capacity = 2 * (columns[index].count + length)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        larger.copyMemory(from: columns[index].bytes, byteCount: columns[index].count)
+        columns[index].bytes.deallocate()
+        columns[index].bytes = larger
+        columns[index].capacity = capacity
+    }
+}

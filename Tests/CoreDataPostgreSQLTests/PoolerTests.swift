@@ -1,0 +1,159 @@
+import CoreData
+import CoreDataPostgreSQL
+import CoreDataSQL
+import Foundation
+import PostgreSQLServer
+import Testing
+
+@testable import CoreDataPostgreSQLDriver
+
+/// A store behind PgBouncer in transaction mode: nothing that a session has is there in its next transaction.
+@Suite struct PoolerTests {
+    private static func database(_ url: URL) throws -> PostgreSQLDatabase {
+        try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
+    }
+
+    private static func text(_ sql: String, _ database: PostgreSQLDatabase) throws -> SQLValue? {
+        try database.read { connection in
+            let statement = try connection.statement(sql)
+            defer { statement.reset() }
+            return try statement.step() ? statement.value(0) : nil
+        }
+    }
+
+    @Test func whoForgetsThePoolerIsTold() throws {
+        guard let pooler = PgBouncer.shared else { return }
+        // Whatever number the pooler makes up.
+        for _ in 0..<8 {
+            let failure = #expect(throws: SQLFailure.self) {
+                try Self.database(pooler.url(schema: Notes.newSchema("p"), ""))
+            }
+            #expect(failure?.kind == .cannotOpen)
+            #expect(failure?.message.contains("pooler=transaction") == true)
+        }
+        // Above the API, too.
+        let error = #expect(throws: CocoaError.self) { _ = try Notes(pooler.url(schema: Notes.newSchema("p"), "")) }
+        #expect("\(String(describing: error))".contains("pooler=transaction"))
+        // And whoever is not behind one may say so without harm.
+        let server = try #require(PostgreSQLServer.shared)
+        let notes = try Notes(server.url(schema: Notes.newSchema("p"), "&pooler=transaction"))
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+        }
+        #expect(try notes.contents().map(\.name) == ["a"])
+    }
+
+    @Test func eachTransactionHasItsOwnSettings() throws {
+        guard let pooler = PgBouncer.shared else { return }
+        let names = [Notes.newSchema("p"), Notes.newSchema("p")]
+        let databases = try names.map { try Self.database(pooler.url(schema: $0)) }
+        defer { for database in databases { database.close() } }
+        for database in databases { try database.createSchema() }
+        defer { for database in databases { try? database.dropSchema() } }
+        var sessions: Set<SQLValue> = []
+        for _ in 0..<20 {
+            for (name, database) in zip(names, databases) {
+                #expect(try Self.text("SELECT current_schema()::TEXT", database) == .text(name))
+                #expect(try Self.text("SELECT current_setting('TimeZone')", database) == .text("UTC"))
+                if let session = try Self.text("SELECT pg_backend_pid()::BIGINT", database) { sessions.insert(session) }
+            }
+        }
+        #expect(sessions.count > 1, "the pooler gave everybody the same session")
+        // What was set is not left to whoever gets the session next.
+        let server = try Self.database(pooler.url(schema: "public"))
+        defer { server.close() }
+        for _ in 0..<20 { #expect(try Self.text("SELECT current_schema()::TEXT", server) == .text("public")) }
+        let left = try databases[0].read { connection in
+            try (connection as? PostgreSQLConnection)?.rows("SELECT name FROM pg_prepared_statements") ?? []
+        }
+        #expect(left.isEmpty)
+    }
+
+    /// A pooler that sees a transaction end gives its session away, also where a part of the next one has come already.
+    @Test func longStatementsRightBehindAnotherTransactionArriveWhole() throws {
+        guard let pooler = PgBouncer.shared else { return }
+        let database = try Self.database(pooler.url(schema: "public"))
+        defer { database.close() }
+        let long = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        for _ in 0..<30 {
+            let found = try database.read { connection in
+                let statement = try connection.statement("SELECT LENGTH($1::BYTEA)::BIGINT")
+                defer { statement.reset() }
+                try statement.bind([.blob(long)], at: 0)
+                return try statement.step() ? statement.integer(0) : 0
+            }
+            #expect(found == 2_000_000)
+        }
+    }
+
+    /// Many contexts save the same rows and others, and each save is there once.
+    @Test func manyWritersLoseNothing() throws {
+        guard let pooler = PgBouncer.shared else { return }
+        let notes = try Notes(pooler.url(schema: Notes.newSchema("p")))
+        let ledger = Notes.Ledger()
+        let deadline = Date(timeIntervalSinceNow: 3)
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+            notes.write("writer \(index)", ledger) { Date() < deadline }
+        }
+        #expect(ledger.summary.saved > 4 && ledger.summary.refused == 0 && ledger.summary.unknown == 0)
+        #expect(ledger.mistakes(try notes.contents()) == [])
+    }
+
+    /// P3: what a context reads stays as it was, on one session that the pooler leaves to it.
+    @Test func generationsAreKept() throws {
+        guard let pooler = PgBouncer.shared else { return }
+        let notes = try Notes(pooler.url(schema: Notes.newSchema("p")))
+        let (writer, reader) = (notes.newContext(), notes.newContext())
+        func save(_ name: String) throws {
+            try writer.performAndWait {
+                Notes.insert(name, in: writer)
+                try writer.save()
+            }
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        try save("a")
+        try reader.performAndWait {
+            try reader.setQueryGenerationFrom(.current)
+            #expect(try reader.count(for: request) == 1)
+        }
+        for index in 0..<20 { try save("b\(index)") }
+        try reader.performAndWait {
+            #expect(try reader.count(for: request) == 1)
+            try reader.setQueryGenerationFrom(nil)
+            #expect(try reader.count(for: request) == 21)
+        }
+    }
+
+    /// A session that is lost while it commits is found by whose transaction it has.
+    @Test func aLostTransactionIsEndedAndAskedFor() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(schema: Notes.newSchema("p"), "&pooler=transaction")
+        let notes = try Notes(url)
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+        }
+        let database = try Self.database(url)
+        defer { database.close() }
+        let (mine, other) = (try database.open(), try database.open())
+        defer { other.close() }
+        try mine.lookForCommits()
+        mine.begin(ServerText.beginWriting)
+        try mine.runLater(ServerText.markWriter, [.integer(database.writer)])
+        mine.note(7, of: database.writer)
+        #expect(try mine.rows("SELECT 1::BIGINT") == [[.integer(1)]])
+        let ended = try other.betweenTransactions {
+            try other.rows(ServerText.endSessionOfWriter, [.integer(database.writer)])
+        }
+        #expect(ended == [[.integer(1)]])
+        let noted = try other.betweenTransactions {
+            try other.rows(ServerText.notedCommit, [.integer(database.writer)])
+        }
+        #expect(noted == [[.integer(0)]])
+        #expect(throws: SQLFailure.self) { try mine.commit() }
+        mine.close()
+    }
+}
