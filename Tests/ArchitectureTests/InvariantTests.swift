@@ -44,6 +44,9 @@ import Testing
         "Sources/CoreDataSQLite/Connections/SQLiteFile.swift": (
             ["SELECT COUNT(*) FROM sqlite_master"], "begins to read a file that is copied as a whole"
         ),
+        "Sources/CoreDataSQLite/Connections/TableRegrowth.swift": (
+            ["SELECT name, rootpage FROM sqlite_master"], "finds tables in a file that is copied as a whole"
+        ),
         "Sources/CoreDataSQLite/Statements/ResultValues.swift": (
             ["SELECT * FROM (VALUES"], "finds out how SQLite lays out its rows"
         ),

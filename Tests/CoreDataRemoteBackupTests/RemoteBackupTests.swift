@@ -1,12 +1,13 @@
 import CoreData
 import CoreDataToolkit
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataRemoteBackup
 
 /// Whole stories: a store backed up to a server on this machine, and brought back.
-@Suite(.timeLimit(.minutes(2))) struct RemoteBackupTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.patience))) struct RemoteBackupTests {
     enum Kind: String, CaseIterable, Sendable {
         case s3, webDAV
     }

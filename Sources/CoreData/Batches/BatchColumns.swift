@@ -11,7 +11,7 @@ struct BatchColumns {
         case date(column: Int)
         /// As a dictionary's value.
         case other((UnsafeRawPointer) -> Any?)
-        case id((UnsafeRawPointer) -> NSManagedObjectID?)
+        case id(isOptional: Bool)
     }
 
     private struct Column {
@@ -45,7 +45,7 @@ struct BatchColumns {
             let action =
                 rest.isEmpty
                 ? Self.action(kind, entity, slot, column) ?? .other(element.type.reader)
-                : element.type.idReader.map { .id($0) } ?? .other(element.type.reader)
+                : element.type.isOptionalID.map { .id(isOptional: $0) } ?? .other(element.type.reader)
             return Column(
                 slot: slot, column: column, name: name, offset: element.offset, isOptional: isOptional, action: action)
         }
@@ -68,8 +68,7 @@ struct BatchColumns {
     /// Puts the elements of a row into the row in the making.
     @inline(__always)
     func read(_ row: UnsafeRawPointer, into rows: BatchRows, _ builder: RowBuilder) throws {
-        for index in columns.indices {
-            let column = columns[index]
+        for column in columns {
             let place = row + column.offset
             let isThere: Bool
             switch column.action {
@@ -77,8 +76,8 @@ struct BatchColumns {
             case .number(let target, let kind, let access, let isSingle):
                 isThere = try number(place, target, kind, access, isSingle, column, rows, builder)
             case .date(let target): isThere = try date(place, target, column, rows, builder)
-            case .id(let read):
-                try rows.give(read(place), column.slot)
+            case .id(let isOptional):
+                try rows.give(Self.id(place, isOptional), column.slot)
                 continue
             case .other(let read):
                 try rows.give(read(place), column.name, column.slot)
@@ -103,6 +102,14 @@ struct BatchColumns {
     private static func value<T>(_ place: UnsafeRawPointer, _ type: T.Type, _ isOptional: Bool) -> T? {
         isOptional
             ? place.assumingMemoryBound(to: T?.self).pointee : place.assumingMemoryBound(to: T.self).pointee
+    }
+
+    /// Of whatever class the object is, its ID is in memory the same.
+    @inline(__always)
+    private static func id(_ place: UnsafeRawPointer, _ isOptional: Bool) -> NSManagedObjectID? {
+        isOptional
+            ? place.assumingMemoryBound(to: PersistentID<NSManagedObject>?.self).pointee?.knownID
+            : place.assumingMemoryBound(to: PersistentID<NSManagedObject>.self).pointee.knownID
     }
 
     @inline(__always)
@@ -149,20 +156,11 @@ extension FetchedValue {
         { place in BatchColumns.plain(place.assumingMemoryBound(to: Self.self).pointee) }
     }
 
-    /// Reads the object's ID out of a value of the type; `nil` where it is of another type.
-    fileprivate static var idReader: ((UnsafeRawPointer) -> NSManagedObjectID?)? {
-        if let type = Self.self as? any TypedObjectID.Type { return type.reader }
+    /// Whether it is a ``PersistentID`` or an optional one; `nil` for anything else.
+    fileprivate static var isOptionalID: Bool? {
+        if Self.self is any TypedObjectID.Type { return false }
         let wrapped = ((Self.self as Any.Type) as? any OptionalValue.Type)?.wrappedType
-        return (wrapped as? any TypedObjectID.Type)?.optionalReader
-    }
-}
-
-extension TypedObjectID {
-    fileprivate static var reader: (UnsafeRawPointer) -> NSManagedObjectID? {
-        { $0.assumingMemoryBound(to: Self.self).pointee.knownID }
-    }
-    fileprivate static var optionalReader: (UnsafeRawPointer) -> NSManagedObjectID? {
-        { $0.assumingMemoryBound(to: Self?.self).pointee?.knownID }
+        return wrapped is any TypedObjectID.Type ? true : nil
     }
 }
 

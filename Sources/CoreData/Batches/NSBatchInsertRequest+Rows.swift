@@ -33,7 +33,9 @@ extension NSBatchInsertRequest {
         shape.append(Second.self)
         repeat shape.append((each Rest).self)
         precondition(shape.fits((First, Second, repeat each Rest).self), "a tuple's elements lie elsewhere")
-        self.init(entityName ?? Self.entityName(of: Object.self), TupleSource(names, shape, rowHandler))
+        typealias Row = (First, Second, repeat each Rest)
+        self.init(
+            entityName ?? Self.entityName(of: Object.self), TupleSource<Row, Row?>(names, shape, rowHandler))
     }
 
     /// Inserts rows of which one value is given, one for each that the handler returns, until it returns `nil`.
@@ -51,7 +53,8 @@ extension NSBatchInsertRequest {
         let names = [try SwiftPredicates.column(keyPath)]
         var shape = TupleShape()
         shape.append(Value.self)
-        self.init(entityName ?? Self.entityName(of: Object.self), TupleSource(names, shape, rowHandler))
+        self.init(
+            entityName ?? Self.entityName(of: Object.self), TupleSource<Value, Value?>(names, shape, rowHandler))
     }
 
     private convenience init(_ entityName: String, _ source: BatchRowSource) {
@@ -80,19 +83,26 @@ class BatchRowSource {
     func next(_ body: (UnsafeRawPointer) throws -> Void) throws -> Bool { false }
 }
 
-private final class TupleSource<Row>: BatchRowSource {
-    private let handler: () throws -> Row?
+/// What is returned is `Row?`. It is a parameter of its own, since the type would otherwise be looked up for every row.
+private final class TupleSource<Row, Returned>: BatchRowSource {
+    private let handler: () throws -> Returned
+    /// Where it is returned to, it is read: what an optional wraps lies at its beginning.
+    private let place = UnsafeMutablePointer<Returned>.allocate(capacity: 1)
 
-    init(_ names: [String], _ shape: TupleShape, _ handler: @escaping () throws -> Row?) {
+    init(_ names: [String], _ shape: TupleShape, _ handler: @escaping () throws -> Returned) {
+        precondition(Returned.self == Row?.self, "a handler returns rows, or nil")
         self.handler = handler
         super.init(names, shape)
     }
 
+    deinit { place.deallocate() }
+
     override func next(_ body: (UnsafeRawPointer) throws -> Void) throws -> Bool {
-        // Where it was returned to, it is read: what an optional wraps lies at its beginning.
-        var row = try handler()
-        if case .none = row { return false }
-        try withUnsafePointer(to: &row) { try body(UnsafeRawPointer($0)) }
+        place.initialize(to: try handler())
+        defer { place.deinitialize(count: 1) }
+        let row = UnsafeRawPointer(place)
+        if case .none = row.assumingMemoryBound(to: Row?.self).pointee { return false }
+        try body(row)
         return true
     }
 }

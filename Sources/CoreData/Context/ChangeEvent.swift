@@ -7,6 +7,8 @@ struct ChangeEvent {
     var invalidated: [NSManagedObject] = []
     /// With other values than before, which only those who observe them are told.
     var observed: [NSManagedObject] = []
+    /// Merged, of a child context, with the values that they had: lists that have them need not tell of them; noted for followers only.
+    var unchanged: Set<ObjectReference> = []
     /// Inserted by another context, and made known to this one.
     var mergedInsertions: [NSManagedObject] = []
     /// Rows that another context changed, also of objects that this one does not know; noted for followers only.

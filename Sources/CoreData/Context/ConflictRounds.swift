@@ -115,6 +115,8 @@ final class ConflictRounds {
             context.renamings.wrappingAdd(1, ordering: .releasing)
         }
         context.absorbed = []
+        context.isResolved = true
         context.processPendingChanges()
+        context.isResolved = false
     }
 }

@@ -188,6 +188,7 @@ extension NSManagedObjectContext {
 
     /// Lets go of an object that was inserted and deleted without a save in between.
     final func forget(_ object: NSManagedObject) {
+        if !children.isEmpty { discarded.append(object.objectID) }
         registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.inserted, .deleted, .registered, .updated])
         object.home = registry.homeOutside(object.home)

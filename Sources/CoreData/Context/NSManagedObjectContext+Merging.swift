@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
         if !followers.isEmpty { noteForFollowers(saved) }
         mergeUpdates(updated, staleness, &merged)
         mergeInsertions(saved.inserted, staleness, &merged)
-        let deleted = mergeDeletions(saved.deleted, &merged)
+        let deleted = mergeDeletions(saved.deleted + saved.discarded, &merged)
         isProcessing = wasProcessing
         processPendingChanges()
         for object in deleted {
@@ -103,10 +103,15 @@ extension NSManagedObjectContext {
         var taken: [NSManagedObject] = []
         forEachCurrentRow(of: known, staleness) { object, rows, index in
             merged.add(object, key)
+            // What this context saved itself comes back when its parent saves it.
+            if keptParent != nil, !followers.isEmpty, !object.hasKnownMembers, object.hasSameValues(as: rows[index]) {
+                event.unchanged.insert(ObjectReference(object))
+            }
             if object.isFault {
                 if object.hasRow { taking.noteMoves(of: object, to: rows[index]) }
                 object.replacingValues { object.takeRow(rows.take(index)) }
                 if object.flags.contains(.observed) { event.observed.append(object) }
+                if !object.relations.isEmpty { taking.takeMembers(of: object) }
                 return
             }
             let row = rows[index]

@@ -69,6 +69,22 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Of one-to-ones: what the object's row leads to, and what leads elsewhere by a change of this context, the object has lost.
+    final func giveUpPartnersLedElsewhere(of object: NSManagedObject) {
+        guard let row = object.row else { return }
+        for slot in object.runtime.relationSlots {
+            let facts = object.home.facts[slot]
+            let column = Int(facts.column)
+            guard !facts.isToMany, facts.inverse >= 0, !facts.isInverseToMany, column >= 0, !row.isNull(column),
+                let partner = registry.object(
+                    store: object.storeIndex, root: Int(facts.destinationRoot), primaryKey: row.integer(column)),
+                partner.flags.contains(.updated), !object.isChanged(slot)
+            else { continue }
+            let inverse = Int(facts.inverse)
+            if partner.isChanged(inverse), partner.toOne(inverse) !== object { object.loseToChange(partner, slot) }
+        }
+    }
+
     /// Members that another's save gave to the object, and that lead elsewhere by a change of this context, are none here.
     final func giveUpMembersLedElsewhere(
         _ stored: [NSManagedObject], of object: NSManagedObject, _ slot: Int, besides changing: NSManagedObject? = nil
@@ -122,6 +138,8 @@ final class RowTaking {
 
     private let context: NSManagedObjectContext
     private var objects: [NSManagedObject] = []
+    /// Faults that have members nevertheless, since somebody asked for these alone or others left.
+    private var faults: [NSManagedObject] = []
     /// The other ends that the rows' to-ones led and lead to.
     private var partners: [Link] = []
     /// The to-ones that are changed here and there.
@@ -142,11 +160,19 @@ final class RowTaking {
         objects.append(object)
     }
 
+    /// The members of a fault that has taken its newer row.
+    func takeMembers(of fault: NSManagedObject) {
+        context.rebaseValues(fault)
+        faults.append(fault)
+    }
+
     /// Brings the other ends in step and tells of everything.
     func finish() {
+        for fault in faults { context.rebaseMembers(fault) }
         for object in objects where !object.relations.isEmpty { context.rebaseMembers(object) }
         for partner in partners { rebase(partner) }
         for link in kept { settle(link) }
+        for object in faults + objects { context.giveUpPartnersLedElsewhere(of: object) }
         context.applyDeleteRulesAgain(to: deleted)
         for object in objects {
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }

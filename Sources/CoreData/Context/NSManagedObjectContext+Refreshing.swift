@@ -27,12 +27,15 @@ extension NSManagedObjectContext {
             guard let row else { return lose(object, slot: -1) }
             return merge(row, into: object)
         } else {
+            let others = object.isUpdated ? OtherSides(of: object, in: self) : nil
             object.replacingValues {
                 object.becomeFault()
                 object.flags.remove(.updated)
                 object.takeRow(
                     store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
             }
+            others?.follow()
+            giveUpPartnersLedElsewhere(of: object)
         }
         event.refreshed.append(object)
         followTurn()
@@ -68,6 +71,10 @@ extension NSManagedObjectContext {
         // Those with changes last: they are brought in step with what the others are then.
         for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
         for object in objects where object.hasChanges { refresh(object, mergeChanges: true) }
+        // Now that all have their rows, those that lead to what was changed to lead elsewhere have lost it.
+        for object in objects where object.registry === registry && !object.isDeleted {
+            giveUpPartnersLedElsewhere(of: object)
+        }
     }
 
     /// What the open method of the class does.
@@ -101,6 +108,7 @@ extension NSManagedObjectContext {
         checkOwned("reset()")
         advanceGeneration()
         let objects = registry.objects
+        if !children.isEmpty { discarded += objects.filter(\.isInserted).map(\.objectID) }
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
         let observations = registry.observations
         let observed = objects.filter { $0.flags.contains(.observed) }

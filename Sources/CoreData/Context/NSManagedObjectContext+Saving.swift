@@ -16,7 +16,9 @@ extension NSManagedObjectContext {
             guard hasChanges else { return }
             throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
         }
-        guard hasChanges || !checkedList.isEmpty || keptParent == nil && coordinator.hasUnsavedMetadata else { return }
+        guard hasChanges || !checkedList.isEmpty || keptParent == nil && coordinator.hasUnsavedMetadata else {
+            return tellChildrenOfDiscarded()
+        }
         // Also what could not be read since the last save: what was set meanwhile may come of it.
         try checkReads()
         guard keptParent != nil || !coordinator.persistentStores.isEmpty else {
@@ -144,6 +146,7 @@ extension NSManagedObjectContext {
         detach(saved.vanished)
         followers.forEach { $0.contextDidSave() }
         if tells { postDidSave(saved) }
+        discarded = []
         saved.deleted.forEachHeld { $0.leaveRelations() }
         saved.vanished.forEachHeld { $0.leaveRelations() }
         tellOfDerivedValues()
@@ -173,7 +176,7 @@ extension NSManagedObjectContext {
         registry.unregister(objects)
         var move: (from: ObjectHome, to: ObjectHome)?
         objects.forEachHeld { object in
-            object.flags.subtract([.registered, .updated, .inserted])
+            object.flags.subtract([.registered, .updated, .inserted, .leaving])
             if let move, object.home === move.from {
                 object.home = move.to
             } else {
@@ -192,7 +195,9 @@ extension NSManagedObjectContext {
                 NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
             ]
             objects["newChangeToken"] = historyToken(after: saved)
-            objects[SavedIDs.userInfoKey] = SavedIDs(saved)
+            var ids = SavedIDs(saved)
+            ids.discarded = takeDiscarded()
+            objects[SavedIDs.userInfoKey] = ids
             objects[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
         }
@@ -205,6 +210,28 @@ extension NSManagedObjectContext {
             ids["newChangeToken"] = historyToken(after: saved)
             ids[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSaveObjectIDs.name, object: self, userInfo: ids)
+        }
+    }
+
+    /// The new objects that have left since the last save and have not come back.
+    private func takeDiscarded() -> [NSManagedObjectID] {
+        if discarded.isEmpty { return [] }
+        defer { discarded = [] }
+        // In the place of some another object may be since a uniqueness constraint said that they are the same.
+        return discarded.filter { id in
+            knownObject(for: id) == nil && (!id.isTemporaryID || permanentID(forTemporaryKey: id.primaryKey) == nil)
+        }
+    }
+
+    /// There is nothing to save, and yet children that merge by themselves may have what this context had.
+    private func tellChildrenOfDiscarded() {
+        let saved = SavedIDs(discarded: takeDiscarded())
+        if saved.discarded.isEmpty { return }
+        for child in children.contexts {
+            child.perform {
+                guard child.automaticallyMergesChangesFromParent else { return }
+                child.merge(saved, staleness: child.stalenessInterval)
+            }
         }
     }
 

@@ -36,7 +36,8 @@ extension NSManagedObjectContext {
     final func registerUndo(of event: ChangeEvent) {
         let record = UndoRecord()
         record.inserted = event.inserted.filter { $0.isInserted && !$0.isDeleted }
-        record.leaving = event.leaving
+        // What a policy let go of is gone from the store; what nobody had saved comes back.
+        record.leaving = isResolved ? event.leaving.filter { $0.flags.contains(.inserted) } : event.leaving
         record.restored = event.restored.filter { !$0.isDeleted && $0.registry === registry }
         record.changed.reserveCapacity(event.updated.count)
         // A new object that was deleted has given up its relationships; they are kept as they were when it left.

@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
         var outcome = SavedObjects(inserted: inserted, updated: updated, deleted: deleted)
         inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         updated.forEachHeld { $0.flags.remove(.updated) }
-        deleted.forEachHeld { $0.flags.remove(.deleted) }
+        leave(deleted)
         outcome.vanished += lostDeletions()
         return outcome
     }
@@ -178,7 +178,15 @@ extension NSManagedObjectContext {
     private func markClean(_ saved: SavePreparation) {
         saved.inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
-        saved.deleted.forEachHeld { $0.flags.remove(.deleted) }
+        leave(saved.deleted)
+    }
+
+    /// Whoever is told of something before the save ends is not to take them for what is there.
+    private func leave(_ deleted: [NSManagedObject]) {
+        deleted.forEachHeld { object in
+            object.flags.remove(.deleted)
+            object.flags.insert(.leaving)
+        }
     }
 
     /// Throws for objects of a store that is no longer the coordinator's: there is nowhere to write them to.

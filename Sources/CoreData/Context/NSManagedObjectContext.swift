@@ -69,6 +69,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) private(set) final var isChild = false
     /// Contexts that have this one as their parent.
     final let children = ContextChildren()
+    /// New objects that left without having been saved, and that children may know; told with the next save.
+    @exclusivity(unchecked) final var discarded: [NSManagedObjectID] = []
     /// The coordinator's stores as seen through the parent, or through ``generationReader``, by index.
     final var parentStores: [Int32: AttachedStore] = [:]
     /// Which generation is read; `nil` until one was set.
@@ -103,6 +105,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     final var keptUndoManager: UndoManager?
     final var checkpoints: (any NSObjectProtocol)?
+    /// Whether the event that ends is what a merge policy did.
+    @exclusivity(unchecked) final var isResolved = false
 
     /// Takes back the last group of changes that the undo manager has; without one nothing happens.
     open func undo() {

@@ -8,8 +8,8 @@ import Foundation
 /// child's queue:   rows as they will be ─▶ changes without objects ─┐            objects are clean, with those rows
 /// parent's queue:                            find every object, or throw ─▶ set, relate, delete ─▶ ObjectsDidChange ─┘
 /// ```
-/// What the child wrote wins over what the parent has changed meanwhile, property by property; only a row that is gone is a
-/// conflict.
+/// What the child wrote wins over what the parent has changed meanwhile, property by property; only a row that is gone, or that
+/// the parent deletes with its next save, is a conflict.
 struct ParentSave {
     /// An object, whatever context it is looked for in.
     struct Identity {
@@ -235,7 +235,8 @@ private struct ParentTarget {
         return nil
     }
 
-    /// The parent's object of each change, with its values; `nil` for those that are new, or whose rows are gone.
+    /// The parent's object of each change, with its values; `nil` for those that are new, whose rows are gone, or which the parent is to
+    /// delete.
     func find(_ changes: [ParentSave.Change]) throws -> [NSManagedObject?] {
         let found = changes.map { change in
             change.isNew && change.identity.primaryKey < 0 ? nil : object(change.identity)
@@ -243,9 +244,10 @@ private struct ParentTarget {
         let faults = found.compactMap { $0 }.filter { $0.isFault }
         try parent.readRows(of: faults)
         for object in faults where object.hasRow { object.becomeRealised() }
-        return found.map { object in
+        return zip(found, changes).map { object, change in
             guard let object, !object.isFault, !object.flags.contains(.inaccessible) else { return nil }
-            return object
+            // It would come back without what its deletion has taken along. What the child has as new comes back as its undoing said.
+            return object.isDeleted && !change.isNew ? nil : object
         }
     }
 
@@ -277,7 +279,6 @@ private struct ParentTarget {
             for (slot, _) in change.pointee.toOnes { values.changed.remove(slot) }
             return
         }
-        if object.isDeleted { parent.insert(object) }
         if let values = change.pointee.newValues {
             for slot in values.live { if let value = values[slot] { object.setAttribute(value, slot) } }
         }

@@ -22,11 +22,15 @@ struct SavedIDs: Sendable {
     var deleted: [NSManagedObjectID] = []
     /// Of updated objects that are not among the IDs: no ID was made for them.
     var updatedKeys: [StoredKey] = []
+    /// New objects that the saving context let go of without having saved them: its children may have them.
+    var discarded: [NSManagedObjectID] = []
     /// Whether everything is to be read anew.
     var invalidatesAll = false
 
     /// Where a context's own notifications have it: whoever merges them elsewhere need not touch the context's objects.
     static let userInfoKey = "savedIDs"
+
+    init(discarded: [NSManagedObjectID]) { self.discarded = discarded }
 
     /// What a context saved; on its queue.
     init(_ saved: NSManagedObjectContext.SavedObjects) {

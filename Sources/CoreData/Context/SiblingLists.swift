@@ -45,10 +45,11 @@ struct SiblingLists {
     }
 
     /// The hundred of keys that has this one in it, in the newest list that does: whatever the order in which all are asked for, each is
-    /// read once.
-    func keys(beside key: Int64, root: Int, store: Int32) -> ArraySlice<Int64> {
-        for list in lists.reversed() where list.root == root && list.store == store {
+    /// read once. The list counts as the newest from then on: whoever goes through it does not lose it to the lists that he comes by.
+    mutating func keys(beside key: Int64, root: Int, store: Int32) -> ArraySlice<Int64> {
+        for (index, list) in lists.enumerated().reversed() where list.root == root && list.store == store {
             guard let position = list.positions[key] else { continue }
+            if index < lists.count - 1 { lists.append(lists.remove(at: index)) }
             let start = position / Self.portion * Self.portion
             return list.keys[start..<min(start + Self.portion, list.keys.count)]
         }

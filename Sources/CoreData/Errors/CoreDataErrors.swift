@@ -88,7 +88,10 @@ enum CoreDataErrors {
         }
         return make(
             NSManagedObjectMergeError,
-            "\(objects[0].objectID) was changed and is not in the parent context's store any more.",
+            """
+            \(objects[0].objectID) was changed, and its parent context has deleted it or found that its row is gone. Refresh \
+            the object with mergeChanges false to give up what was changed, or delete it here, too.
+            """,
             [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 

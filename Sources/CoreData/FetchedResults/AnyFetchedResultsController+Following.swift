@@ -10,10 +10,12 @@ extension AnyFetchedResultsController: ChangeFollower {
             return
         }
         var rest: [NSManagedObject] = []
-        for list in event.lists { note(list, translation, &rest) }
+        let unchanged =
+            event.unchanged.isEmpty ? [] : event.unchanged.subtracting(event.updated.map(ObjectReference.init))
+        for list in event.lists { note(list, translation, &rest, besides: unchanged) }
         // What another context changed may match now, though nobody here has looked at it.
         for id in event.mergedUpdates where isOfInterest(id, translation) {
-            note([managedObjectContext.object(with: id)], translation, &rest)
+            note([managedObjectContext.object(with: id)], translation, &rest, besides: unchanged)
         }
         note(event.formerDestinations, translation, &rest)
         if !isBehind, let dependencies, !dependencies.isEmpty {
@@ -64,10 +66,15 @@ extension AnyFetchedResultsController: ChangeFollower {
         return managedObjectContext.persistentStoreCoordinator?.runtime.entity(named: id.runtime.name)
     }
 
-    /// Takes note of those that are of the request's entity; adds those to `rest` on which rows depend.
-    private func note(_ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject]) {
+    /// Takes note of those that are of the request's entity, which have changed unless they are among `unchanged`; adds those to `rest` on which rows depend.
+    private func note(
+        _ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject],
+        besides unchanged: Set<ObjectReference> = []
+    ) {
         objects.forEachHeld { object in
-            if translation.includes(object) { touch(object, isChanged: true) }
+            if translation.includes(object) {
+                touch(object, isChanged: unchanged.isEmpty || !unchanged.contains(ObjectReference(object)))
+            }
             if let dependencies, !dependencies.isEmpty, dependencies.include(object.runtime) { rest.append(object) }
         }
     }
@@ -150,7 +157,7 @@ extension AnyFetchedResultsController: ChangeFollower {
     final func isMember(_ object: NSManagedObject, _ translation: FetchTranslation) -> Bool {
         func isThere() -> Bool {
             object.flags.contains(.registered) && object.home.registryAddress == managedObjectContext.registryAddress
-                && object.flags.isDisjoint(with: [.deleted, .inaccessible])
+                && object.flags.isDisjoint(with: [.deleted, .leaving, .inaccessible])
         }
         guard isThere() else { return false }
         do { guard try translation.matches(object) else { return false } } catch {

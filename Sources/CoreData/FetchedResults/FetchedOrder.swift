@@ -12,7 +12,7 @@ struct FetchedOrder {
     /// Whether the model knows every key of the section's path: then it is read without key-value coding.
     private let sectionKeys: [String]?
 
-    /// Whether the name of a section alone tells its place among the others.
+    /// Whether the name of a section alone tells its place among the others: no two names are equal in the order.
     let isSortedBySectionName: Bool
     /// Whether the names of sections are what the store has, and no code makes them.
     let isSectionStored: Bool
@@ -28,7 +28,8 @@ struct FetchedOrder {
             return
         }
         let keys = sectionPath.split(separator: ".").map(String.init)
-        isSortedBySectionName = translation.sorts.first?.keyPath == keys
+        isSortedBySectionName =
+            translation.sorts.first.map { $0.keyPath == keys && $0.comparison == .literal } ?? false
         var entity: EntityRuntime? = translation.entity
         var isModelled = !keys.isEmpty
         var isStored = true

@@ -53,8 +53,8 @@ extension FetchedRows {
         for candidate in moving { remove(candidate.examined.object) }
         let entering = arriving + moving.map { ($0.examined.object, $0.keys) }
         for (object, keys) in entering.sorted(by: { order.compare($0.1, $1.1) < 0 }) { insert(object, keys) }
-        finishSections(&changes)
-        if let old, sortSections() {
+        let isReordered = finishSections(&changes)
+        if let old, sortSections() || isReordered {
             let changed = Set(examined.lazy.filter(\.isChanged).map { ObjectIdentifier($0.object) })
             return FetchedPicture.changes(from: old, to: self) { changed.contains(ObjectIdentifier($0)) }
         }

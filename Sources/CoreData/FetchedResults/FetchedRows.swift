@@ -118,8 +118,10 @@ final class FetchedRows {
     }
 
     /// Lets go of sections without rows, and gives each section its new place.
-    func finishSections(_ changes: inout FetchedChanges) {
-        guard order.sectionPath != nil, hasOtherSections else { return }
+    ///
+    /// - Returns: whether sections stand in another order than before: one that lost all its rows got others, which belong elsewhere.
+    func finishSections(_ changes: inout FetchedChanges) -> Bool {
+        guard order.sectionPath != nil, hasOtherSections else { return false }
         hasOtherSections = false
         for section in sections where section.count == 0 {
             sectionsByName?[section.name] = nil
@@ -127,10 +129,13 @@ final class FetchedRows {
             if section.index >= 0 { changes.deletedSections.append((section.index, section)) }
         }
         sections.removeAll { $0.count == 0 }
+        let former = sections.lazy.map(\.index).filter { $0 >= 0 }
+        let isReordered = !zip(former, former.dropFirst()).allSatisfy { $0 < $1 }
         for (index, section) in sections.enumerated() {
             if section.index < 0 { changes.insertedSections.append((index, section)) }
             section.index = index
         }
+        return isReordered
     }
 
     /// Puts the sections in the order of their rows, where that changed; returns whether it did.

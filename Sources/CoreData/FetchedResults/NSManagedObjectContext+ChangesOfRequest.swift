@@ -8,7 +8,8 @@ extension NSManagedObjectContext {
     ///     }
     ///
     /// An object that changed and kept its place is removed and inserted there, associated with itself. The sequence ends when
-    /// nobody waits for it any more; differences that nobody has taken yet are kept, since each builds on the one before.
+    /// nobody waits for it any more; differences that nobody has taken yet are kept, since each builds on the one before. After a
+    /// `reset()` of the context it goes on with what a new fetch finds.
     ///
     /// The request needs sort descriptors; it is copied. It may be called on any queue.
     ///
@@ -51,7 +52,18 @@ private final class DifferenceSender: NSObject, NSFetchedResultsControllerDelega
             controller.delegate = self
             controller.missing = .snapshot
             self.controller = controller
+            context.followers.add(self)
             continuation.yield(difference)
+        } catch { continuation.finish(throwing: error) }
+    }
+
+    /// The context has forgotten every object: what a new fetch finds is told as a difference to what was told before.
+    private func fetchAgain(told: [NSManagedObjectID]) {
+        guard let controller else { return }
+        do {
+            try controller.performFetch()
+            let difference = (controller.list ?? []).map(\.objectID).difference(from: told)
+            if !difference.isEmpty { continuation.yield(difference) }
         } catch { continuation.finish(throwing: error) }
     }
 
@@ -60,5 +72,16 @@ private final class DifferenceSender: NSObject, NSFetchedResultsControllerDelega
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
     ) {
         continuation.yield(diff)
+    }
+}
+
+extension DifferenceSender: ChangeFollower {
+    func contextDidChange(_ event: ChangeEvent) {}
+    func contextDidSave() {}
+
+    func contextDidReset() {
+        guard let controller else { return }
+        let (told, sender) = ((controller.list ?? []).map(\.objectID), Transfer(self))
+        controller.managedObjectContext.perform { sender.value.fetchAgain(told: told) }
     }
 }

@@ -65,15 +65,20 @@ package struct LightweightMigration {
 
     func outcome(at url: URL, options: [AnyHashable: Any]?) throws -> StoreMigration.Outcome {
         try converting(url) {
-            let settings = try StoreSettings(options)
-            if let format = AtomicFileStore.format(ofType: type) {
-                return try AtomicMigration(format, migration()).run(
-                    path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly)
-            }
-            var migration = try migration()
-            migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
-            return try migration.run(Self.databaseOptions(settings, url))
+            let waiting = { do { try progress(0) } catch { throw MigrationFailure.cancelled(by: error) } }
+            return try MigrationTurn.with(url, waiting: waiting) { try outcomeInTurn(at: url, options) }
         }
+    }
+
+    private func outcomeInTurn(at url: URL, _ options: [AnyHashable: Any]?) throws -> StoreMigration.Outcome {
+        let settings = try StoreSettings(options)
+        if let format = AtomicFileStore.format(ofType: type) {
+            return try AtomicMigration(format, migration()).run(
+                path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly)
+        }
+        var migration = try migration()
+        migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
+        return try migration.run(Self.databaseOptions(settings, url))
     }
 
     /// What somebody may not have meant who changed a model: objects that went with their entity, though another one may be its heir.

@@ -37,11 +37,14 @@ struct MappedMigration {
         (self.mapping, self.source, self.destination, self.type) = (mapping, source, destination, type)
     }
 
+    /// Migrates the store unless somebody else has done it meanwhile.
     func run(at url: URL, options: [AnyHashable: Any]?) throws {
-        while true {
-            do { return try runOnce(at: url, options: options) } catch let failure as AtomicFileFailure
-                where failure.kind == .changed
-            {}
+        try MigrationTurn.with(url) {
+            while isOfSource(url) {
+                do { return try runOnce(at: url, options: options) } catch let failure as AtomicFileFailure
+                    where failure.kind == .changed
+                {}
+            }
         }
     }
 

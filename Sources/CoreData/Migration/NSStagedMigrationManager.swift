@@ -41,6 +41,14 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     func migrate(
         _ url: URL, type: String, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
     ) throws {
+        try MigrationTurn.with(url) {
+            try migrateInTurn(url, type: type, to: model, configuration: configuration, options: options)
+        }
+    }
+
+    private func migrateInTurn(
+        _ url: URL, type: String, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
+    ) throws {
         let checksum = try Self.checksum(of: url, type)
         let steps = steps
         try checkOrder(steps, url)

@@ -19,14 +19,17 @@ package final class NewStorePlace {
         let name = store.lastPathComponent
         let parent = store.deletingLastPathComponent()
         Self.removeLeavings(name, in: parent)
-        folder = parent.appendingPathComponent(".migrating-\(UUID().uuidString)-\(name)")
-        url = folder.appendingPathComponent(name)
-        guard mkdir(folder.path, 0o755) == 0 else { return nil }
-        number = Self.locked(folder.path)
-        // Somebody who looked for leavings just now may have taken it for one.
-        guard number >= 0, FileManager.default.fileExists(atPath: folder.path) else {
+        while true {
+            let folder = parent.appendingPathComponent(".migrating-\(UUID().uuidString)-\(name)")
+            guard mkdir(folder.path, 0o755) == 0 else { return nil }
+            let number = Self.locked(folder.path)
+            if number >= 0, FileManager.default.fileExists(atPath: folder.path) {
+                (self.folder, self.number) = (folder, number)
+                url = folder.appendingPathComponent(name)
+                return
+            }
+            // Somebody who looked for leavings just now took it for one.
             if number >= 0 { close(number) }
-            return nil
         }
     }
 

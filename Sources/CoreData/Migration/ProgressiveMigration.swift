@@ -68,6 +68,13 @@ package struct ProgressiveMigration {
     package func run(
         at url: URL, options: [AnyHashable: Any]?, progress: @escaping (Double) throws -> Void = { _ in }
     ) throws -> Bool {
+        let waiting = { try progress(0) }
+        return try MigrationTurn.with(url, waiting: waiting) { try runInTurn(at: url, options, progress) }
+    }
+
+    private func runInTurn(
+        at url: URL, _ options: [AnyHashable: Any]?, _ progress: @escaping (Double) throws -> Void
+    ) throws -> Bool {
         var count = 0
         var most = 0
         while let chain = try chain(of: url) {

@@ -10,9 +10,7 @@ package enum ModelFiles {
     package static func models(in bundles: [Bundle]?) -> [URL] {
         var byName: [String: URL] = [:]
         for folder in folders(of: bundles) {
-            guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { continue }
-            for name in names.sorted() {
-                let url = folder.appendingPathComponent(name)
+            for url in files(in: folder, of: extensions) {
                 guard let rank = extensions.firstIndex(of: url.pathExtension) else { continue }
                 let key = url.deletingPathExtension().path
                 if let other = byName[key], let otherRank = extensions.firstIndex(of: other.pathExtension),
@@ -28,11 +26,9 @@ package enum ModelFiles {
 
     /// Every mapping model in the bundles, compiled ones first; sorted by path.
     package static func mappingModels(in bundles: [Bundle]?) -> [URL] {
-        let found = folders(of: bundles).flatMap { folder in
-            ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).map(
-                folder.appendingPathComponent)
-        }
-        return ["cdm", "xcmappingmodel"].flatMap { kind in
+        let kinds = ["cdm", "xcmappingmodel"]
+        let found = folders(of: bundles).flatMap { files(in: $0, of: kinds) }
+        return kinds.flatMap { kind in
             found.filter { $0.pathExtension == kind }.sorted { $0.path < $1.path }
         }
     }
@@ -53,6 +49,13 @@ package enum ModelFiles {
         guard let target = stem.split(separator: "_", maxSplits: 1).dropFirst().first else { return nil }
         // As module names are made of target names.
         return String(target.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+    }
+
+    /// What a folder has of some kinds, sorted; a program may lie among thousands of other files, of which no URLs are made.
+    private static func files(in folder: URL, of kinds: [String]) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { name in kinds.contains { name.hasSuffix(".\($0)") } }.sorted()
+            .map(folder.appendingPathComponent)
     }
 
     private static func folders(of bundles: [Bundle]?) -> [URL] {

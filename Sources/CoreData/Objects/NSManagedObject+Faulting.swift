@@ -64,6 +64,21 @@ extension NSManagedObject {
         return other.withView { row == $0 || row.version == $0.version && row.isEqual(to: $0, kinds: kinds) }
     }
 
+    /// Whether the object holds a row with the same values, whatever its version, and whatever keys its destinations had before they were
+    /// saved.
+    final func hasSameValues(as other: RowSnapshot) -> Bool {
+        guard let row else { return false }
+        return runtime.slots.allSatisfy { info in
+            guard info.column >= 0 else { return true }
+            guard info.attribute == nil else {
+                return ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
+                    == ManagedObjectValues.decode(other, column: info.column, kind: info.kind)
+            }
+            let key = other.isNull(info.column) ? nil : other.integer(info.column)
+            return !isChangedToOne(key: key, column: info.column)
+        }
+    }
+
     /// Forgets values and relationships. Changes are lost unless the caller kept them.
     final func becomeFault() {
         guard !flags.contains(.fault), isStored else { return }

@@ -266,4 +266,6 @@ struct ObjectFlags: OptionSet {
     static let observed = ObjectFlags(rawValue: 1 << 17)
     /// Somebody is told before anything of it changes.
     static let announces = ObjectFlags(rawValue: 1 << 18)
+    /// Its deletion is written, and the context lets go of it before the save ends.
+    static let leaving = ObjectFlags(rawValue: 1 << 19)
 }

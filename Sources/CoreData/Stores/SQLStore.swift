@@ -147,7 +147,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    private static var files: StoreFiles { StoreFiles(SQLiteFile.self) { try makeDatabase($0) } }
+    static var files: StoreFiles { StoreFiles(SQLiteFile.self) { try makeDatabase($0) } }
 
     /// A lock of somebody else's means more here than that he writes.
     private static func openElsewhere(_ url: URL, _ body: () throws -> Void) throws {

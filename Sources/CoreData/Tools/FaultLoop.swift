@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
     public nonisolated final func withoutFaultLoops<R>(of count: Int = 10, _ body: () throws -> R) throws -> R {
         checkOwned("withoutFaultLoops(of:_:)")
         let outer = faultWatch
-        let watch = FaultWatch(.log(after: count), collects: true)
+        let watch = FaultWatch(.log(after: count), collects: true, inside: outer)
         faultWatch = watch
         defer { faultWatch = outer }
         let result = try body()
@@ -112,6 +112,8 @@ extension NSManagedObjectContext {
 final class FaultWatch {
     let reporting: FaultLoopReporting
     private let collects: Bool
+    /// Who counts all that this one counts, too.
+    private let outer: FaultWatch?
     private let threshold: Int
     private(set) var found: [FaultLoop] = []
     private var kinds: [Kind: Count] = [:]
@@ -131,7 +133,8 @@ final class FaultWatch {
         var keys: Set<Int64> = []
     }
 
-    init(_ reporting: FaultLoopReporting, collects: Bool = false) {
+    init(_ reporting: FaultLoopReporting, collects: Bool = false, inside outer: FaultWatch? = nil) {
+        self.outer = outer
         self.reporting = reporting
         self.collects = collects
         threshold =
@@ -143,6 +146,7 @@ final class FaultWatch {
 
     /// A fault's row is read, by itself.
     func willReadRow(of object: NSManagedObject, in context: NSManagedObjectContext) {
+        outer?.willReadRow(of: object, in: context)
         let kind = Kind(entity: object.runtime.ordinal, slot: -1)
         guard let count = note(kind, object.primaryKey) else { return }
         let relationship = leading(to: object.runtime, count.keys, in: context)
@@ -151,6 +155,7 @@ final class FaultWatch {
 
     /// The members of one object's to-many are read.
     func willReadMembers(of object: NSManagedObject, slot: Int) {
+        outer?.willReadMembers(of: object, slot: slot)
         let kind = Kind(entity: object.runtime.ordinal, slot: slot)
         guard let count = note(kind, object.primaryKey) else { return }
         let info = object.runtime.slots[slot]

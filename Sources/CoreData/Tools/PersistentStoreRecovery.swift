@@ -105,6 +105,7 @@ extension NSPersistentStoreCoordinator {
             new.document = { document.value.makeDocument() }
             return try StoreRecovery.recover(
                 model: compiled, configuration: configuration, from: StoreOptions(options), to: new,
+                driver: SQLStore.files.driver,
                 makeDatabase: { try SQLStore.makeDatabase($0) })
         }
         return PersistentStoreRecovery(

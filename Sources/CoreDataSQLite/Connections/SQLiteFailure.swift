@@ -25,6 +25,7 @@ extension SQLFailure {
         case SQLITE_INTERRUPT: .interrupted
         // What the function for MATCHES says.
         case SQLITE_FORMAT: .pattern
+        case SQLITE_RANGE: .computation
         case SQLITE_ERROR where message.hasPrefix("no such table"): .missingTable
         default: .other
         }

@@ -70,7 +70,7 @@ package enum SQLiteFile: SQLDatabaseFile {
         return emptied
     }
 
-    private static func copy(_ from: OpaquePointer, _ to: OpaquePointer) throws {
+    static func copy(_ from: OpaquePointer, _ to: OpaquePointer) throws {
         guard let backup = sqlite3_backup_init(to, "main", from, "main") else {
             throw SQLFailure.last(of: to, code: sqlite3_errcode(to))
         }
@@ -85,19 +85,30 @@ package enum SQLiteFile: SQLDatabaseFile {
     /// Takes the database for this connection alone, until it is closed.
     private static func lock(_ database: OpaquePointer, _ options: DatabaseOptions) throws {
         wait(database, options)
+        let end = ContinuousClock.now + timeout(options)
         for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT"] {
-            try run(sql, on: database)
+            while true {
+                // SQLite does not wait where a log is left: somebody may but look at the file.
+                do {
+                    try run(sql, on: database)
+                    break
+                } catch let failure as SQLFailure where failure.kind == .busy && ContinuousClock.now < end {
+                    usleep(5_000)
+                }
+            }
         }
     }
 
+    private static func timeout(_ options: DatabaseOptions) -> Duration { options.busyTimeout ?? .seconds(1) }
+
     /// A database that is open with a log stays so: to wait for long without being asked to would be for nothing.
     private static func wait(_ database: OpaquePointer, _ options: DatabaseOptions) {
-        let timeout = (options.busyTimeout ?? .seconds(1)).components
+        let timeout = timeout(options).components
         sqlite3_busy_timeout(
             database, Int32(clamping: timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000))
     }
 
-    private static func run(_ sql: String, on database: OpaquePointer) throws {
+    static func run(_ sql: String, on database: OpaquePointer) throws {
         let code = sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLFailure.last(of: database, code: code, sql: sql) }
     }

@@ -44,6 +44,16 @@ extension SQLiteFunctions {
             }
         ),
         (
+            SQLFunction.outOfRange.rawValue, 2,
+            { context, _, arguments in
+                guard sqlite3_value_type(arguments?[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
+                let message = textArgument(arguments, 1).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                sqlite3_result_error(context, message, -1)
+                // A code that statements are never refused with.
+                sqlite3_result_error_code(context, SQLITE_RANGE)
+            }
+        ),
+        (
             SQLFunction.now.rawValue, 0,
             { context, _, _ in sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate) }
         ),

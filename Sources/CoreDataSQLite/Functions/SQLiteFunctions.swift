@@ -18,7 +18,7 @@ enum SQLiteFunctions {
     /// The others.
     static func register(on connection: ConnectionState) throws {
         for (name, count, function) in text + arithmetic + decimals {
-            let isDeterministic = name != SQLFunction.random.rawValue
+            let isDeterministic = ![SQLFunction.random, .outOfRange].contains { $0.rawValue == name }
             try register(name, count, function, isDeterministic: isDeterministic, on: connection)
         }
         try registerAggregates(on: connection)

@@ -31,25 +31,64 @@ extension BatchWriter {
         return nil
     }
 
-    /// The rows that a plan selects of which SQL cannot say everything: a bit for each, and few rows in memory at a time.
-    ///
-    /// Only a limit needs all rows in memory at once, in their order.
+    /// The rows that a plan selects of which SQL cannot say everything: a bit for each, and few rows in memory at a time. With a limit or an
+    /// offset in an order of memory's also as many rows as that.
     func selected(_ plan: FetchPlan, _ split: PlanSplit, _ planner: FetchPlanner) throws -> KeySet {
-        var found = KeySet(model: engine.model)
-        guard plan.limit <= 0, plan.offset <= 0 else {
-            for key in try engine.keys(plan) { found.insert(key) }
-            return found
-        }
         engine.database.note(split.explanation)
+        let hasWindow = plan.limit > 0 || plan.offset > 0
+        if hasWindow, !split.sorts { return try firstSelected(plan, split, planner) }
         var candidates = KeySet(model: engine.model)
-        let statement = try connection.statement(planner.keys(split.plan.withoutOrderAndWindow))
-        defer { statement.reset() }
-        while try statement.step() { candidates.insert(engine.key(statement, at: 0, of: plan.entity)) }
-        statement.reset()
+        try forEachKey(of: split.plan.withoutOrderAndWindow, planner) { candidates.insert($0) }
+        var found = KeySet(model: engine.model)
         let root = engine.model.entities[plan.entity].root
+        var first = FirstInOrder(plan)
         try candidates.forEachPortion(of: Self.portion) { _, keys in
-            for key in try engine.keys(of: keys, root: root, meeting: split, now: planner.now) { found.insert(key) }
+            for key in try engine.keys(of: keys, root: root, meeting: split, now: planner.now, first: &first) {
+                found.insert(key)
+            }
+        }
+        guard hasWindow else { return found }
+        var window = KeySet(model: engine.model)
+        if plan.limit > 0 {
+            for key in first.keys.dropFirst(max(0, plan.offset)) { window.insert(key) }
+        } else {
+            let passed = Set(first.keys)
+            found.forEachPortion(of: Self.portion) { entity, keys in
+                for key in keys.map({ RowKey(entity: entity, primaryKey: $0) }) where !passed.contains(key) {
+                    window.insert(key)
+                }
+            }
+        }
+        return window
+    }
+
+    /// The same where SQL has the order: of the keys in it, until there are as many as the limit asks for.
+    private func firstSelected(_ plan: FetchPlan, _ split: PlanSplit, _ planner: FetchPlanner) throws -> KeySet {
+        var candidates: [Int64] = []
+        try forEachKey(of: split.plan, planner) { candidates.append($0.primaryKey) }
+        let root = engine.model.entities[plan.entity].root
+        var found = KeySet(model: engine.model)
+        var (passed, taken, start) = (0, 0, 0)
+        while start < candidates.count {
+            let portion = Array(candidates[start..<min(start + Self.portion, candidates.count)])
+            start += portion.count
+            let meeting = Dictionary(
+                try engine.keys(of: portion, root: root, meeting: split, now: planner.now).map { ($0.primaryKey, $0) },
+                uniquingKeysWith: { first, _ in first })
+            for case let key? in portion.lazy.map({ meeting[$0] }) {
+                passed += 1
+                guard passed > plan.offset else { continue }
+                found.insert(key)
+                taken += 1
+                if taken == plan.limit { return found }
+            }
         }
         return found
+    }
+
+    private func forEachKey(of plan: FetchPlan, _ planner: FetchPlanner, _ body: (RowKey) -> Void) throws {
+        let statement = try connection.statement(planner.keys(plan))
+        defer { statement.reset() }
+        while try statement.step() { body(engine.key(statement, at: 0, of: plan.entity)) }
     }
 }

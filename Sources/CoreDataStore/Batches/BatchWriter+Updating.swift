@@ -33,7 +33,21 @@ extension BatchWriter {
     package func update(
         _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
-        try answering { try update(plan, assignments, wantsKeys: wantsKeys, $0) }
+        do {
+            return try answering { try update(plan, assignments, wantsKeys: wantsKeys, $0) }
+        } catch let failure as SQLFailure where failure.kind == .computation {
+            throw refusal(of: assignments, entity: plan.entity, failure)
+        }
+    }
+
+    /// Why a row's value is none of its attribute's: the statement failed, see ``fitting(_:of:_:_:)``.
+    private func refusal(of assignments: [BatchAssignment], entity: Int, _ failure: SQLFailure) -> BatchRefusal {
+        if engine.dialect.form(of: .outOfRange) != nil { return BatchRefusal(failure.message) }
+        let compiled = engine.model.entities[entity]
+        let names = assignments.map { "'\(compiled.properties[$0.slot].name)'" }.joined(separator: ", ")
+        return BatchRefusal(
+            "A batch update cannot set \(names) of entity '\(compiled.name)': of some row a value cannot be worked out, or is "
+                + "too large for its attribute: \(failure.message).")
     }
 
     private func update(
@@ -42,7 +56,9 @@ extension BatchWriter {
         let split = try planner.split(plan)
         let start = try planner.start(split.isWhole ? plan : FetchPlan(entity: plan.entity))
         var columns = IndexMask()
-        let set = try assignments.flatMap { try self.assignments($0, plan.entity, start, &columns) }
+        // A source of their own: what the predicate leads to is no part of the statement that is run.
+        let own = try planner.start(FetchPlan(entity: plan.entity))
+        let set = try assignments.flatMap { try self.assignments($0, plan.entity, own, &columns) }
         guard !set.isEmpty else { return (0, []) }
         let version = SQLExpression.function(.ifNull, [.column(start.scope.alias, "Z_OPT"), .integer(0)])
         let table = try engine.saveTables.table(of: plan.entity)
@@ -134,7 +150,34 @@ extension BatchWriter {
             throw refusal("it is \(scalar.kind.name), and the attribute holds \(wanted.name)")
         }
         // A whole number stays one, whatever it was worked out of.
-        if wanted == .integer, scalar.kind != .integer { return .cast(scalar.sql, to: .integer) }
-        return scalar.stored(as: attribute.type.kind, engine.dialect)
+        let value =
+            wanted == .integer && scalar.kind != .integer
+            ? .cast(scalar.sql, to: .integer) : scalar.stored(as: attribute.type.kind, engine.dialect)
+        return fitting(value, of: scalar.sql, attribute.type, refusal)
+    }
+
+    /// A whole number that its attribute takes, or the end of the statement; where columns are as narrow as attributes the database
+    /// sees to that.
+    ///
+    ///     // CASE WHEN t0.ZCOUNT * ? BETWEEN -32768 AND 32767 THEN t0.ZCOUNT * ? ELSE CDOutOfRange(t0.ZCOUNT * ?, 'A batch …') END
+    private func fitting(
+        _ value: SQLExpression, of computed: SQLExpression, _ type: AttributeType, _ refusal: (String) -> BatchRefusal
+    ) -> SQLExpression {
+        guard engine.dialect.form(of: .outOfRange) != nil else { return value }
+        let range: ClosedRange<Int64>
+        switch type {
+        case .integer16: range = Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: range = Int64(Int32.min)...Int64(Int32.max)
+        case .integer64: range = .min ... .max
+        default: return value
+        }
+        let (least, most) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
+        let reason = refusal(
+            "the value of some row is too large, since the attribute takes \(range.lowerBound) to \(range.upperBound)")
+        // What is made a whole number of 64 bits has lost what is above.
+        let examined = type == .integer64 ? computed : value
+        return .caseWhen(
+            [.init(.between(examined, .bind(least), .bind(most)), value)],
+            otherwise: .function(.outOfRange, [examined, .bind(.text(reason.description))]))
     }
 }

@@ -84,7 +84,7 @@ package final class BatchWriter {
         var found: [(Int64, RowKey)] = []
         var rest = owners[...]
         while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count)
+            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
             let statement = try connection.statement(planner.keys(sizeClass))
             defer { statement.reset() }
             try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)

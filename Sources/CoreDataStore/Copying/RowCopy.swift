@@ -42,7 +42,8 @@ package struct RowCopy {
         entities = model.entities.indices.filter { source.includes(entity: $0) }
         origin = target.recordsHistory ? ChangeOrigin(author: nil, contextName: nil) : nil
         // Each save of rows in memory costs a step for each row that is there.
-        portionSize = target is MemoryEngine ? 16_384 : 1024
+        let isFarAway = (target as? StoreEngine)?.dialect.writesTogether == true
+        portionSize = target is MemoryEngine ? 16_384 : isFarAway ? 4096 : 1024
     }
 
     /// - Throws: ``StoreFailure`` for an entity that the target does not have, ``ExternalDataFailure`` for a value that cannot be
@@ -55,6 +56,10 @@ package struct RowCopy {
         }
         if let memory = target as? MemoryEngine { return try memory.writingOnce { try copy() } }
         try copy()
+        // Keys that the source has given out to rows that are gone are not given out again either.
+        if let engine = target as? StoreEngine {
+            try engine.raiseKeyCounters(to: (source as? StoreEngine)?.highestKeys() ?? [:])
+        }
     }
 
     private func copy() throws {
@@ -161,7 +166,6 @@ package struct RowCopy {
 
     // MARK: Pairs
 
-    private static let ownersAtOnce = 256
     private static let orderStep: Int64 = 1024
 
     /// The relationship whose pairs are copied: a many-to-many's side that has an order, else one of both.
@@ -180,25 +184,21 @@ package struct RowCopy {
         guard let relationship = Self.pairs(of: property, model) else { return }
         let entity = property.declaringEntity
         let roots = (model.entities[entity].root, model.entities[relationship.destination].root)
-        let owners = try source.keys(FetchPlan(entity: entity)).map(\.primaryKey)
-        for start in stride(from: 0, to: owners.count, by: Self.ownersAtOnce) {
-            let portion = Array(owners[start..<min(start + Self.ownersAtOnce, owners.count)])
+        try source.forEachOwner(of: property, in: model) { owners in
             var changes = ChangeSet()
             changes.origin = origin
-            for (owner, rows) in try source.destinationRows(entity: entity, slot: property.slot, owners: portion) {
-                for (index, row) in rows.enumerated() {
+            for (owner, destinations) in owners {
+                for (index, destination) in destinations.enumerated() {
                     changes.links.append(
                         ChangeSet.Link(
                             .insert, entity: entity, slot: property.slot, owner: key(owner, root: roots.0, keys),
-                            destination: key(row.primaryKey, root: roots.1, keys),
+                            destination: key(destination, root: roots.1, keys),
                             order: relationship.isOrdered ? Int64(index + 1) * Self.orderStep : nil))
-                    source.rowCache.giveUp(HeldRow(row), root: roots.1, primaryKey: row.primaryKey)
                 }
             }
             if !changes.links.isEmpty { try write(changes) }
         }
     }
-
 }
 
 extension RowSource {
@@ -210,6 +210,32 @@ extension RowSource {
         var plan = FetchPlan(entity: entity)
         plan.includesSubentities = false
         try fetchRows(plan, take)
+    }
+}
+
+extension RowSource {
+    /// The keys of the members of a to-many for each object, those of a portion of objects at a time and no others in memory.
+    func forEachOwner(
+        of property: CompiledProperty, in model: CompiledModel,
+        _ take: ([(owner: Int64, destinations: [Int64])]) throws -> Void
+    ) throws {
+        let entity = property.declaringEntity
+        if let engine = self as? StoreEngine {
+            return try engine.keyPages(of: entity, size: 1024) { owners in
+                let found = try engine.destinationKeys(entity: entity, slot: property.slot, owners: owners)
+                try take(found.map { ($0.owner, $0.keys.map(\.primaryKey)) })
+            }
+        }
+        let owners = try keys(FetchPlan(entity: entity)).map(\.primaryKey)
+        let root = model.entities[property.relationship?.destination ?? entity].root
+        for start in stride(from: 0, to: owners.count, by: 1024) {
+            let portion = Array(owners[start..<min(start + 1024, owners.count)])
+            let found = try destinationRows(entity: entity, slot: property.slot, owners: portion)
+            try take(found.map { ($0.owner, $0.rows.map(\.primaryKey)) })
+            for row in found.lazy.flatMap(\.rows) {
+                rowCache.giveUp(HeldRow(row), root: root, primaryKey: row.primaryKey)
+            }
+        }
     }
 }
 

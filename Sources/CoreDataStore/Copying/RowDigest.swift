@@ -47,22 +47,17 @@ package struct RowDigest: Hashable, Sendable {
         of property: CompiledProperty, _ source: any RowSource, _ model: CompiledModel, keepsKeys: Bool
     ) throws -> Sum {
         var sum = Sum()
-        let entity = property.declaringEntity
         guard let relationship = property.relationship else { return sum }
-        let root = model.entities[relationship.destination].root
-        let owners = try source.keys(FetchPlan(entity: entity)).map(\.primaryKey)
-        for start in stride(from: 0, to: owners.count, by: 256) {
-            let portion = Array(owners[start..<min(start + 256, owners.count)])
-            for (owner, rows) in try source.destinationRows(entity: entity, slot: property.slot, owners: portion) {
-                for (index, row) in rows.enumerated() {
+        try source.forEachOwner(of: property, in: model) { owners in
+            for (owner, destinations) in owners {
+                for (index, destination) in destinations.enumerated() {
                     var hash = StableHash()
                     if keepsKeys {
                         hash.add(UInt64(bitPattern: owner))
-                        hash.add(UInt64(bitPattern: row.primaryKey))
+                        hash.add(UInt64(bitPattern: destination))
                         if relationship.isOrdered { hash.add(UInt64(index)) }
                     }
                     sum.add(hash.value)
-                    source.rowCache.giveUp(HeldRow(row), root: root, primaryKey: row.primaryKey)
                 }
             }
         }

@@ -8,7 +8,7 @@ import Foundation
 /// ```
 ///  keys 1 … the highest, in ranges ──▶ a range that cannot be read is halved, down to single rows ──▶ rows ──▶ pairs
 /// ```
-/// Rows are found by their keys, which needs no index but the table itself. A to-one that leads to a row that is lost becomes
+/// Rows are found by their keys, which needs no index but the table itself; where that leads to them no longer, see ``RegrownCopy``. A to-one that leads to a row that is lost becomes
 /// nil, so that the new store is sound.
 package struct StoreRecovery {
     /// What was saved of one entity, and what was not.
@@ -57,23 +57,30 @@ package struct StoreRecovery {
     /// - Throws: where nothing can be read at all, or the new store cannot be made or written.
     package static func recover(
         model: CompiledModel, configuration: String?, from damaged: StoreOptions, to options: StoreOptions,
-        makeDatabase: @escaping DatabaseFactory
+        driver: any SQLDatabaseFile.Type, makeDatabase: @escaping DatabaseFactory
     ) throws -> Outcome {
         var damaged = damaged
         damaged.ignoresModelVersioning = true
         damaged.createsStore = false
         damaged.database.pragmas.merge(readingPragmas) { $1 }
-        let opened = try open(
-            model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
+        var opened = try open(model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
+        let copy = RegrownCopy(of: opened.engine, damaged.database, beside: options.database.path ?? "", driver: driver)
+        if let copy {
+            opened.engine.close()
+            damaged.database.path = copy.path
+            opened = try open(model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
+        }
         let source = opened.engine
-        defer { source.close() }
+        // Which has the copy's file open.
+        defer { withExtendedLifetime(copy) { source.close() } }
         let target = try StoreEngine.open(
             model: model, configuration: configuration, options: options, makeDatabase: makeDatabase)
         defer { target.close() }
         var recovery = StoreRecovery(source, target)
         try recovery.run()
         return Outcome(
-            findings: model.entities.compactMap { recovery.findings[$0.ordinal] }, notes: opened.notes)
+            findings: model.entities.compactMap { recovery.findings[$0.ordinal] },
+            notes: opened.notes + (copy?.notes ?? []))
     }
 
     private mutating func run() throws {

@@ -91,6 +91,9 @@ private struct StoreOpening {
             } catch is StoreExists where options.database.server != nil {
                 // Made by somebody else since this looked.
                 return try open(database)
+            } catch let failure as SQLFailure where options.database.server != nil && failure.kind == .serialization {
+                // Somebody else was making it at the same time.
+                return try open(database)
             }
         }
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {

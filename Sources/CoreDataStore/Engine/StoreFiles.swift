@@ -3,7 +3,7 @@ import Foundation
 
 /// The files of stores as wholes: the database and the folder of its external data.
 package struct StoreFiles {
-    let driver: any SQLDatabaseFile.Type
+    package let driver: any SQLDatabaseFile.Type
     let makeDatabase: DatabaseFactory
 
     package init(_ driver: any SQLDatabaseFile.Type, makeDatabase: @escaping DatabaseFactory) {

@@ -17,7 +17,7 @@ extension StoreEngine {
     ) throws -> [(owner: Int64, keys: [RowKey])] {
         let planner = try DestinationPlanner(entity: entity, slot: slot, model: model, layout: layout, dialect: dialect)
         var members = Members<RowKey>(owners)
-        for part in owners.parts {
+        for part in owners.parts(in: dialect) {
             try run(planner.keys(part.sizeClass), part) { statement, owner in
                 members.append(key(statement, at: 1, of: planner.destination), to: owner)
             }
@@ -37,7 +37,7 @@ extension StoreEngine {
         let moment = rowCache.moment
         var members = Members<RowSnapshot>(owners)
         var known: [Int64: RowSnapshot] = [:]
-        for part in owners.parts {
+        for part in owners.parts(in: dialect) {
             try run(planner.rows(part.sizeClass), part) { statement, owner in
                 guard planner.sharesMembers else {
                     members.append(try decoder.row(statement), to: owner)
@@ -140,11 +140,11 @@ private struct OwnersPart {
 }
 
 extension [Int64] {
-    fileprivate var parts: [OwnersPart] {
+    fileprivate func parts(in dialect: SQLDialect) -> [OwnersPart] {
         var parts: [OwnersPart] = []
         var rest = self[...]
         while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count)
+            let sizeClass = SizeClass(for: rest.count, in: dialect)
             parts.append(OwnersPart(owners: rest.prefix(sizeClass.size), sizeClass: sizeClass))
             rest = rest.dropFirst(sizeClass.size)
         }

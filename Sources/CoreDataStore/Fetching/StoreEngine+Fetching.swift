@@ -208,6 +208,27 @@ extension StoreEngine {
         }
     }
 
+    /// The keys of the entity's rows and those of its subentities, ascending, a page at a time.
+    func keyPages(of entity: Int, size: Int, _ take: ([Int64]) throws -> Void) throws {
+        let planner = planner
+        let plan = FetchPlan(entity: entity)
+        let key = SQLExpression.column(try planner.start(plan).scope.alias, "Z_PK")
+        var last: Int64?
+        while true {
+            var statement = try planner.keys(plan)
+            if let last {
+                let further = SQLExpression.comparison(.greater, key, .bind(.integer(last)))
+                statement.condition = statement.condition.map { .and([$0, further]) } ?? further
+            }
+            statement.orders = [.init(key, isAscending: true)]
+            statement.limit = size
+            let page = try query(statement) { $0.integer(0) }
+            if !page.isEmpty { try take(page) }
+            if page.count < size { return }
+            last = page.last
+        }
+    }
+
     // MARK: By key
 
     /// The rows with those keys in the table of a root entity, in any order; what does not exist is not in it.

@@ -39,6 +39,20 @@ extension StoreEngine {
         return objects.map(\.key)
     }
 
+    /// As ``keys(of:root:meeting:now:)``; those that come first in the plan's order are kept, as many as it may need.
+    func keys(
+        of keys: [Int64], root: Int, meeting split: PlanSplit, now: Double, first: inout FirstInOrder
+    ) throws -> [RowKey] {
+        guard first.count > 0 else { return try self.keys(of: keys, root: root, meeting: split, now: now) }
+        let came = try rows(forKeys: keys, root: root)
+        defer { giveUp(came) }
+        let graph = EngineGraph(self)
+        var objects = came.indices.filter(came.hasRow).map { MemoryObject(came[$0], in: graph) }
+        if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
+        try first.add(objects.compactMap(\.row), in: graph)
+        return objects.map(\.key)
+    }
+
     /// The plan with the predicate's remainder as a list of keys, `nil` where other parts of a dictionary fetch have gaps, too.
     func answerable(_ request: MemoryTuples, _ planner: FetchPlanner) throws -> FetchPlan? {
         let split = try planner.splitPredicate(request.plan)
@@ -79,6 +93,26 @@ extension StoreEngine {
         if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
         if split.sorts { objects = try plan.sorts.sorted(objects) }
         return plan.window(objects)
+    }
+}
+
+/// The first of many rows in an order that memory makes, which come in portions: as many as a plan's limit and offset need.
+struct FirstInOrder {
+    let count: Int
+    private let sorts: [FetchPlan.Sort]
+    private var rows: [RowSnapshot] = []
+
+    var keys: [RowKey] { rows.map(\.key) }
+
+    init(_ plan: FetchPlan) {
+        let (sum, isTooLarge) = max(0, plan.offset).addingReportingOverflow(max(0, plan.limit))
+        count = isTooLarge ? .max : sum
+        sorts = plan.sorts
+    }
+
+    fileprivate mutating func add(_ more: [RowSnapshot], in graph: EngineGraph) throws {
+        let objects = try sorts.sorted((rows + more).map { MemoryObject($0, in: graph) })
+        rows = objects.prefix(count).compactMap(\.row)
     }
 }
 

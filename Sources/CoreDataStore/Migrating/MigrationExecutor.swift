@@ -27,17 +27,17 @@ struct MigrationExecutor {
             }
         }
         for (index, step) in plan.steps.enumerated() {
-            do { try progress(index, plan.steps.count) } catch {
-                var failure = MigrationFailure(.cancelled, "The migration was cancelled; the store is as it was.")
-                failure.underlying = error
-                throw failure
-            }
+            try tell(index, plan)
             do { try run(step) } catch let failure as SQLFailure { throw self.failure(of: step, failure) }
         }
-        try progress(plan.steps.count, plan.steps.count)
+        try tell(plan.steps.count, plan)
         // Who has the store open looks at its model again before he writes.
         if try connection.schemaVersion() == schema { try connection.changeSchemaVersion() }
         return loss
+    }
+
+    private func tell(_ index: Int, _ plan: MigrationPlan) throws {
+        do { try progress(index, plan.steps.count) } catch { throw MigrationFailure.cancelled(by: error) }
     }
 
     private func run(_ step: MigrationStep) throws {

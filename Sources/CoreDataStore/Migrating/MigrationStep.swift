@@ -114,6 +114,12 @@ package struct MigrationFailure: Error, Sendable {
 }
 
 extension MigrationFailure {
+    package static func cancelled(by error: any Error) -> MigrationFailure {
+        var failure = MigrationFailure(.cancelled, "The migration was cancelled; the store is as it was.")
+        failure.underlying = error
+        return failure
+    }
+
     static func readOnly(_ path: String?) -> MigrationFailure {
         MigrationFailure(
             .readOnly,

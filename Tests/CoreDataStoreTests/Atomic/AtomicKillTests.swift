@@ -55,8 +55,10 @@ import Testing
         #expect(left.allSatisfy { ["Shop", ".Shop.saving"].contains($0) || $0.hasPrefix(".Shop.") }, "\(left)")
     }
 
-    /// A limit on the size of files is as a full disk.
-    @Test(arguments: ["xml", "binary"])
+    /// A limit on the size of files is as a full disk; the thread sanitizer keeps its marks in a larger one.
+    @Test(
+        .disabled(if: Sanitizer.name == "thread"),
+        arguments: ["xml", "binary"])
     func aFullDiskLeavesTheOldFile(format: String) throws {
         let folder = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -101,12 +101,15 @@ import Testing
     }
 
     @Test func sizeClassesRepeatTheLastKey() throws {
-        #expect([1, 2, 8, 9, 64, 65, 500, 501].map { SizeClass(for: $0).size } == [1, 8, 8, 64, 64, 500, 500, 500])
+        #expect(
+            [1, 2, 8, 9, 64, 65, 500, 501].map { SizeClass(for: $0, in: .sqlite).size } == [
+                1, 8, 8, 64, 64, 500, 500, 500,
+            ])
         let planner = try DestinationPlanner(
             entity: Bookshop.ordinal("Shelf"), slot: Bookshop.slot("Shelf", "books"), model: Bookshop.model,
             layout: Bookshop.layout, dialect: .sqlite)
         #expect(
-            try planner.keys(SizeClass(for: 1)).text.sql
+            try planner.keys(SizeClass(for: 1, in: .sqlite)).text.sql
                 == """
                 SELECT t0.Z_5SHELVES, t1.Z_PK, t1.Z_ENT FROM Z_2SHELVES t0 JOIN ZBOOK t1 ON t1.Z_PK = t0.Z_2BOOKS \
                 WHERE t0.Z_5SHELVES = ? ORDER BY t0.Z_5SHELVES, t0.Z_FOK_2BOOKS, t1.Z_PK

@@ -1,12 +1,13 @@
 import CoreDataSQL
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataStore
 
 /// Nobody's commit goes by unnoticed: what a store's watch hears of, whatever the kernel has left to give.
-@Suite(.timeLimit(.minutes(2))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.patience))) struct FileWatchTests {
     /// Counts what a test says was committed.
     private final class Commits: SQLCommitCounter {
         let count = Atomic<Int64>(0)

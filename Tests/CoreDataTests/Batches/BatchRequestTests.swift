@@ -143,6 +143,58 @@ import Testing
         }
     }
 
+    @Test("N4: a unique value that a row of another subentity has is taken, too", arguments: [false, true])
+    func constraintsOfHierarchies(_ byHandler: Bool) throws {
+        let (shape, name, size) = (
+            NSEntityDescription(), Library.attribute("name", .stringAttributeType),
+            Library.attribute("size", .integer32AttributeType)
+        )
+        let (circle, square) = (NSEntityDescription(), NSEntityDescription())
+        (shape.name, circle.name, square.name) = ("Shape", "Circle", "Square")
+        (shape.properties, shape.uniquenessConstraints, shape.subentities) = (
+            [name, size], [["name"]], [circle, square]
+        )
+        circle.properties = [Library.attribute("radius", .doubleAttributeType)]
+        let model = NSManagedObjectModel()
+        model.entities = [shape, circle, square]
+        let stack = try LibraryStack(model: model)
+        try stack.story { context throws in
+            let rows = [["name": "a", "size": 2], ["name": "b", "size": 3]] as [[String: Any]]
+            func insertShapes(_ entity: String) throws -> [NSManagedObjectID] {
+                guard byHandler else { return try insert(context, rows, into: entity) }
+                var rest = rows[...]
+                let request = NSBatchInsertRequest(entityName: entity) { (object: NSManagedObject) in
+                    guard let row = rest.popFirst() else { return true }
+                    for (key, value) in row { object.setValue(value, forKey: key) }
+                    return false
+                }
+                request.resultType = .objectIDs
+                return try #require((context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
+            }
+            let first = try insert(context, [["name": "a", "size": 1, "radius": 0.5]], into: "Circle")
+            let error = #expect(throws: CocoaError.self) { try insertShapes("Square") }
+            #expect(error?.code.rawValue == NSManagedObjectConstraintMergeError)
+            func shapes() throws -> [String] {
+                context.reset()
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Shape")
+                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                return try context.fetch(request).map {
+                    "\($0.entity.name ?? "") \($0.value(forKey: "name") ?? "") \($0.value(forKey: "size") ?? "")"
+                }
+            }
+            #expect(try shapes() == ["Circle a 1"])
+
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            #expect(try insertShapes("Square").map(\.entity.name) == ["Square"])
+            #expect(try shapes() == ["Circle a 1", "Square b 3"])
+
+            // The row takes what was given, and stays what it is.
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            #expect(try insertShapes("Square").contains(first[0]))
+            #expect(try shapes() == ["Circle a 2", "Square b 3"])
+        }
+    }
+
     @Test("a value of another type, an abstract entity and one that is not there are refused")
     func refusedInsertions() throws {
         let stack = try LibraryStack()
@@ -230,12 +282,71 @@ import Testing
                 ["pages": NSExpression(format: "author.name")], ["title": NSExpression(format: "pages + 1")],
             ] {
                 let request = NSBatchUpdateRequest(entityName: "Book")
+                // What the predicate leads to as well is no column of the statement either.
+                request.predicate = NSPredicate(format: "author.name == nil")
                 request.propertiesToUpdate = values
                 let error = #expect(throws: CocoaError.self, "\(values)") { try context.execute(request) }
                 #expect(error.map { "\($0.localizedDescription)".contains(values.keys.first ?? "") } == true)
             }
         }
         #expect(try titles(stack, "title BEGINSWITH 'book'").count == 20)
+    }
+
+    @Test("a whole number that an expression makes too large is refused before anything is written")
+    func largeExpressions() throws {
+        let stack = try LibraryStack()
+        try fill(stack)
+        try stack.story { context throws in
+            let request = NSBatchUpdateRequest(entityName: "Book")
+            request.resultType = .updatedObjectsCountResultType
+            request.propertiesToUpdate = ["pages": NSExpression(format: "pages + 2147483640"), "title": "new"]
+            let error = #expect(throws: CocoaError.self) { try context.execute(request) }
+            #expect(
+                error?.localizedDescription.contains(
+                    "'pages' of entity 'Book' to 'pages + 2147483640': the value of some row is too large") == true)
+            #expect(try titles(stack, "title == 'new'").isEmpty)
+            request.predicate = NSPredicate(format: "pages <= 7")
+            #expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? Int ?? 0 > 0)
+        }
+    }
+
+    @Test(
+        "N2: whole numbers of every width take what fits, and refuse what does not",
+        arguments: [
+            (.integer16AttributeType, "n + 32766", "n + 32767"), (.integer16AttributeType, "n * -32768", "n * -32769"),
+            (.integer32AttributeType, "n * 2147483647", "n * 2147483648"),
+            (.integer32AttributeType, "0 - n * 2147483648", "0 - n * 2147483649"),
+            (.integer64AttributeType, "n * 9007199254740991", "n * 1e19"),
+            (.integer64AttributeType, "n - 9", "n * -1e19"),
+        ] as [(NSAttributeType, String, String)])
+    func widthsOfWholeNumbers(_ type: NSAttributeType, _ fitting: String, _ tooLarge: String) throws {
+        let entity = NSEntityDescription()
+        (entity.name, entity.properties) = (
+            "Number", [Library.attribute("value", type), Library.attribute("n", .integer64AttributeType)]
+        )
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        try LibraryStack(model: model).story { context throws in
+            _ = try insert(context, [["value": 5, "n": 0], ["value": 5, "n": 1]], into: "Number")
+            let request = NSBatchUpdateRequest(entityName: "Number")
+            request.predicate = NSPredicate(format: "n == 1")
+            request.propertiesToUpdate = ["value": NSExpression(format: tooLarge)]
+            #expect(throws: CocoaError.self) { try context.execute(request) }
+            func value() throws -> Int64? {
+                context.reset()
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Number")
+                request.predicate = NSPredicate(format: "n == 1")
+                return (try context.fetch(request).first?.value(forKey: "value") as? NSNumber)?.int64Value
+            }
+            #expect(try value() == 5)
+            request.propertiesToUpdate = ["value": NSExpression(format: fitting)]
+            try context.execute(request)
+            let one = ["n": 1]
+            #expect(
+                try value()
+                    == (NSExpression(format: fitting).expressionValue(with: one, context: nil) as? NSNumber)?.int64Value
+            )
+        }
     }
 
     // MARK: Delete
@@ -327,6 +438,60 @@ import Testing
         }
         let verified = try NSPersistentStoreCoordinator.verifyPersistentStore(at: stack.url, model: Library.model())
         #expect(verified.isPassed, "\(verified.findings)")
+    }
+
+    /// F7: a batch delete does what the rules say in the store, and calls nobody: no hook, no validation, no smallest count.
+    @Test("F7: a batch delete follows the delete rules, and neither counts nor hooks")
+    func deletionsWithoutHooks() throws {
+        let model = Library.model()
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.minCount = 1
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOptional = false
+        let stack = try LibraryStack(model: model)
+        try stack.story { context in
+            let author = Author(context: context)
+            author.name = "Ann"
+            let book = Book(context: context)
+            (book.title, book.author) = ("One", author)
+            Chapter(context: context).book = book
+            try context.save()
+            book.events = []
+            // A save would not take the author's last book.
+            context.delete(book)
+            let refusal = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(refusal?.errorCode == NSValidationRelationshipLacksMinimumCountError)
+            #expect(book.events.first == "prepareForDeletion")
+            context.rollback()
+            book.events = []
+            try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Book")))
+            #expect(book.events.isEmpty && !context.hasChanges)
+            context.reset()
+            let left = try ["Book", "Chapter", "Author"].map {
+                try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0))
+            }
+            #expect(left == [0, 0, 1])
+            #expect(try context.all(Author.self, "Author")[0].books.isEmpty)
+        }
+    }
+
+    /// G9: a batch update writes what a save would refuse, and a batch delete asks nobody.
+    @Test("G9: batch updates and deletes are not validated")
+    func validation() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            _ = try insert(context, [["title": "One"]])
+
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.propertiesToUpdate = ["pages": -1, "title": String(repeating: "x", count: 200)]
+            try context.execute(update)
+            let book = try context.all(Book.self, "Book")[0]
+            #expect(book.pages == -1 && book.title?.count == 200)
+            book.rating = 1
+            let refusal = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(refusal?.errorCode == NSValidationMultipleErrorsError)
+            context.rollback()
+            try context.execute(NSBatchDeleteRequest(objectIDs: [book.objectID]))
+            #expect(try titles(stack).isEmpty)
+        }
     }
 
     // MARK: Everywhere

@@ -262,6 +262,39 @@ import Testing
         #expect(try house.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Owner")) == 0)
     }
 
+    @Test("I8, J3: what a policy let go of does not come back with undo, nor does what went with it", arguments: 0..<4)
+    func whatPoliciesLetGoOf(_ way: Int) throws {
+        let house = try Household()
+        let (policy, cascades) = ([NSMergePolicy.mergeByPropertyStoreTrump, .rollback][way % 2], way > 1)
+        house.context.mergePolicy = policy
+        house.step { house.owner.setValue("mine", forKey: "name") }
+        house.step { house.add("Pet", "new").setValue(house.owner, forKey: "owner") }
+        let same = house.other.object(with: house.owner.objectID)
+        if !cascades { same.setValue(NSSet(), forKey: "pets") }
+        house.other.delete(same)
+        try house.other.save()
+        try house.context.save()
+        func counts() throws -> [Int] {
+            let fresh = NSManagedObjectContext(.privateQueue)
+            fresh.persistentStoreCoordinator = house.coordinator
+            return try ["Owner", "Pet", "Item"].map {
+                try fresh.count(for: NSFetchRequest<NSManagedObject>(entityName: $0))
+            }
+        }
+        #expect(try counts().first == 0)
+        let saved = try counts()
+        while house.undo.canUndo {
+            house.undo.undo()
+            #expect(house.context.insertedObjects.allSatisfy { $0.value(forKey: "name") as? String == "new" })
+        }
+        try house.context.save()
+        #expect(try counts()[0] == 0 && counts()[2] == saved[2])
+        #expect(try counts()[1] == (cascades ? 0 : 1))
+        while house.undo.canRedo { house.undo.redo() }
+        try house.context.save()
+        #expect(try counts()[0] == 0)
+    }
+
     @Test("E, L: an object that was looked at before its row came is found when it comes", arguments: [false, true])
     func rowsThatComeLate(_ deletes: Bool) throws {
         let ways: [(NSManagedObjectContext, NSManagedObject, Notification) throws -> Void] = [

@@ -375,9 +375,12 @@ extension NSFetchRequest where ResultType == Tag {
     fileprivate func executeOutside() throws -> [Tag] {
         nonisolated(unsafe) var result: Result<[Tag], any Error> = .success([])
         nonisolated(unsafe) let request = self
-        let thread = Thread { result = Result { try request.execute() } }
-        thread.start()
-        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
+        let end = DispatchSemaphore(value: 0)
+        Thread {
+            result = Result { try request.execute() }
+            end.signal()
+        }.start()
+        end.wait()
         return try result.get()
     }
 }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Lists that follow what nobody did to their objects here: other IDs, derived values, another process.
@@ -17,6 +18,105 @@ import Testing
             for case .remove(let offset, let id, _) in diff { #expect(items[offset] == id) }
             items = items.applying(diff) ?? []
             onChange()
+        }
+    }
+
+    /// Keeps every snapshot.
+    private final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
+        var all: [NSDiffableDataSourceSnapshot<String, NSManagedObjectID>] = []
+
+        func controller(
+            _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+            didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
+        ) { all.append(NSDiffableDataSourceSnapshot(snapshot)) }
+    }
+
+    @Test("R7: a snapshot comes with the first fetch and with every change, and names what is to be drawn anew")
+    func snapshots() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let books = ["a", "b", "c"].map { title in
+                let book = Book(context: context)
+                (book.title, book.pages) = (title, title == "c" ? 2 : 1)
+                return book
+            }
+            try context.save()
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.sortDescriptors = ["pages", "title"].map { NSSortDescriptor(key: $0, ascending: true) }
+            let list = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "pages", cacheName: nil)
+            let snapshots = Snapshots()
+            list.delegate = snapshots
+            try list.performFetch()
+            #expect(snapshots.all.count == 1 && snapshots.all[0].sectionIdentifiers == ["1", "2"])
+            #expect(snapshots.all[0].itemIdentifiers == books.map(\.objectID))
+            #expect(snapshots.all[0].reloadedItemIdentifiers.isEmpty)
+            books[1].rating = 3
+            context.processPendingChanges()
+            #expect(snapshots.all.count == 2 && snapshots.all[1].itemIdentifiers == books.map(\.objectID))
+            #expect(snapshots.all[1].reloadedItemIdentifiers == [books[1].objectID])
+            books[0].pages = 2
+            context.processPendingChanges()
+            #expect(snapshots.all.last?.itemIdentifiers == [1, 0, 2].map { books[$0].objectID })
+            #expect(snapshots.all.last?.itemIdentifiers(inSection: "2").count == 2)
+            Author(context: context).name = "nobody's"
+            context.processPendingChanges()
+            #expect(snapshots.all.count == 3)
+        }
+    }
+
+    @Test("K3, R7: a child's list is told once of what the child saves, and not again when its parent saves it")
+    func savesOfTheParentAreNotToldAgain() async throws {
+        let stack = try LibraryStack()
+        let (parent, child) = (stack.context, NSManagedObjectContext(.privateQueue))
+        child.parent = parent
+        child.automaticallyMergesChangesFromParent = true
+        nonisolated(unsafe) let snapshots = Snapshots()
+        nonisolated(unsafe) var list: NSFetchedResultsController<Book>?
+        try await child.perform {
+            let author = Author(context: child)
+            author.name = "Ann"
+            try child.save()
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let made = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: child, sectionNameKeyPath: nil, cacheName: nil)
+            made.delegate = snapshots
+            try made.performFetch()
+            list = made
+            for title in ["a", "b"] {
+                let book = Book(context: child)
+                (book.title, book.author) = (title, author)
+            }
+            try child.save()
+            #expect(snapshots.all.count == 2)
+        }
+        // The delegate learns of the new IDs, and of nothing else.
+        try await parent.perform { try parent.save() }
+        try await child.perform {
+            let reloaded = snapshots.all.dropFirst(2).flatMap(\.reloadedItemIdentifiers)
+            #expect(snapshots.all.count <= 3 && reloaded.isEmpty)
+            #expect(list?.fetchedObjects?.map(\.title) == ["a", "b"])
+            #expect(snapshots.all.last?.itemIdentifiers == list?.fetchedObjects?.map(\.objectID))
+            snapshots.all = []
+            list?.fetchedObjects?.first?.pages = 5
+            try child.save()
+            #expect(snapshots.all.count == 1)
+        }
+        try await parent.perform { try parent.save() }
+        await child.perform { #expect(snapshots.all.count == 1) }
+        // What the parent changed itself is told.
+        try await parent.perform {
+            try parent.all(Book.self, "Book", "title == 'b'")[0].pages = 7
+            let book = Book(context: parent)
+            book.title = "c"
+            try parent.save()
+        }
+        await child.perform {
+            #expect(snapshots.all.count == 2)
+            #expect(list?.fetchedObjects?.map(\.title) == ["a", "b", "c"])
+            #expect(list?.fetchedObjects?.map(\.pages) == [5, 7, 0])
+            list = nil
         }
     }
 
@@ -65,6 +165,70 @@ import Testing
             context.processPendingChanges()
             try context.save()
             check("done again after the save")
+        }
+    }
+
+    @Test(
+        "R7: an object that the merge policy deletes in a save leaves the list with it",
+        arguments: [NSMergePolicy.mergeByPropertyStoreTrump, .rollback] as [NSMergePolicy])
+    func lostInASave(_ policy: NSMergePolicy) throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        try stack.story { context throws in
+            context.mergePolicy = policy
+            for title in ["A", "B"] { Book(context: context).title = title }
+            try context.save()
+            let delegate = Differences()
+            let list: NSFetchedResultsController<Book> = try makeList(of: "Book", context, by: "title", delegate)
+            let book = try #require(list.fetchedObjects?.first)
+            let id = book.objectID
+            try other.performAndWait {
+                other.delete(try other.existingObject(with: id))
+                try other.save()
+            }
+            book.title = "C"
+            context.processPendingChanges()
+            #expect(list.fetchedObjects?.map(\.title) == ["B", "C"])
+            try context.save()
+            #expect(list.fetchedObjects?.map(\.title) == ["B"])
+            #expect(delegate.items == list.fetchedObjects?.map(\.objectID))
+        }
+    }
+
+    @Test("A merge brings members to a fault that has lost some here, and whose members somebody asked for")
+    func membersOfFaults() throws {
+        let stack = try LibraryStack()
+        let (context, other) = (stack.newContext(), stack.newContext())
+        let (first, second, tagID) = try other.performAndWait {
+            let (first, second, tag) = (Book(context: other), Book(context: other), Tag(context: other))
+            (first.title, second.title, tag.name) = ("first", "second", "new")
+            first.tags = [tag]
+            try other.save()
+            return (first.objectID, second.objectID, tag.objectID)
+        }
+        try context.performAndWait {
+            let delegate = Differences()
+            let list: NSFetchedResultsController<Book> = try makeList(
+                of: "Book", context, format: "ANY tags.name == 'new'", by: "title", delegate)
+            #expect(list.fetchedObjects?.map(\.objectID) == [first])
+            // The list asks the tag, which is a fault, for the books that it has still.
+            list.fetchedObjects?.first?.mutableSetValue(forKey: "tags").remove(context.object(with: tagID))
+            context.processPendingChanges()
+            #expect(delegate.items == [])
+            let saved = try other.performAndWait { () throws -> [AnyHashable: Any] in
+                let (book, tag) = (try other.existingObject(with: second), try other.existingObject(with: tagID))
+                book.mutableSetValue(forKey: "tags").add(tag)
+                try other.save()
+                return [NSUpdatedObjectIDsKey: [second, tagID]]
+            }
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: saved, into: [context])
+            #expect(delegate.items == [second])
+            let tag = try #require(context.object(with: tagID) as? Tag)
+            #expect(tag.books.map(\.objectID) == [second])
+            // What depends on the tag is found through it.
+            tag.name = "old"
+            context.processPendingChanges()
+            #expect(delegate.items == [])
         }
     }
 
@@ -137,7 +301,7 @@ import Testing
 
     // MARK: Another process
 
-    @Test(.timeLimit(.minutes(1))) func aListShowsWhatAnotherProcessWrites() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aListShowsWhatAnotherProcessWrites() async throws {
         let stack = try HistoryStack()
         let context = stack.newContext()
         // Safe because they are used on the context's queue.

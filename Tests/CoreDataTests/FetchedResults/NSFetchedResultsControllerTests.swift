@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // semantics R; the random edits are in FetchedResultsSpecification
@@ -133,7 +134,65 @@ import Testing
         }
     }
 
-    @Test("R4, R5: sections are told before objects, by old places what leaves and by new ones what arrives")
+    @Test("R6: what changes in a related object is no update of the row, only a move where that changes its place")
+    func relatedObjects() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            for name in ["A", "C"] {
+                let (author, book) = (Author(context: context), Book(context: context))
+                (author.name, book.title, book.author) = (name, "of \(name)", author)
+            }
+            try context.save()
+            let list = controller(context, ["author.name", "title"], section: nil) {
+                $0.predicate = NSPredicate(format: "author.name != 'Z'")
+            }
+            let listener = Listener()
+            list.delegate = listener
+            try list.performFetch()
+            let author = try #require(list.fetchedObjects?[0].author)
+            author.name = "B"
+            context.processPendingChanges()
+            #expect(listener.taken() == [])
+            author.name = "D"
+            context.processPendingChanges()
+            #expect(listener.taken() == ["will", "move of A 0.0 to 0.1", "did"])
+            author.name = "Z"
+            context.processPendingChanges()
+            #expect(listener.taken() == ["will", "delete of A 0.1", "did"])
+        }
+    }
+
+    @Test("R5: a section that loses all its rows, gets others and belongs elsewhere now leaves and comes again")
+    func refilledSections() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            var (authors, books) = ([Author](), [Book]())
+            for (index, name) in ["A", "B", "C"].enumerated() {
+                let (author, book) = (Author(context: context), Book(context: context))
+                (author.name, book.title, book.author) = (name, "of \(name)", author)
+                author.setValue(Date(timeIntervalSinceReferenceDate: Double(index)), forKey: "born")
+                authors.append(author)
+                books.append(book)
+            }
+            try context.save()
+            let list = controller(context, ["author.born", "author.name", "title"], section: "author.name")
+            let listener = Listener()
+            list.delegate = listener
+            try list.performFetch()
+            #expect(text(list) == ["A:of A", "B:of B", "C:of C"])
+            authors[0].setValue(Date(timeIntervalSinceReferenceDate: 1.5), forKey: "born")
+            (books[0].author, books[2].author) = (authors[2], authors[0])
+            context.processPendingChanges()
+            #expect(text(list) == ["B:of B", "A:of C", "C:of A"])
+            #expect(
+                listener.taken() == [
+                    "will", "delete section B at 1", "insert section B at 0", "move of B 1.0 to 0.0",
+                    "move of C 2.0 to 1.0", "move of A 0.0 to 2.0", "did",
+                ])
+        }
+    }
+
+    @Test("R3 to R6: sections are told before objects, by old places what leaves and by new ones what arrives")
     func calls() throws {
         let stack = try LibraryStack()
         try stack.story { context in
@@ -220,6 +279,33 @@ import Testing
             try context.execute(request)
             #expect(text(list) == ["2:abcde"])
         }
+    }
+
+    @Test(
+        "a sequence of differences goes on after a reset of the context", .timeLimit(.minutes(Sanitizer.patience)))
+    func changesAfterReset() async throws {
+        let stack = try LibraryStack()
+        let context = stack.newContext()
+        try await context.perform { try fill(context) }
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        var ids: [NSManagedObjectID] = []
+        var counts: [Int] = []
+        for try await difference in context.changes(of: request) {
+            ids = try #require(ids.applying(difference))
+            counts.append(ids.count)
+            let known = ids
+            switch counts.count {
+            case 1: await context.perform { Book(context: context).title = "0" }
+            case 2: await context.perform { context.reset() }
+            case 3: await context.perform { context.delete(context.object(with: known[0])) }
+            default: break
+            }
+            if counts.count == 4 { break }
+        }
+        #expect(counts == [5, 6, 5, 4])
+        let left = try await context.perform { try context.all(Book.self, "Book").map(\.objectID) }
+        #expect(Set(left) == Set(ids))
     }
 
     @Test("an event of 1,000 edits costs no more in 20,000 rows than what grows with their logarithm")

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCountedOnceIsNotCountedAgain() throws {
+    @Test("R11: what was counted once is not counted again") func whatWasCountedOnceIsNotCountedAgain() throws {
         let stack = try makeStack()
         defer { NSFetchedResultsController<Book>.deleteCache(withName: name) }
         let all = ["0: 10", "1: 10", "2: 10"]
@@ -66,7 +66,7 @@ import Testing
         #expect(found.sections == all && !found.counts)
     }
 
-    @Test func otherRowsAndOtherRequestsAreCounted() throws {
+    @Test("R11: other rows and other requests are counted") func otherRowsAndOtherRequestsAreCounted() throws {
         let stack = try makeStack()
         defer { NSFetchedResultsController<Book>.deleteCache(withName: name) }
         _ = try fetch(stack)

@@ -6,7 +6,9 @@ import Testing
 @Suite struct GenerationLimitTests {
     // MARK: P3
 
-    @Test(arguments: [NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType, "DELETE", "EXCLUSIVE"])
+    @Test(
+        "P3: a store that keeps no former state is read as it is",
+        arguments: [NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType, "DELETE", "EXCLUSIVE"])
     func aStoreThatKeepsNoFormerStateIsReadAsItIs(_ kind: String) throws {
         var options: [AnyHashable: Any] = [:]
         if kind == "DELETE" { options[NSSQLitePragmasOption] = ["journal_mode": "DELETE"] }
@@ -57,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aChildSavesIntoAPinnedParent() throws {
+    @Test("P3: a child follows its parent") func aChildSavesIntoAPinnedParent() throws {
         let stack = try GenerationStack()
         let id = try stack.add("A")[0]
         let context = stack.context
@@ -83,7 +85,7 @@ import Testing
 
     // MARK: P4
 
-    @Test func aTokenOfAnotherCoordinatorIsRefused() throws {
+    @Test("P4: a token of another coordinator is refused") func aTokenOfAnotherCoordinatorIsRefused() throws {
         let (stack, other) = (try GenerationStack(), try GenerationStack())
         try other.context.performAndWait {
             try other.context.setQueryGenerationFrom(.current)
@@ -97,7 +99,8 @@ import Testing
         }
     }
 
-    @Test func aStoreThatIsAddedLaterIsNotReadUntilTheContextMovesOn() throws {
+    @Test("P4: a store that is added later is not read until the context moves on")
+    func aStoreThatIsAddedLaterIsNotReadUntilTheContextMovesOn() throws {
         let stack = try GenerationStack()
         try stack.add("A")
         let context = stack.context

@@ -6,7 +6,7 @@ import Testing
 @Suite struct QueryGenerationTests {
     // MARK: P1
 
-    @Test func aContextIsNotPinnedByItself() throws {
+    @Test("P1: no token is the live store") func aContextIsNotPinnedByItself() throws {
         let stack = try GenerationStack()
         try stack.context.performAndWait {
             #expect(stack.context.queryGenerationToken == nil)
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func currentPinsAtTheFirstReadAndNotBefore() throws {
+    @Test("P1: the current generation is that of the first read") func currentPinsAtTheFirstReadAndNotBefore() throws {
         let stack = try GenerationStack()
         try stack.add("A")
         let context = stack.context
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func faultsFireWithTheValuesOfTheGeneration() throws {
+    @Test("P1: faults fire with what the generation has") func faultsFireWithTheValuesOfTheGeneration() throws {
         let stack = try GenerationStack()
         let ids = try stack.add("A", "B")
         let context = stack.context
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func twoContextsWithOneTokenReadTheSame() throws {
+    @Test("P1: the token of another context leads to its generation") func twoContextsWithOneTokenReadTheSame() throws {
         let stack = try GenerationStack()
         try stack.add("A")
         let (first, second) = (stack.context, stack.newContext())
@@ -219,7 +219,7 @@ import Testing
 
     // MARK: P2
 
-    @Test func aSaveMovesOn() throws {
+    @Test("P2: a save moves on") func aSaveMovesOn() throws {
         let stack = try GenerationStack()
         let ids = try stack.add("A", "B")
         let context = stack.context
@@ -290,7 +290,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["merge", "refreshAllObjects", "reset"]) func movesOn(by step: String) throws {
+    @Test("P2: merges, refreshes and resets move on", arguments: ["merge", "refreshAllObjects", "reset"])
+    func movesOn(by step: String) throws {
         let stack = try GenerationStack()
         let id = try stack.add("A")[0]
         let context = stack.context
@@ -317,7 +318,7 @@ import Testing
         }
     }
 
-    @Test func batchRequestsDoNotMoveOn() throws {
+    @Test("P2: batch requests do not move on") func batchRequestsDoNotMoveOn() throws {
         let stack = try GenerationStack()
         try stack.add("A")
         let context = stack.context

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Observation
+import TestSupport
 import Testing
 
 /// Objects whose properties are followed with `withObservationTracking`; semantics C4 and C5 in Swift's terms.
@@ -240,7 +241,7 @@ import Testing
 
     #if compiler(>=6.2)
         @MainActor
-        @Test("A sequence of observations gives each event's values", .timeLimit(.minutes(1)))
+        @Test("A sequence of observations gives each event's values", .timeLimit(.minutes(Sanitizer.patience)))
         func sequence() async throws {
             let context = NSManagedObjectContext(.mainQueue)
             context.persistentStoreCoordinator = stack.coordinator

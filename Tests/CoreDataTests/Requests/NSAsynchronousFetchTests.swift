@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -80,7 +81,9 @@ import Testing
         await #expect(throws: CocoaError(.userCancelled)) { try await task.value }
     }
 
-    @Test("A statement that has given no row yet is stopped, and no other thread's", .timeLimit(.minutes(1)))
+    @Test(
+        "A statement that has given no row yet is stopped, and no other thread's",
+        .timeLimit(.minutes(Sanitizer.patience)))
     func stoppingAStatement() async throws {
         let stack = try filled()
         try stack.story { context in

@@ -133,6 +133,15 @@ import Testing
                     + "[\"author\"] on the fetch")
             reader.reset()
         }
+        let nested = try LibraryStack(opening: stack.url).newContext()
+        nested.performAndWait {
+            let inner = #expect(throws: FaultLoopError.self) {
+                try nested.withoutFaultLoops(of: 5) {
+                    try nested.withoutFaultLoops(of: 100) { try nested.fetch(request()).map { $0.author?.name } }
+                }
+            }
+            #expect(inner?.loops.map(\.count) == [5], "a guard counts what one inside of it allows")
+        }
         let cured = try LibraryStack(opening: stack.url).newContext()
         try cured.performAndWait {
             try cured.withoutFaultLoops(of: 2) {

@@ -1,0 +1,69 @@
+import Foundation
+
+/// The turn of one program, and of one thread of it, to migrate a store: the others wait, and then find it done.
+///
+/// ```
+///  Shop.sqlite, of an older version ──▶ app:       .migrating-Shop.sqlite locked ──▶ migrates ──▶ unlocked
+///                                  └──▶ extension:   waits                                      └──▶ nothing to do
+/// ```
+/// What has the lock is a file beside the store, removed with the turn; a program that dies gives the lock up.
+enum MigrationTurn {
+    /// The stores whose turn is the caller's already.
+    @TaskLocal private static var held: Set<String> = []
+
+    /// Runs the body when it is the caller's turn; at once where nothing can be written beside the store.
+    ///
+    /// - Parameter waiting: called while somebody else has the turn; what it throws ends the waiting.
+    static func with<R>(
+        _ store: URL, waiting: () throws -> Void = {}, _ body: () throws -> R
+    ) throws -> R {
+        let place = store.resolvingSymlinksInPath()
+        guard store.isFileURL, !held.contains(place.path), let lock = try Lock(of: place, waiting) else {
+            return try body()
+        }
+        defer { lock.release() }
+        return try $held.withValue(held.union([place.path]), operation: body)
+    }
+
+    private struct Lock {
+        private let path: String
+        private let number: Int32
+
+        init?(of store: URL, _ waiting: () throws -> Void) throws {
+            let folder = store.deletingLastPathComponent()
+            path = folder.appendingPathComponent(".migrating-\(store.lastPathComponent)").path
+            while true {
+                let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+                guard number >= 0 else { return nil }
+                while flock(number, LOCK_EX | LOCK_NB) != 0 {
+                    guard errno == EWOULDBLOCK || errno == EINTR else {
+                        close(number)
+                        return nil
+                    }
+                    do { try waiting() } catch {
+                        close(number)
+                        throw error
+                    }
+                    usleep(10_000)
+                }
+                // Whoever had it has removed the file: another may be there by now.
+                if Self.isLinked(number, path) {
+                    self.number = number
+                    return
+                }
+                close(number)
+            }
+        }
+
+        private static func isLinked(_ number: Int32, _ path: String) -> Bool {
+            var (mine, found) = (stat(), stat())
+            return fstat(number, &mine) == 0 && stat(path, &found) == 0 && mine.st_ino == found.st_ino
+                && mine.st_dev == found.st_dev
+        }
+
+        func release() {
+            unlink(path)
+            close(number)
+        }
+    }
+}
