@@ -58,7 +58,7 @@ shopping-list: dependencies
 test: dependencies
 	@Scripts/dependencies.sh postgresql pgbouncer || echo "Without a server and a pooler the tests on PostgreSQL and behind PgBouncer do nothing."
 	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
-	$(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
+	$(if $(shell command -v timeout),timeout -k 10 1800) $(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
 
 ## Runs every test under the address sanitizer, then under the thread sanitizer; SANITIZERS=thread for one of them.
 sanitize: dependencies

@@ -178,12 +178,25 @@ package final class PostgreSQLServer: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        try closeOthers(&actions)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
         let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
         guard code == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
         return child
+    }
+
+    /// Keeps what the program has no use for out of its hands: among it may be the socket by whose closing a `Process` that another
+    /// thread starts at this moment tells its end, which nobody would hear before the server stops.
+    private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
+        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        // Declared for C with glibc's extensions only.
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+            throw Failure(description: "this system's C library cannot close files of a program that it starts")
+        }
+        let code = unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, 3)
+        guard code == 0 else { throw Failure(description: String(cString: strerror(code))) }
     }
 
     /// Has a shell of its own wait for the end of this process, and end the server then.
