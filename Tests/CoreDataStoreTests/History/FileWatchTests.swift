@@ -7,7 +7,7 @@ import Testing
 @testable import CoreDataStore
 
 /// Nobody's commit goes by unnoticed: what a store's watch hears of, whatever the kernel has left to give.
-@Suite(.timeLimit(.minutes(2 * Sanitizer.patience))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct FileWatchTests {
     /// Counts what a test says was committed.
     private final class Commits: SQLCommitCounter {
         let count = Atomic<Int64>(0)
