@@ -14,6 +14,8 @@ final class HistoryWriter {
     /// The transaction's number.
     let transaction: Int64
     private var nextChange: Int64
+    /// How many changes it has written: deletions of rows that are gone already are none.
+    private(set) var written = 0
     private let members: [RowKey: IndexMask]
 
     init(
@@ -100,7 +102,7 @@ final class HistoryWriter {
         let place = try bindShared(statement, table, bits, at: 1)
         try statement.bind(first, at: place)
         try statement.bind(last, at: place + 1)
-        try statement.run()
+        written += try statement.run()
         nextChange += last - first + 1
     }
 
@@ -116,7 +118,7 @@ final class HistoryWriter {
                     try statement.bind(nextChange + Int64(row), at: place + 2 * row)
                     try statement.bind(keys[first + row], at: place + 2 * row + 1)
                 }
-                try statement.run()
+                written += try statement.run()
                 nextChange += Int64(several)
                 first += several
             }
@@ -128,7 +130,7 @@ final class HistoryWriter {
         while first < keys.count {
             try statement.bind(nextChange, at: place)
             try statement.bind(keys[first], at: place + 1)
-            try statement.run()
+            written += try statement.run()
             nextChange += 1
             first += 1
         }
@@ -145,6 +147,18 @@ final class HistoryWriter {
     }
 
     // MARK: The transaction
+
+    /// Takes the transaction back where nothing came of it.
+    ///
+    /// - Returns: its number, unless there is none.
+    func end() throws -> Int64? {
+        guard written == 0 else { return transaction }
+        try connection.run(
+            DeleteStatement(
+                from: BookkeepingSchema.transactionTable,
+                where: .comparison(.equal, .column(nil, "Z_PK"), .bind(.integer(transaction)))))
+        return nil
+    }
 
     /// Writes the transaction's own row.
     func begin(_ origin: ChangeOrigin, at time: Double, key: (String) throws -> Int64) throws {

@@ -49,7 +49,7 @@ extension StoreEngine {
                 try SearchIndexes.update(layout.searchIndexes, in: connection)
                 let outcome = SaveOutcome(
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
-                    historyTransaction: history?.transaction, absorbed: absorbed)
+                    historyTransaction: try history?.end(), absorbed: absorbed)
                 try beforeCommit()
                 return outcome
             }
