@@ -97,6 +97,11 @@ extension NSManagedObjectContext {
     final func object(for key: RowKey, in store: AttachedStore) -> NSManagedObject {
         let home = home(ofEntity: key.entity, in: store)
         if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
+        // Between the reading of a row and this an ancestor may have saved.
+        if isChild, key.primaryKey >= 0 {
+            adoptPermanentKeys()
+            if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
+        }
         // A row may name an object as it was called before an ancestor saved it.
         if key.primaryKey < 0, let id = permanentID(forTemporaryKey: key.primaryKey) { return object(with: id) }
         return makeFault(home, key.primaryKey)

@@ -85,13 +85,19 @@ extension NSManagedObjectContext {
                 let store = store(withIdentifier: id.storeIdentifier)
             else { continue }
             let temporaryKey = object.primaryKey
-            if isAbsorbed(temporaryKey) {
+            // Whoever read its row under the new key first has an object of it already.
+            if isAbsorbed(temporaryKey) || isKnown(id, in: store, besides: object) {
                 adopt(object, absorbedBy: id, in: store)
                 continue
             }
             object.primaryKey = id.primaryKey
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
+    }
+
+    private func isKnown(_ id: NSManagedObjectID, in store: AttachedStore, besides object: NSManagedObject) -> Bool {
+        let known = registry.object(store: store.index, root: object.home.root, primaryKey: id.primaryKey)
+        return known != nil && known !== object
     }
 
     /// Whether another object took the place of the one that had that key, when an ancestor saved it.

@@ -251,7 +251,7 @@ extension NSManagedObjectContext {
         var new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }
         if keptParent != nil {
             try obtainInParent(new.filter(\.isStored))
-            new = new.filter(\.hasTemporaryKey)
+            new = new.filter { $0.hasTemporaryKey && !$0.isStored }
         }
         try assignStores(to: new.filter { $0.storeIndex == 0 }, in: coordinator)
         let groups = Dictionary(grouping: new) { [Int($0.storeIndex), $0.runtime.root] }
@@ -294,15 +294,27 @@ extension NSManagedObjectContext {
         if isKnownElsewhere { renamings.wrappingAdd(1, ordering: .releasing) }
     }
 
-    /// Has the parent get permanent IDs for objects that it knows by temporary ones.
+    /// Has the parent get permanent IDs for objects that it knows by temporary ones, or one of its ancestors does.
+    ///
+    /// - Throws: 133000 for what no ancestor has any more.
     private func obtainInParent(_ objects: [NSManagedObject]) throws {
         guard !objects.isEmpty else { return }
         adoptPermanentKeys()
-        let keys = objects.filter(\.hasTemporaryKey).map(\.primaryKey)
+        let ids = objects.filter(\.hasTemporaryKey).map(\.objectID)
+        guard !ids.isEmpty else { return }
         try withParent { parent in
-            try parent.obtainPermanentIDs(
-                for: keys.compactMap { parent.registry.object(store: 0, root: 0, primaryKey: $0) })
+            let found = try ids.map { id in
+                guard let object = parent.objectOfTemporaryID(id) else { throw CoreDataErrors.missingObject(id) }
+                return object
+            }
+            try parent.obtainPermanentIDs(for: found)
         }
         adoptPermanentKeys()
+    }
+
+    /// The object of a child's temporary ID; one that only an ancestor has is a fault here.
+    private func objectOfTemporaryID(_ id: NSManagedObjectID) -> NSManagedObject? {
+        if let known = knownObject(for: id) { return known }
+        return keptParent == nil ? nil : object(with: id)
     }
 }

@@ -105,10 +105,10 @@ final class NotificationSaves {
     private let entries = Entries()
     private let token: any NSObjectProtocol
 
-    init(_ context: NSManagedObjectContext) {
+    init(_ context: NSManagedObjectContext, _ name: NSNotification.Name = .NSManagedObjectContextDidSave) {
         let entries = entries
         token = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+            forName: name, object: context, queue: nil
         ) { entries.last = $0 }
     }
 
