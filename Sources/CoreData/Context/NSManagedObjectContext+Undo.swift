@@ -48,6 +48,8 @@ extension NSManagedObjectContext {
             let leaving = left.isEmpty ? nil : left[ObjectIdentifier(object)]
             if let changed = takeChange(of: object, leaving) { record.changed.append(changed) }
         }
+        // Whoever came and went within the event has left the others as they were.
+        if event.inserted.contains(where: { !$0.home.isInContext }) { record.changed.removeAll(where: \.isVoid) }
         if let deletion = takeMergedDeletion(event) {
             return deletion.record?.add(record, besides: deletion.objects) ?? ()
         }

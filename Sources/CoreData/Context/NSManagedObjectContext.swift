@@ -256,12 +256,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself.
     open var hasChanges: Bool {
-        insertedList.contains { $0.isInserted } || updatedList.contains { $0.isUpdated }
+        insertedList.contains { $0.isInserted && !$0.isDeleted } || updatedList.contains { $0.isUpdated }
             || deletedList.contains { $0.isDeleted }
     }
 
     /// The objects that the next save inserts.
-    open var insertedObjects: Set<NSManagedObject> { Set(insertedList.lazy.filter(\.isInserted)) }
+    open var insertedObjects: Set<NSManagedObject> { Set(insertedList.lazy.filter { $0.isInserted && !$0.isDeleted }) }
 
     /// The objects that the next save updates.
     open var updatedObjects: Set<NSManagedObject> { Set(updatedList.lazy.filter(\.isUpdated)) }

@@ -36,6 +36,33 @@ struct ChangedObject {
     let old: [ValueBeforeEvent]
     /// What was done to the members of its to-many relationships.
     let steps: [(slot: Int, steps: [ToManyMembers.Step])]
+
+    /// Whether nothing was done but to relate it to objects that have left, and all is as it was.
+    var isVoid: Bool {
+        slots.allSatisfy { slot in
+            let info = object.runtime.slots[slot]
+            guard info.relationship != nil else { return false }
+            if info.isToMany {
+                return steps.first { $0.slot == slot }?.steps.allSatisfy { $0.isOfLeaving } ?? true
+            }
+            guard object.registry != nil else { return false }
+            if case .toOne(let before)? = old.first(where: { $0.slot == slot })?.content {
+                return before === object.toOne(slot)
+            }
+            return !object.isChanged(slot)
+        }
+    }
+}
+
+extension ToManyMembers.Step {
+    /// Whether it concerns nobody but objects that are in no context any more.
+    fileprivate var isOfLeaving: Bool {
+        switch self {
+        case .insertion(let object), .removal(let object, at: _): object.registry == nil
+        case .replacement(let before, by: let after):
+            before.filter { $0.registry != nil }.elementsEqual(after.filter { $0.registry != nil }, by: ===)
+        }
+    }
 }
 
 /// An object as it was when it was deleted, before its relationships were given up.
