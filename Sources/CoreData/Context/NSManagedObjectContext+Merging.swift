@@ -66,11 +66,23 @@ extension NSManagedObjectContext {
         }
         detach(deleted)
         if !deleted.isEmpty { registry.mayHaveDangling = true }
+        tellChildren(of: saved, staleness)
         if !merged.ids.isEmpty, ContextNotification.didMergeObjectIDs.isWanted {
             var userInfo: [AnyHashable: Any] = ["managedObjectContext": self]
             for (key, value) in merged.ids { userInfo[key] = value }
             NotificationCenter.default.post(
                 name: ContextNotification.didMergeObjectIDs.name, object: self, userInfo: userInfo)
+        }
+    }
+
+    /// Children that merge by themselves follow: what they read is what this context has now.
+    private func tellChildren(of saved: SavedIDs, _ staleness: TimeInterval) {
+        for child in children.contexts {
+            child.perform {
+                guard child.automaticallyMergesChangesFromParent else { return }
+                // What another coordinator saved is not in memory where this context knows nothing of it.
+                child.merge(saved, staleness: staleness == 0 ? 0 : child.stalenessInterval)
+            }
         }
     }
 
@@ -100,13 +112,11 @@ extension NSManagedObjectContext {
         let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
         let taking = RowTaking(self)
-        var taken: [NSManagedObject] = []
+        var (taken, same): ([NSManagedObject], [NSManagedObject]) = ([], [])
         forEachCurrentRow(of: known, staleness) { object, rows, index in
             merged.add(object, key)
             // What this context saved itself comes back when its parent saves it.
-            if keptParent != nil, !followers.isEmpty, !object.hasKnownMembers, object.hasSameValues(as: rows[index]) {
-                event.unchanged.insert(ObjectReference(object))
-            }
+            if keptParent != nil, !followers.isEmpty, object.hasSameValues(as: rows[index]) { same.append(object) }
             if object.isFault {
                 if object.hasRow { taking.noteMoves(of: object, to: rows[index]) }
                 object.replacingValues { object.takeRow(rows.take(index)) }
@@ -119,9 +129,25 @@ extension NSManagedObjectContext {
             taking.take(row, object)
             taken.append(object)
         }
+        for object in same where hasSameMembers(object) { event.unchanged.insert(ObjectReference(object)) }
         taking.finish()
         for object in taken { object.forgetUnchangedMembers() }
         applyDeleteRulesAgain(to: taken)
+    }
+
+    /// Whether the to-manys that were read are what the parent has.
+    private func hasSameMembers(_ object: NSManagedObject) -> Bool {
+        for (index, slot) in object.runtime.relationSlots.enumerated() {
+            guard case .toMany(let members) = object.relations[index], members.isKnown else { continue }
+            guard let stored = storedMembers(of: object, slot: slot) else { return false }
+            let (mine, theirs) = (members.committedMembers, stored)
+            let isSame =
+                members.isOrdered
+                ? mine.elementsEqual(theirs, by: ===)
+                : Set(mine.map(ObjectReference.init)) == Set(theirs.map(ObjectReference.init))
+            if !isSame { return false }
+        }
+        return true
     }
 
     /// Calls `body` with the objects that have rows and where these are, read with few statements; an object whose row is gone is left

@@ -191,7 +191,8 @@ final class RowTaking {
             guard !facts.isToMany, facts.inverse >= 0, column >= 0 else { continue }
             let old = before.isNull(column) ? nil : before.integer(column)
             let new = row.isNull(column) ? nil : row.integer(column)
-            if old == new { continue }
+            // An ancestor has saved the destination since: it is the same.
+            if old == new || old.map(context.permanentKey) == new.map(context.permanentKey) { continue }
             if object.values?.changed.contains(slot) ?? false { kept.append(Link(object: object, slot: slot)) }
             for case let key? in [old, new] {
                 let partner = context.registry.object(

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
     }
 
     /// The key that an object has now that was known by a temporary one.
-    private func permanentKey(_ key: Int64) -> Int64 {
+    final func permanentKey(_ key: Int64) -> Int64 {
         key < 0 ? permanentID(forTemporaryKey: key)?.primaryKey ?? key : key
     }
 
