@@ -22,6 +22,8 @@ extension NSManagedObjectContext {
         event.deleted.append(object)
         detach([object])
         object.leaveRelations()
+        // It has what was given to it, and whom others refer to by it.
+        if known != nil { readAnew(survivor, in: store) }
         for (partner, slot) in partners where partner !== object {
             if partner.values?.changed.contains(slot) ?? false {
                 partner.inverseDidLose(object, slot)
