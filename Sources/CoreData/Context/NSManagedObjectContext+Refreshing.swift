@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
         if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
+        let leading = changedRelatives(of: object)
         if flag, object.isUpdated || object.isDeleted {
             let row: RowSnapshot?
             do {
@@ -25,7 +26,8 @@ extension NSManagedObjectContext {
                 return
             }
             guard let row else { return lose(object, slot: -1) }
-            return merge(row, into: object)
+            merge(row, into: object)
+            return ChangedSides(context: self).settle([object] + leading)
         } else {
             let others = object.isUpdated ? OtherSides(of: object, in: self) : nil
             object.replacingValues {
@@ -36,9 +38,16 @@ extension NSManagedObjectContext {
             }
             others?.follow()
             giveUpPartnersLedElsewhere(of: object)
+            ChangedSides(context: self).settle(leading)
         }
         event.refreshed.append(object)
         followTurn()
+    }
+
+    /// Those with changes at the other ends of what was read of the object.
+    private func changedRelatives(of object: NSManagedObject) -> [NSManagedObject] {
+        if object.relations.isEmpty || updatedList.isEmpty && insertedList.isEmpty { return [] }
+        return object.relatives.map(\.object).filter(\.hasChanges)
     }
 
     /// An object whose row was not there: it may be now. One that counts as deleted stays so unless it is.
@@ -75,6 +84,7 @@ extension NSManagedObjectContext {
         for object in objects where object.registry === registry && !object.isDeleted {
             giveUpPartnersLedElsewhere(of: object)
         }
+        ChangedSides(context: self).settle(objects)
     }
 
     /// What the open method of the class does.

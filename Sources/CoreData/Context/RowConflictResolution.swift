@@ -61,11 +61,23 @@ final class RowConflictResolution {
             link.target.inverseDidGain(link.object, link.inverse)
         }
         for object in inserted { join(object) }
+        settleOtherEnds()
         for object in changed where !object.isDeleted {
             if object.isUpdated, !object.hasPersistentChangedValues { object.flags.remove(.updated) }
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .mergePolicy) }
             context.event.refreshed.append(object)
         }
+    }
+
+    /// Rows are taken one after another, so that an end may have been set before its own row came.
+    private func settleOtherEnds() {
+        let objects = changed.filter { !$0.isDeleted && $0.registry === context.registry }
+        var seen: Set<ObjectReference> = []
+        let all = (objects + objects.flatMap { $0.relatives.map(\.object) }).filter {
+            seen.insert(ObjectReference($0)).inserted && $0.registry === context.registry && !$0.isDeleted
+        }
+        for object in all { context.giveUpPartnersLedElsewhere(of: object) }
+        ChangedSides(context: context, prefersMine: prefersMine).settle(all)
     }
 
     private func storedRow(of object: NSManagedObject) throws -> RowSnapshot? {
@@ -333,6 +345,7 @@ final class RowConflictResolution {
         object.row = theirs
         var next = [object]
         while let returned = next.popLast() {
+            next += returnOwners(of: returned)
             for step in returned.home.deleteSteps {
                 // Also those that the deletion led elsewhere, whose rows still lead here.
                 let targets =
@@ -351,6 +364,29 @@ final class RowConflictResolution {
         }
     }
 
+    /// Whoever takes the object along, or cannot go without it, comes back too; the rules of the others are applied again.
+    private func returnOwners(of object: NSManagedObject) -> [NSManagedObject] {
+        var returned: [NSManagedObject] = []
+        for slot in object.runtime.relationSlots {
+            let facts = object.home.facts[slot]
+            guard facts.inverse >= 0 else { continue }
+            let targets =
+                facts.isToMany
+                ? context.storedMembers(of: object, slot: slot) ?? [] : object.committedToOne(slot).map { [$0] } ?? []
+            for target in targets where target.isDeleted && !target.flags.contains(.inaccessible) {
+                switch target.runtime.slots[Int(facts.inverse)].relationship?.deleteRule {
+                case .cascade, .deny:
+                    returnObject(target)
+                    returned.append(target)
+                default:
+                    target.relations.removeAll()
+                    if !context.unpropagated.contains(where: { $0 === target }) { context.unpropagated.append(target) }
+                }
+            }
+        }
+        return returned
+    }
+
     private func returnObject(_ object: NSManagedObject) {
         object.flags.remove(.deleted)
         context.unpropagated.removeAll { $0 === object }
@@ -365,16 +401,16 @@ final class RowConflictResolution {
         let info = target.runtime.slots[slot]
         guard !target.isDeleted, target.relations.isRead(info.relation) else { return }
         if case .toMany(let members) = target.relations[info.relation] {
-            if members.removed.contains(ObjectReference(object)) || members.isKnown && !members.contains(object) {
-                target.inverseDidGain(
-                    object, slot)
+            // It stands where the store has it.
+            members.forgetChanges { member, isAddition in member === object && !isAddition }
+            if members.isKnown, !members.contains(object) {
                 partners.append(Partner(object: ObjectReference(target), slot: slot))
             }
         } else if target.toOne(slot) == nil, target.committedToOne(slot) === object {
             target.relations.forget(info.relation)
             target.values?.changed.remove(slot)
-            if target.isUpdated, !target.hasPersistentChangedValues { target.flags.remove(.updated) }
         }
+        if target.isUpdated, !target.hasPersistentChangedValues { target.flags.remove(.updated) }
     }
 }
 
