@@ -5,16 +5,21 @@ import CoreDataPrimitives
 // constraints said that they are the same.
 extension NSManagedObjectContext {
     /// The object is the row's from now on; where that is known here already, it leaves, and hands over what was changed.
-    final func adopt(_ object: NSManagedObject, absorbedBy id: NSManagedObjectID, in store: AttachedStore) {
+    ///
+    /// - Returns: the object that is there in its place, where it leaves.
+    final func adopt(
+        _ object: NSManagedObject, absorbedBy id: NSManagedObjectID, in store: AttachedStore
+    ) -> NSManagedObject? {
         let temporaryKey = object.primaryKey
-        guard let runtime = coordinator?.runtime.entity(named: id.runtime.name) else { return }
+        guard let runtime = coordinator?.runtime.entity(named: id.runtime.name) else { return nil }
         let home = registry.home(of: runtime, in: store)
         let known = registry.object(in: home, primaryKey: id.primaryKey)
         registry.alias(absorbed: temporaryKey, to: id)
         guard known != nil || runtime !== object.runtime else {
             object.primaryKey = id.primaryKey
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
-            return readAnew(object, in: store)
+            readAnew(object, in: store)
+            return nil
         }
         let survivor = known ?? self.object(with: id)
         let partners = object.relatives
@@ -30,6 +35,31 @@ extension NSManagedObjectContext {
                 partner.inverseDidGain(survivor, slot)
             } else {
                 partner.relations.forget(Int(partner.home.facts[slot].relation))
+            }
+        }
+        return survivor
+    }
+
+    /// Relationships that still lead to objects in whose places others are, which had not been read from that side.
+    final func redirectReferences(to survivors: [ObjectIdentifier: NSManagedObject]) {
+        registry.objects.forEachHeld { object in
+            for index in object.relations.indices {
+                switch object.relations[index] {
+                case .unread, .toOne(nil): break
+                case .toOne(let target?):
+                    guard let survivor = survivors[ObjectIdentifier(target)] else { break }
+                    object.relations.setToOne(index, survivor, of: object.home.relationCount)
+                case .toMany(let members):
+                    let former = members.members + members.added.map(\.object)
+                    guard former.contains(where: { survivors[ObjectIdentifier($0)] != nil }) else { break }
+                    if !members.hasChanges {
+                        object.relations.forget(index)
+                        break
+                    }
+                    let added = members.added.compactMap { survivors[ObjectIdentifier($0.object)] }
+                    members.forget { survivors[ObjectIdentifier($0)] != nil }
+                    for survivor in added { members.add(survivor) }
+                }
             }
         }
     }

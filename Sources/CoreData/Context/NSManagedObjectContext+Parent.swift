@@ -80,6 +80,8 @@ extension NSManagedObjectContext {
         let renamings = renamingsOfAncestors
         guard renamings != seenRenamings else { return }
         seenRenamings = renamings
+        var survivors: [ObjectIdentifier: NSManagedObject] = [:]
+        var replaced: [NSManagedObject] = []
         for object in registry.temporaryObjects where object.isStored {
             guard let id = keptParent.permanentID(forTemporaryKey: object.primaryKey),
                 let store = store(withIdentifier: id.storeIdentifier)
@@ -87,12 +89,16 @@ extension NSManagedObjectContext {
             let temporaryKey = object.primaryKey
             // Whoever read its row under the new key first has an object of it already.
             if isAbsorbed(temporaryKey) || isKnown(id, in: store, besides: object) {
-                adopt(object, absorbedBy: id, in: store)
+                if let survivor = adopt(object, absorbedBy: id, in: store) {
+                    survivors[ObjectIdentifier(object)] = survivor
+                    replaced.append(object)
+                }
                 continue
             }
             object.primaryKey = id.primaryKey
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
+        if !replaced.isEmpty { redirectReferences(to: survivors) }
     }
 
     private func isKnown(_ id: NSManagedObjectID, in store: AttachedStore, besides object: NSManagedObject) -> Bool {

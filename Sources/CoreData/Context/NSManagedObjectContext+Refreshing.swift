@@ -85,6 +85,8 @@ extension NSManagedObjectContext {
             giveUpPartnersLedElsewhere(of: object)
         }
         ChangedSides(context: self).settle(objects)
+        // Others may lead to what is deleted here since its delete rules were applied.
+        applyDeleteRulesAgain(to: objects.filter { $0.isDeleted && $0.registry === registry })
     }
 
     /// What the open method of the class does.

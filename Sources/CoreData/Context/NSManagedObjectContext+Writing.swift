@@ -115,7 +115,9 @@ extension NSManagedObjectContext {
         let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
         let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         if let coordinator { try assignStores(to: inserted, in: coordinator) }
-        let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
+        let checked =
+            checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
+            + (try partnersToCheck(inserted, updated, deleted))
         try checkReach(inserted, updated, deleted, stores)
         if stores.count > 1 { try checkStores(inserted, updated, deleted) }
         var preparations: [SavePreparation] = []
@@ -171,6 +173,36 @@ extension NSManagedObjectContext {
             }
             if !hasTriedOthers { try write(others, &attempt, &outcome) }
             throw SavePreparation.Abandoned()
+        }
+    }
+
+    /// Of one-to-ones that are changed here, the other ends that are not: the row that the context has of them seems to agree already, and
+    /// may be an older one than the store's.
+    private func partnersToCheck(_ changed: [NSManagedObject]...) throws -> [NSManagedObject] {
+        var found: [NSManagedObject] = []
+        for objects in changed {
+            objects.forEachHeld { object in
+                guard object.home.hasOneToOne else { return }
+                for slot in object.runtime.relationSlots { addPartners(of: object, slot, to: &found) }
+            }
+        }
+        try readRows(of: found.filter { !$0.hasRow })
+        return found
+    }
+
+    private func addPartners(of object: NSManagedObject, _ slot: Int, to found: inout [NSManagedObject]) {
+        let facts = object.home.facts[slot]
+        guard !facts.isToMany, facts.inverse >= 0, !facts.isInverseToMany else { return }
+        let isConcerned =
+            object.isDeleted
+            ? object.runtime.slots[slot].relationship?.deleteRule != .noAction
+            : object.relations.isRead(Int(facts.relation)) && object.isChanged(slot)
+        guard isConcerned else { return }
+        let ends = [object.isDeleted ? nil : object.toOne(slot), object.hasRow ? object.committedToOne(slot) : nil]
+        for case let end? in ends
+        where end.registry === registry && end.isStored && !end.isDeleted && !end.flags.contains(.inaccessible) {
+            guard !end.isUpdated || !end.isChanged(Int(facts.inverse)) else { continue }
+            if !found.contains(where: { $0 === end }) { found.append(end) }
         }
     }
 

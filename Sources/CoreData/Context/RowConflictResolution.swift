@@ -19,6 +19,8 @@ final class RowConflictResolution {
     /// The objects that took a row, and those whose relationships that changed.
     private var changed: [NSManagedObject] = []
     private var partners: [Partner] = []
+    /// Those with changes that led to one which took a row.
+    private var leading: [NSManagedObject] = []
     /// The to-ones that lead elsewhere than the store's rows say.
     private var kept: [(object: NSManagedObject, target: NSManagedObject, inverse: Int)] = []
     /// Those whose rows are inserted again.
@@ -73,11 +75,22 @@ final class RowConflictResolution {
     private func settleOtherEnds() {
         let objects = changed.filter { !$0.isDeleted && $0.registry === context.registry }
         var seen: Set<ObjectReference> = []
-        let all = (objects + objects.flatMap { $0.relatives.map(\.object) }).filter {
+        let all = (objects + leading + objects.flatMap { $0.relatives.map(\.object) }).filter {
             seen.insert(ObjectReference($0)).inserted && $0.registry === context.registry && !$0.isDeleted
         }
         for object in all { context.giveUpPartnersLedElsewhere(of: object) }
         ChangedSides(context: context, prefersMine: prefersMine).settle(all)
+        context.applyDeleteRulesAgain(to: objects.flatMap(deletedDestinations))
+    }
+
+    /// Those that are deleted here, and to which the store leads the object: their delete rules have not met it.
+    private func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
+        object.runtime.relationSlots.compactMap { slot in
+            let facts = object.home.facts[slot]
+            guard !facts.isToMany, facts.inverse >= 0, !object.isChanged(slot), let target = object.toOne(slot)
+            else { return nil }
+            return target.isDeleted ? target : nil
+        }
     }
 
     private func storedRow(of object: NSManagedObject) throws -> RowSnapshot? {
@@ -110,6 +123,7 @@ final class RowConflictResolution {
     }
 
     private func take(_ theirs: RowSnapshot, _ object: NSManagedObject) {
+        leading += object.relatives.map(\.object).filter(\.hasChanges)
         let before = object.row
         let kinds = object.runtime.layout.kinds
         func differs(_ column: Int) -> Bool {

@@ -49,6 +49,8 @@ final class ObjectHome: @unchecked Sendable {
     let isAbstract: Bool
     let hasToMany: Bool
     let hasManyToMany: Bool
+    /// Whether a to-one's inverse is a to-one, so that both rows say who leads to whom.
+    let hasOneToOne: Bool
     /// Whether a to-one has no inverse: the destination does not learn of it, and nobody sees to it that it is there.
     let hasOneWayToOne: Bool
     /// Whether each use of an object is checked to be on its context's queue, in a release build.
@@ -86,6 +88,9 @@ final class ObjectHome: @unchecked Sendable {
         isAbstract = runtime.compiled.isAbstract
         hasToMany = runtime.slots.contains { $0.isToMany }
         hasManyToMany = runtime.slots.contains { $0.isToMany && $0.isInverseToMany }
+        hasOneToOne = runtime.slots.contains {
+            !$0.isToMany && !$0.isInverseToMany && $0.relationship?.inverseSlot != nil
+        }
         hasOneWayToOne = runtime.slots.contains {
             !$0.isToMany && $0.relationship.map { $0.inverseSlot == nil } ?? false
         }

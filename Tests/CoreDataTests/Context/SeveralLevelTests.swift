@@ -48,6 +48,52 @@ import Testing
         }
     }
 
+    @Test("A1, K2: one object for each row, while three levels insert, relate and save at once")
+    func savesAtOnce() async throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        let root = stack.context
+        let middle = child(of: root)
+        let leaf = child(of: middle)
+        let contexts = [root, middle, leaf]
+        for context in contexts {
+            await context.perform {
+                context.retainsRegisteredObjects = true
+                context.automaticallyMergesChangesFromParent = context.parent != nil
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (level, context) in contexts.enumerated() {
+                group.addTask {
+                    for index in 0..<40 {
+                        try await context.perform {
+                            let node = Nodes.insert("\(level) \(index)", into: context)
+                            let others = try Nodes.all(in: context)
+                            node.setValue(others[index % others.count], forKey: "owner")
+                            node.mutableSetValue(forKey: "friends").add(others[(index * 7) % others.count])
+                            if index % 5 == 0 { try context.obtainPermanentIDs(for: [node]) }
+                            try context.save()
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for context in [leaf, middle, root] { try await context.perform { try context.save() } }
+        let fresh = stack.newContext()
+        let stored = try await fresh.perform { try Nodes.picture(of: fresh) }
+        for context in contexts {
+            for _ in 0..<3 { await context.perform(schedule: .enqueued) {} }
+            let names = await context.perform { context.registeredObjects.map { Nodes.name($0) } }
+            #expect(names.count == 120 && Set(names).count == 120)
+            let mine = try await context.perform {
+                context.refreshAllObjects()
+                return try Nodes.picture(of: context)
+            }
+            #expect(mine == stored)
+            await context.perform { context.retainsRegisteredObjects = false }
+        }
+    }
+
     private struct Family {
         let stack: LibraryStack
         /// The root, its two children, and a child of each of these.

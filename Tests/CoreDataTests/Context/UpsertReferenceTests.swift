@@ -98,6 +98,34 @@ import Testing
         #expect(Set(sequels) == Set(prequels), what)
     }
 
+    @Test("I10, K3: what leads to a child's object that the child has not looked at since follows the upsert, too")
+    func referencesToFaults() throws {
+        let stack = try LibraryStack()
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = stack.context
+        try stack.story { context in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let (book, tag) = (Book(context: context), Tag(context: context))
+            (book.title, book.isbn, tag.name) = ("row", "i", "t")
+            try context.save()
+        }
+        try child.performAndWait {
+            let known = try child.all(Book.self, "Book") + child.all(Tag.self, "Tag") as [NSManagedObject]
+            let (book, tag, chapter) = (Book(context: child), Tag(context: child), Chapter(context: child))
+            (book.title, book.isbn, tag.name, chapter.title) = ("new", "i", "t", "one")
+            (chapter.book, book.tags) = (book, [tag])
+            try child.save()
+            #expect(chapter.book === book && tag.books == [book])
+            child.refresh(book, mergeChanges: false)
+            try stack.story { try $0.save() }
+            let found = try child.all(Book.self, "Book")
+            #expect(found.map(\.title) == ["new"] && known.contains(found[0]))
+            #expect(chapter.book === found[0] && found[0].chapters == [chapter])
+            #expect(found[0].tags.map(\.name) == ["t"] && found[0].tags.first?.books == [found[0]])
+            #expect(!child.hasChanges)
+        }
+    }
+
     @Test("I10: references of every kind follow an upsert", arguments: policies, [false, true])
     func references(_ policy: NSMergePolicy, _ isChild: Bool) throws {
         for seed in Nodes.seeds(30) {
