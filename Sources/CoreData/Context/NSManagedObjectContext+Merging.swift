@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
     }
 
     /// Those that the object's row leads to and that are deleted here.
-    private func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
+    final func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
         guard let row = object.row else { return [] }
         return object.runtime.relationSlots.compactMap { slot in
             let facts = object.home.facts[slot]

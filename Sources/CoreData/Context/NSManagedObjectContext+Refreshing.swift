@@ -39,6 +39,9 @@ extension NSManagedObjectContext {
             others?.follow()
             giveUpPartnersLedElsewhere(of: object)
             ChangedSides(context: self).settle(leading)
+            if !deletedList.isEmpty {
+                applyDeleteRulesAgain(to: (others?.deleted ?? []) + deletedDestinations(of: object))
+            }
         }
         event.refreshed.append(object)
         followTurn()

@@ -56,6 +56,11 @@ struct OtherSides {
         }
     }
 
+    /// Those that are deleted here, and to which the object leads again.
+    var deleted: [NSManagedObject] {
+        (toOnes.compactMap(\.before) + removed.map(\.member) + deciding.map(\.member)).filter(\.isDeleted)
+    }
+
     private func isHere(_ other: NSManagedObject) -> Bool {
         other !== object && other.registry === context.registry && !other.isDeleted
             && !other.flags.contains(.inaccessible)

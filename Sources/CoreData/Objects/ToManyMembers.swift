@@ -172,17 +172,20 @@ final class ToManyMembers {
     }
 
     /// The object's to-one was set to this owner, and was not before.
+    ///
+    /// That is a change also where the members, read at another time than the object's row, have it already: whoever deletes the owner is to
+    /// find that it has become another one.
     func gain(_ object: NSManagedObject) -> Bool {
-        if isKnown { return add(object) }
-        journal?.append(.insertion(object))
+        if isKnown, add(object) { return true }
+        if !isKnown { journal?.append(.insertion(object)) }
         log.append(.add(object))
         return true
     }
 
-    /// The object's to-one was this owner, and is no longer.
+    /// The object's to-one was this owner, and is no longer; as with ``gain(_:)``, also where the members do not have it.
     func lose(_ object: NSManagedObject) -> Bool {
-        if isKnown { return remove(object) }
-        journal?.append(.removal(object, at: -1))
+        if isKnown, remove(object) { return true }
+        if !isKnown { journal?.append(.removal(object, at: -1)) }
         log.append(.remove(object))
         return true
     }

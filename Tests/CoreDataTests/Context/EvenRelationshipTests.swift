@@ -52,6 +52,12 @@ import Testing
                     if numbers.chance(2) { context.processPendingChanges() }
                 }
             }
+            if numbers.chance(4) {
+                try context.performAndWait {
+                    let nodes = try Nodes.all(in: context).filter { !$0.isInserted }
+                    if !nodes.isEmpty { context.refresh(numbers.pick(nodes), mergeChanges: numbers.chance(2)) }
+                }
+            }
             if numbers.chance(2) { save(number) }
             if numbers.chance(3) { check(numbers.below(2)) }
         }

@@ -173,6 +173,21 @@ import Testing
         }
     }
 
+    @Test("I8: whoever cannot go while the returning object is there returns, too", arguments: policies)
+    func denied(_ policy: NSMergePolicy) throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let scene = try Scene(policy, context, stack)
+            let before = try scene.picture(context)
+            for object in [scene.loan, scene.sequels[0]] { context.delete(object) }
+            context.processPendingChanges()
+            try scene.change(scene.loan, "date", Date())
+            try context.save()
+            #expect(try scene.picture(context) == before)
+            #expect(scene.loan.book === scene.sequels[0] && scene.book.sequels == scene.sequels)
+        }
+    }
+
     @Test("I8: what led to the deleted object, and was led elsewhere meanwhile, stays there", arguments: policies)
     func ledElsewhere(_ policy: NSMergePolicy) throws {
         let stack = try LibraryStack()

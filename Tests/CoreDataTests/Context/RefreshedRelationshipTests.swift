@@ -71,6 +71,41 @@ import Testing
         }
     }
 
+    @Test(
+        "E5, B5: relationships of every kind stay even, whoever is refreshed one at a time", arguments: [false, true],
+        [false, true])
+    func oneAtATime(_ hasUndo: Bool, _ mayDelete: Bool) throws {
+        for seed in Nodes.seeds(40) {
+            let stack = try LibraryStack(model: Nodes.model())
+            var numbers = SeededNumbers(seed: seed)
+            try stack.story { context in
+                for name in ["a", "b", "c", "d", "e"] { _ = Nodes.insert(name, into: context) }
+                try context.save()
+                if hasUndo { context.undoManager = UndoManager() }
+                for round in 0..<25 {
+                    try Nodes.edit(context, &numbers, name: "n\(round)", mayDelete: mayDelete)
+                    if numbers.chance(2) { context.processPendingChanges() }
+                    if numbers.chance(6) { try context.save() }
+                    guard numbers.chance(2) else { continue }
+                    // A new one would lose its name.
+                    let nodes = try Nodes.all(in: context).filter { !$0.isInserted }
+                    if nodes.isEmpty { continue }
+                    context.refresh(numbers.pick(nodes), mergeChanges: numbers.chance(3))
+                    let differences = try Nodes.differences(in: context)
+                    #expect(differences == [], "seed \(seed), round \(round)")
+                    guard differences.isEmpty else { return }
+                }
+                try context.save()
+                let picture = try Nodes.picture(of: context)
+                let other = stack.newContext()
+                try other.performAndWait { () throws in
+                    #expect(try Nodes.picture(of: other) == picture, "seed \(seed)")
+                }
+                context.undoManager = nil
+            }
+        }
+    }
+
     /// Person.pupil ↔ Person.teacher of four, edited at random in two contexts.
     @Test("E2, L4: one-to-ones stay even, whatever two contexts set and whoever is refreshed")
     func oneToOnes() throws {
