@@ -49,7 +49,7 @@ struct EntityComparison {
         var left = Set(before.map(\.name))
         var pairs: [(CompiledProperty?, CompiledProperty?)] = []
         for property in own(new) {
-            let match = pairing.old(of: property, among: before).flatMap { left.remove($0.name) == nil ? nil : $0 }
+            let match = pairing.old(of: property, in: new).flatMap { left.remove($0.name) == nil ? nil : $0 }
             pairs.append((match, property))
         }
         pairs += before.filter { left.contains($0.name) }.map { ($0, nil) }

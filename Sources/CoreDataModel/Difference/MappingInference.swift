@@ -43,23 +43,31 @@ package struct MappingInference: Sendable {
         for entity in pairing.new.model.entities {
             guard let old = pairing.old(of: entity) else { continue }
             checkEntity(old, entity)
-            for property in entity.properties where isNews(property, to: entity, from: old) {
+            for property in entity.properties where isNews(property, to: entity) {
                 checkProperty(property, of: entity, in: old)
             }
         }
     }
 
     /// Whether a property is to be looked at here: the entity's own ones, and those that it did not inherit before.
-    private func isNews(_ property: CompiledProperty, to entity: CompiledEntity, from old: CompiledEntity) -> Bool {
+    private func isNews(_ property: CompiledProperty, to entity: CompiledEntity) -> Bool {
         if property.declaringEntity == entity.ordinal { return true }
         let declarer = pairing.new.model.entities[property.declaringEntity]
-        guard let oldDeclarer = pairing.old(of: declarer) else { return true }
-        return pairing.old(of: property, among: oldDeclarer.properties) != nil
-            && pairing.old(of: property, among: old.properties) == nil
+        guard pairing.old(of: declarer) != nil else { return true }
+        guard let declared = declarer.properties.first(where: { $0.name == property.name }) else { return true }
+        return pairing.old(of: declared, in: declarer) != nil && pairing.old(of: property, in: entity) == nil
     }
 
     private mutating func obstacle(_ kind: Obstacle.Kind, _ subject: String, _ message: String) {
         obstacles.append(.init(kind: kind, subject: subject, message: message))
+    }
+
+    /// Renaming identifiers that name nothing in the older model, by what has them.
+    private(set) var strayIdentifiers: [(subject: String, identifier: String)] = []
+
+    private mutating func stray(_ subject: String, _ identifier: String) {
+        strayIdentifiers.append((subject, identifier))
+        caution(subject, "its renaming identifier '\(identifier)' names nothing in the older model")
     }
 
     private mutating func caution(_ subject: String, _ message: String) {
@@ -73,23 +81,34 @@ package struct MappingInference: Sendable {
         for (identifier, group) in Dictionary(grouping: new.model.entities, by: new.identifier).sorted(by: {
             $0.key < $1.key
         })
-        where group.count > 1 {
+        where group.count > 1 && !group.allSatisfy(isAsBefore) {
             let names = group.map { "'\($0.name)'" }.joined(separator: " and ")
             obstacle(.ambiguous, group[0].name, "\(names) both come from '\(identifier)'")
         }
-        let known = Set(pairing.old.model.entities.map(pairing.old.identifier))
+        let known = Set(pairing.old.model.entities.flatMap { [pairing.old.identifier($0), $0.name] })
         for entity in new.model.entities {
             let identifier = new.identifier(entity)
             if identifier != entity.name, !known.contains(identifier) {
-                caution(entity.name, "its renaming identifier '\(identifier)' names nothing in the older model")
+                stray(entity.name, identifier)
             }
             let own = entity.properties.filter { $0.declaringEntity == entity.ordinal }
             for (identifier, group) in Dictionary(grouping: own, by: new.identifier).sorted(by: { $0.key < $1.key })
-            where group.count > 1 {
+            where group.count > 1 && !group.allSatisfy({ isAsBefore($0, in: entity) }) {
                 let names = group.map { "'\($0.name)'" }.joined(separator: " and ")
                 obstacle(.ambiguous, "\(entity.name).\(group[0].name)", "\(names) both come from '\(identifier)'")
             }
         }
+    }
+
+    /// Whether the older model has it under this name and identifier, so that it is nobody else's.
+    private func isAsBefore(_ entity: CompiledEntity) -> Bool {
+        guard let old = pairing.old(of: entity) else { return false }
+        return old.name == entity.name && pairing.old.identifier(old) == pairing.new.identifier(entity)
+    }
+
+    private func isAsBefore(_ property: CompiledProperty, in entity: CompiledEntity) -> Bool {
+        guard let old = pairing.old(of: property, in: entity) else { return false }
+        return old.name == property.name && pairing.old.identifier(old) == pairing.new.identifier(property)
     }
 
     /// Entities with one root now must have had one before.
@@ -129,7 +148,7 @@ package struct MappingInference: Sendable {
         _ property: CompiledProperty, of entity: CompiledEntity, in oldEntity: CompiledEntity
     ) {
         let subject = "\(entity.name).\(property.name)"
-        let old = pairing.old(of: property, among: oldEntity.properties)
+        let old = pairing.old(of: property, in: entity)
         if let old, let before = old.attribute, let attribute = property.attribute,
             old.isComposite != property.isComposite
         {
@@ -141,18 +160,18 @@ package struct MappingInference: Sendable {
         guard !property.isTransient else { return }
         let identifier = pairing.new.identifier(property)
         if identifier != property.name,
-            !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier })
+            !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier || $0.name == identifier })
         {
-            caution(subject, "its renaming identifier '\(identifier)' names nothing in the older model")
+            stray(subject, identifier)
         }
         switch (property.kind, old?.kind) {
         case (.fetched, _): break
         case (.attribute(let attribute), .attribute(let before)) where old?.isTransient == false:
-            checkAttribute(subject, property, attribute, old, before, of: entity, in: oldEntity)
+            checkAttribute(subject, property, attribute, old, before, of: entity)
         case (.attribute, .relationship), (.relationship, .attribute):
             obstacle(.kindChanged, subject, "was \(old?.attribute == nil ? "a relationship" : "an attribute") before")
         case (.attribute(let attribute), _):
-            checkAttribute(subject, property, attribute, nil, nil, of: entity, in: oldEntity)
+            checkAttribute(subject, property, attribute, nil, nil, of: entity)
         case (.relationship(let relationship), .relationship(let before)):
             checkRelationship(subject, property, relationship, old, before)
         case (.relationship, _):
@@ -163,18 +182,16 @@ package struct MappingInference: Sendable {
     }
 
     /// Whether it is an element of a composite that is new and may be nil, as it then is in all objects.
-    private func isInNewOptional(
-        _ property: CompiledProperty, of entity: CompiledEntity, in oldEntity: CompiledEntity
-    ) -> Bool {
+    private func isInNewOptional(_ property: CompiledProperty, of entity: CompiledEntity) -> Bool {
         guard let slot = property.composite else { return false }
         let composite = entity.properties[slot]
-        guard pairing.old(of: composite, among: oldEntity.properties) == nil else { return false }
-        return composite.isOptional || isInNewOptional(composite, of: entity, in: oldEntity)
+        guard pairing.old(of: composite, in: entity) == nil else { return false }
+        return composite.isOptional || isInNewOptional(composite, of: entity)
     }
 
     private mutating func checkAttribute(
         _ subject: String, _ property: CompiledProperty, _ attribute: CompiledAttribute, _ old: CompiledProperty?,
-        _ before: CompiledAttribute?, of entity: CompiledEntity, in oldEntity: CompiledEntity
+        _ before: CompiledAttribute?, of entity: CompiledEntity
     ) {
         if let before, before.type != attribute.type {
             obstacle(
@@ -184,7 +201,7 @@ package struct MappingInference: Sendable {
         }
         // A derived attribute is computed for every row.
         guard !attribute.isDerived, !property.isOptional, attribute.defaultValue.isNull, old?.isOptional ?? true,
-            old != nil || !isInNewOptional(property, of: entity, in: oldEntity)
+            old != nil || !isInNewOptional(property, of: entity)
         else { return }
         obstacle(
             .requiredWithoutDefault, subject,

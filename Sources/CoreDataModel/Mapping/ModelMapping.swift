@@ -29,6 +29,8 @@ package struct ModelMapping: Sendable {
     package let destination: CompiledModel
     /// Those of the newer model by ordinal, then what is removed.
     package let entities: [EntityMapping]
+    /// Renaming identifiers that name nothing in the older model, by what has them: `Book.name`.
+    package private(set) var strayIdentifiers: [(subject: String, identifier: String)] = []
     /// The newer entity of each older one that has one.
     private let destinations: [Int: Int]
 
@@ -41,14 +43,17 @@ package struct ModelMapping: Sendable {
         from old: ModelPairing.Side, to new: ModelPairing.Side, where isStored: (Int) -> Bool = { _ in true }
     ) throws(InferenceFailure) -> ModelMapping {
         let pairing = ModelPairing(old: old, new: new)
-        let obstacles = MappingInference(pairing).obstacles.filter { obstacle in
+        let inference = MappingInference(pairing)
+        let obstacles = inference.obstacles.filter { obstacle in
             guard let name = obstacle.subject.split(separator: ".").first,
                 let ordinal = new.model.ordinalByName[String(name)]
             else { return true }
             return new.model.entities[ordinal].subtree.contains(where: isStored) || isStored(ordinal)
         }
         guard obstacles.isEmpty else { throw InferenceFailure(obstacles: obstacles) }
-        return ModelMapping(pairing)
+        var mapping = ModelMapping(pairing)
+        mapping.strayIdentifiers = inference.strayIdentifiers
+        return mapping
     }
 
     /// The mapping as far as names and identifiers tell it, whatever is in its way.
@@ -64,7 +69,7 @@ package struct ModelMapping: Sendable {
             let isSame = old.versionHash == entity.versionHash && old.name == entity.name
             return EntityMapping(
                 kind: isSame ? .copy : .transform, source: old.ordinal, destination: entity.ordinal,
-                sourceSlots: Self.sourceSlots(of: entity, from: old, pairing))
+                sourceSlots: pairing.slots(of: entity, from: old, where: Self.canBecome))
         }
         let kept = Set(pairing.oldEntities.values)
         for entity in pairing.old.model.entities where !kept.contains(entity.ordinal) {
@@ -73,31 +78,6 @@ package struct ModelMapping: Sendable {
         entities = found
         destinations = Dictionary(
             pairing.oldEntities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// Each property of the source is the source of one; identifiers come before names.
-    private static func sourceSlots(
-        of entity: CompiledEntity, from old: CompiledEntity, _ pairing: ModelPairing
-    ) -> [Int?] {
-        var slots = [Int?](repeating: nil, count: entity.properties.count)
-        var taken: Set<Int> = []
-        func take(_ property: CompiledProperty, where isMeant: (CompiledProperty) -> Bool) {
-            guard
-                let match = old.properties.first(where: {
-                    !taken.contains($0.slot) && isMeant($0) && canBecome($0, property)
-                })
-            else { return }
-            slots[property.slot] = match.slot
-            taken.insert(match.slot)
-        }
-        for property in entity.properties {
-            let identifier = pairing.new.identifier(property)
-            take(property) { pairing.old.identifier($0) == identifier }
-        }
-        for property in entity.properties where slots[property.slot] == nil {
-            take(property) { $0.name == property.name }
-        }
-        return slots
     }
 
     /// Whether the values of a property can be those of another: both are stored and of one kind.
