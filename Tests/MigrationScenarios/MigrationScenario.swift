@@ -109,6 +109,11 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         try coordinator.remove(new)
     }
 
+    /// Whether to do it again removes what was left, though there is nothing more to do.
+    package var looksForLeavings: Bool {
+        [.lightweight, .deferred, .chain, .mapped, .mappedXML, .staged, .xml, .binary].contains(self)
+    }
+
     // MARK: Afterwards
 
     /// What a folder has, in a word, where that is whole: `v1`, `v2 upper`.

@@ -19,6 +19,8 @@ package struct LightweightMigration {
     var files: [URL]
     /// The model that the store may have been made with, where the caller has it.
     var source: NSManagedObjectModel?
+    /// Other models that it may have been made with.
+    var known: [NSManagedObjectModel] = []
     /// Whether a store that is of another model than ``source`` by now is left alone.
     var isFromSourceOnly = false
     /// Told how much is done, from 0 to 1; throws to end the migration.
@@ -88,13 +90,17 @@ package struct LightweightMigration {
             entity.source == nil ? entity.destination.map { mapping.destination.entities[$0].name } : nil
         }
         let heirs = added.sorted().map { "'\($0)'" }.joined(separator: ", ")
-        return outcome.loss.objects.map { lost in
-            let text =
-                "\(lost.count) objects of '\(lost.entity)' were deleted, since no entity of the newer model has that name or that renaming identifier."
-            guard !added.isEmpty else { return text }
-            return text
-                + " If they were to become objects of one that is new (\(heirs)), its renaming identifier has to be that of '\(lost.entity)', or a mapping model has to say so."
+        let strays = mapping.strayIdentifiers.map { subject, identifier in
+            "the renaming identifier '\(identifier)' of '\(subject)' names nothing in the version that the store was made with. If it was to have the values of something there, the identifier has to be that one's renaming identifier, or its name where it has none."
         }
+        return strays
+            + outcome.loss.objects.map { lost in
+                let text =
+                    "\(lost.count) objects of '\(lost.entity)' were deleted, since no entity of the newer model has that name or that renaming identifier."
+                guard !added.isEmpty else { return text }
+                return text
+                    + " If they were to become objects of one that is new (\(heirs)), its renaming identifier has to be that of '\(lost.entity)', or a mapping model has to say so."
+            }
     }
 
     /// What ``run(at:options:)`` would do; `nil` where there is nothing to do.
@@ -141,9 +147,9 @@ package struct LightweightMigration {
 
     /// Among the versions beside the model, then in all bundles.
     private func findSource(_ hashes: [String: Data]) -> ModelDocument? {
-        if let source {
-            let known = source.entityVersionHashesByName
-            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return source.makeDocument() }
+        for model in [source].compactMap({ $0 }) + known {
+            let known = model.entityVersionHashesByName
+            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return model.makeDocument() }
         }
         for file in files {
             guard let versions = try? NSManagedObjectModel.versions(at: file) else { continue }
@@ -209,7 +215,14 @@ extension LightweightMigration {
         _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
         options: [AnyHashable: Any]?, stages: NSStagedMigrationManager?, _ open: () throws -> R
     ) throws -> R {
-        if let url, stages != nil, isWanted(options) { try NSStagedMigrationManager.checkSaysVersion(url, type) }
+        let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
+        if let url, url.isFileURL, isWanted(options), !isReadOnly { MigrationTurn.removeLeavings(of: url) }
+        if let url, let stages, isWanted(options) {
+            try NSStagedMigrationManager.checkSaysVersion(url, type)
+            if ServerStores.shared.driver(of: url) == nil, stages.isInStage(url, type) {
+                try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
+            }
+        }
         do { return try open() } catch let failure as StoreFailure
             where failure.kind == .incompatibleModel && isWanted(options)
         {
@@ -223,7 +236,6 @@ extension LightweightMigration {
                 try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()
             }
-            let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
             if !isReadOnly, isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
                 let progressive = ProgressiveMigration(
                     to: model, configuration: configuration, type: type, infers: isInferenceWanted(options))

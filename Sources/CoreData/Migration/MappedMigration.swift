@@ -1,11 +1,14 @@
 import CoreDataModel
+import CoreDataSQL
 import CoreDataStore
 import Foundation
 
 /// A migration of a store in its place by a mapping model, object by object.
 ///
 /// ```
-///  new store made beside the old ──▶ metadata and UUID carried over ──▶ put in the old one's place, in one transaction
+///  old store noted ──▶ new one made beside it, metadata and UUID carried over ──▶ put in its place, in one transaction
+///       ▲                                                                        │ if nobody saved to it since
+///       └────────────────────────────────────────────────────────────────────────┘ somebody did
 /// ```
 /// What fails before leaves the old store as it was.
 struct MappedMigration {
@@ -37,16 +40,26 @@ struct MappedMigration {
         (self.mapping, self.source, self.destination, self.type) = (mapping, source, destination, type)
     }
 
-    /// Migrates the store unless somebody else has done it meanwhile.
+    /// Migrates the store unless somebody else has done it meanwhile. What others save while it runs is not lost: it begins anew then.
+    ///
+    /// - Throws: 134090 where others save again and again, or have the store open in the end; it is then as they left it.
     func run(at url: URL, options: [AnyHashable: Any]?) throws {
         try MigrationTurn.with(url) {
-            while isOfSource(url) {
-                do { return try runOnce(at: url, options: options) } catch let failure as AtomicFileFailure
-                    where failure.kind == .changed
-                {}
+            for _ in 0..<Self.attempts {
+                guard isOfSource(url) else { return }
+                do { return try runOnce(at: url, options: options) } catch is SomebodySaved {}
             }
+            throw CoreDataErrors.make(
+                NSPersistentStoreTimeoutError,
+                "The store '\(url.path)' was not migrated: somebody else saved to it each of \(Self.attempts) times while its objects were read. Close it there first; it is as it was left.",
+                [NSFilePathErrorKey: url.path])
         }
     }
+
+    private static let attempts = 10
+
+    /// What was read is not what the store has.
+    private struct SomebodySaved: Error {}
 
     private func runOnce(at url: URL, options: [AnyHashable: Any]?) throws {
         guard let place = NewStorePlace(for: url) else {
@@ -56,23 +69,38 @@ struct MappedMigration {
                 [NSFilePathErrorKey: url.path])
         }
         defer { withExtendedLifetime(place) {} }
-        let made = place.url
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destination)
-        let format = AtomicFileStore.format(ofType: type)
-        let stamp = try format.map { _ in try AtomicFile(path: url.path).read().stamp }
+        if let format = AtomicFileStore.format(ofType: type) {
+            let stamp = try AtomicFile(path: url.path).read().stamp
+            try make(at: place.url, from: url)
+            guard isOfSource(url) else { return }
+            do {
+                try AtomicStore.replace(format, path: url.path, with: place.url.path, ifStill: stamp)
+            } catch let failure as AtomicFileFailure where failure.kind == .changed { throw SomebodySaved() }
+            return
+        }
+        try AttachedStore.checkMayWrite(url, nil)
+        // Before the first row is read.
+        let noted = try SQLStore.note(url, options)
+        defer { noted.close() }
+        do { try make(at: place.url, from: url) } catch {
+            // Rows of two moments may contradict one another.
+            if (try? noted.isStill()) == false { throw SomebodySaved() }
+            throw error
+        }
+        // Somebody else may have migrated it meanwhile, and saved to it.
+        guard isOfSource(url) else { return }
+        do {
+            try SQLStore.replace(at: url, nil, with: place.url, nil, ifStill: noted)
+        } catch is DatabaseChanged { throw SomebodySaved() } catch { if isOfSource(url) { throw error } }
+    }
+
+    /// Makes the new store, with the metadata of the old one.
+    private func make(at made: URL, from url: URL) throws {
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
         try NSMigrationManager(sourceModel: source, destinationModel: destination).migrateStore(
             from: url, sourceType: type, with: mapping, toDestinationURL: made, destinationType: type)
         for key in StoreMetadata.Key.kept { metadata[key] = nil }
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: type, at: made)
-        // Somebody else may have migrated it meanwhile, and saved to it.
-        guard isOfSource(url) else { return }
-        if let format {
-            return try AtomicStore.replace(format, path: url.path, with: made.path, ifStill: stamp)
-        }
-        do {
-            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: made, ofType: type)
-        } catch { if isOfSource(url) { throw error } }
     }
 
     private func isOfSource(_ url: URL) -> Bool {

@@ -22,7 +22,14 @@ enum MigrationTurn {
             return try body()
         }
         defer { lock.release() }
+        NewStorePlace.removeLeavings(of: place)
         return try $held.withValue(held.union([place.path]), operation: body)
+    }
+
+    /// Removes the file of a turn whose process died after it had migrated the store, and that of a store that was made for its place.
+    static func removeLeavings(of store: URL) {
+        NewStorePlace.removeLeavings(of: store)
+        Lock.removeLeft(of: store.resolvingSymlinksInPath())
     }
 
     private struct Lock {
@@ -30,8 +37,7 @@ enum MigrationTurn {
         private let number: Int32
 
         init?(of store: URL, _ waiting: () throws -> Void) throws {
-            let folder = store.deletingLastPathComponent()
-            path = folder.appendingPathComponent(".migrating-\(store.lastPathComponent)").path
+            path = Self.path(of: store)
             while true {
                 let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
                 guard number >= 0 else { return nil }
@@ -53,6 +59,20 @@ enum MigrationTurn {
                 }
                 close(number)
             }
+        }
+
+        private static func path(of store: URL) -> String {
+            store.deletingLastPathComponent().appendingPathComponent(".migrating-\(store.lastPathComponent)").path
+        }
+
+        /// Takes away what nobody has locked; who waits for it notices, and makes another.
+        static func removeLeft(of store: URL) {
+            let path = path(of: store)
+            guard access(path, F_OK) == 0 else { return }
+            let number = open(path, O_RDWR | O_CLOEXEC)
+            guard number >= 0 else { return }
+            if flock(number, LOCK_EX | LOCK_NB) == 0, isLinked(number, path) { unlink(path) }
+            close(number)
         }
 
         private static func isLinked(_ number: Int32, _ path: String) -> Bool {

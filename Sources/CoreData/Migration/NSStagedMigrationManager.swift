@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataStore
 import Foundation
 
 /// Leads a store over several versions of its model, stage by stage, with code in between.
@@ -10,9 +11,12 @@ import Foundation
 ///     ])
 ///     description.setOption(manager, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
 ///
-/// A stage begins where the store is and ends with its last version; stages that the store has passed are left out.
-/// Each
-/// step is a transaction of its own: what fails leaves the store at the version before it.
+/// A stage begins where the store is and ends with its last version; stages that the store has passed are left out. Each step is a
+/// transaction of its own: what fails leaves the store at the version before it. The store notes which stage it is in the middle of,
+/// so that after a failure, or the end of the process, the handler runs that has not come to its end, and none that has.
+///
+/// A store of one configuration is of the last version whose entities of that configuration are its own; stages that change none of
+/// them are none of its.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     // Safe because the container is set while one thread migrates, and stages are not changed.
 
@@ -49,12 +53,24 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     private func migrateInTurn(
         _ url: URL, type: String, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
     ) throws {
-        let checksum = try Self.checksum(of: url, type)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
+        let checksum = try Self.checksum(in: metadata, url)
         let steps = steps
         try checkOrder(steps, url)
-        guard let start = steps.lastIndex(where: { $0.checksum == checksum }) else {
+        let models = knownModels(and: model)
+        let run = Run(
+            url: url, type: type, configuration: configuration, options: options, models: models.map(\.model))
+        func isStore(of step: Step) -> Bool {
+            models.contains { known in
+                known.checksum == step.checksum
+                    && known.model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+            }
+        }
+        guard
+            let start = steps.lastIndex(where: { $0.checksum == checksum }) ?? steps.lastIndex(where: isStore(of:))
+        else {
             // Nothing is between: all of it is a lightweight migration.
-            if steps.allSatisfy({ $0.stage == nil }) { return try step(url, type, to: model, configuration, options) }
+            if steps.allSatisfy({ $0.stage == nil }) { return try run.step(to: model) }
             throw CoreDataErrors.make(
                 NSManagedObjectModelReferenceNotFoundError,
                 "The store '\(url.path)' is of a version of the model that no stage begins with or leads to (its checksum is \(checksum)): what the stages do would be left out.",
@@ -68,12 +84,13 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
                 "The store '\(url.path)' is of a newer version of the model than the one it is opened with: stages lead forward only.",
                 [NSFilePathErrorKey: url.path])
         }
+        try finish(run, steps)
         for index in (start + 1)..<max(start + 1, (end ?? steps.count - 1) + 1) {
             // A version that is only passed needs no store of it.
             guard let stage = steps[index].stage else { continue }
-            try run(stage, url, type, configuration, options)
+            try go(through: stage, run)
         }
-        try step(url, type, to: model, configuration, options)
+        try run.step(to: model)
     }
 
     /// - Throws: 134506 for a stage that begins with a version to which only a later one leads.
@@ -107,37 +124,103 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         }
     }
 
-    private func run(
-        _ stage: NSCustomMigrationStage, _ url: URL, _ type: String, _ configuration: String?,
-        _ options: [AnyHashable: Any]
-    ) throws {
-        let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
-        try step(url, type, to: current, configuration, options)
-        try attached(url, type, current, configuration, options) { try stage.willMigrateHandler?(self, stage) }
-        try step(url, type, to: next, configuration, options)
-        try attached(url, type, next, configuration, options) { try stage.didMigrateHandler?(self, stage) }
+    /// What a migration is of.
+    private struct Run {
+        let url: URL
+        let type: String
+        let configuration: String?
+        let options: [AnyHashable: Any]
+        /// Those of stages and of the file of the newest, which the store may have been made with.
+        let models: [NSManagedObjectModel]
+
+        func step(to model: NSManagedObjectModel) throws {
+            var migration = LightweightMigration(to: model, configuration: configuration, type: type)
+            migration.known = models
+            try migration.run(at: url, options: options)
+        }
+
+        func note(_ stage: String?) throws { try AttachedStore.setStage(stage, of: url, type: type, nil) }
     }
 
-    private func step(
-        _ url: URL, _ type: String, to model: NSManagedObjectModel, _ configuration: String?,
-        _ options: [AnyHashable: Any]
-    ) throws {
-        try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
+    /// The versions that are at hand.
+    private func knownModels(and model: NSManagedObjectModel) -> [(checksum: String, model: NSManagedObjectModel)] {
+        var models: [NSManagedObjectModel] = []
+        for case let stage as NSCustomMigrationStage in stages {
+            models += [stage.currentModel, stage.nextModel].compactMap { try? $0.resolve() }
+        }
+        if let file = model.fileURL, let found = try? NSManagedObjectModel.versions(at: file) {
+            models += found.versions.compactMap { try? NSManagedObjectModel(document: $0.document) }
+        }
+        return (models + [model]).map { ($0.versionChecksum, $0) }
+    }
+
+    // MARK: Stages
+
+    // ```
+    //  willMigrateHandler ──▶ stage noted ──▶ step ──▶ didMigrateHandler ──▶ note removed
+    // ```
+    private func go(through stage: NSCustomMigrationStage, _ run: Run) throws {
+        let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
+        // A store of one configuration whose entities stay as they are would be taken for one that has passed the stage.
+        if run.configuration != nil, current.versionChecksum != next.versionChecksum,
+            current.entityVersionHashes(of: run.configuration) == next.entityVersionHashes(of: run.configuration)
+        {
+            return
+        }
+        try run.step(to: current)
+        let name = Self.name(of: stage)
+        if try AttachedStore.stage(of: run.url, type: run.type, nil) != name {
+            if let handler = stage.willMigrateHandler { try attached(run, current) { try handler(self, stage) } }
+            if stage.willMigrateHandler != nil || stage.didMigrateHandler != nil { try run.note(name) }
+        }
+        try run.step(to: next)
+        try end(stage, next, run)
+    }
+
+    private func end(_ stage: NSCustomMigrationStage, _ next: NSManagedObjectModel, _ run: Run) throws {
+        if let handler = stage.didMigrateHandler { try attached(run, next) { try handler(self, stage) } }
+        try run.note(nil)
+    }
+
+    /// Ends a stage whose step was done by a process that died, or failed, before the end of the stage's code.
+    private func finish(_ run: Run, _ steps: [Step]) throws {
+        guard let name = try AttachedStore.stage(of: run.url, type: run.type, nil) else { return }
+        guard let stage = steps.compactMap(\.stage).first(where: { Self.name(of: $0) == name }) else {
+            // One that nobody knows any more.
+            return try run.note(nil)
+        }
+        let next = try stage.nextModel.resolve()
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: run.type, at: run.url, options: nil)
+        let isPassed = { (model: NSManagedObjectModel) in
+            model.isConfiguration(withName: run.configuration, compatibleWithStoreMetadata: metadata)
+        }
+        guard isPassed(next), stage.currentModel.versionChecksum != stage.nextModel.versionChecksum else { return }
+        try end(stage, next, run)
+    }
+
+    private static func name(of stage: NSCustomMigrationStage) -> String {
+        "\(stage.currentModel.versionChecksum) → \(stage.nextModel.versionChecksum)"
+    }
+
+    /// Whether one of the stages is to be ended before the store can be used, though that is of the newest version.
+    func isInStage(_ url: URL, _ type: String) -> Bool {
+        guard FileSize.of(url.path) ?? 0 > 0, let name = try? AttachedStore.stage(of: url, type: type, nil) else {
+            return false
+        }
+        return stages.contains { ($0 as? NSCustomMigrationStage).map(Self.name) == name }
     }
 
     /// Runs the body while the container has the store.
-    private func attached(
-        _ url: URL, _ type: String, _ model: NSManagedObjectModel, _ configuration: String?,
-        _ options: [AnyHashable: Any], _ body: () throws -> Void
-    ) throws {
+    private func attached(_ run: Run, _ model: NSManagedObjectModel, _ body: () throws -> Void) throws {
         let container = NSPersistentContainer(
-            name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+            name: run.url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
         let coordinator = container.persistentStoreCoordinator
-        var plain = options
+        var plain = run.options
         plain[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
         plain[NSMigratePersistentStoresAutomaticallyOption] = nil
         let store = try coordinator.addPersistentStore(
-            ofType: type, configurationName: configuration, at: url, options: plain)
+            ofType: run.type, configurationName: run.configuration, at: run.url, options: plain)
         self.container = container
         defer {
             self.container = nil
@@ -153,11 +236,6 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         if let found { _ = try checksum(in: found, url) }
     }
 
-    private static func checksum(of url: URL, _ type: String) throws -> String {
-        try checksum(
-            in: NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil), url)
-    }
-
     private static func checksum(in metadata: [String: Any], _ url: URL) throws -> String {
         if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String { return checksum }
         if let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata) {
@@ -167,5 +245,12 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
             NSStagedMigrationFrameworkVersionMismatchError,
             "The store '\(url.path)' does not say which version of its model it is of, so no stage can begin there.",
             [NSFilePathErrorKey: url.path])
+    }
+}
+
+extension NSManagedObjectModel {
+    fileprivate func entityVersionHashes(of configuration: String?) -> [String: Data]? {
+        guard let entities = entities(forConfigurationName: configuration) else { return nil }
+        return Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
 }

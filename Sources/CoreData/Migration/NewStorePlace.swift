@@ -7,7 +7,7 @@ import Foundation
 ///  .migrating-UUID-Shop.sqlite/Shop.sqlite  made, whole ──▶ Shop.sqlite by a rename ──▶ folder removed
 /// ```
 /// The folder is locked as long as the value lives. One that nobody has locked was left by a process that died, and goes when the
-/// next is made for the same store.
+/// next is made for the same store, or that is opened to be migrated if need be.
 package final class NewStorePlace {
     /// Where the store is made.
     package let url: URL
@@ -55,6 +55,12 @@ package final class NewStorePlace {
         guard number >= 0, flock(number, LOCK_EX | LOCK_NB) != 0 else { return number }
         close(number)
         return -1
+    }
+
+    /// Removes what processes left beside a store that died while they made one for its place.
+    static func removeLeavings(of store: URL) {
+        let store = store.resolvingSymlinksInPath()
+        removeLeavings(store.lastPathComponent, in: store.deletingLastPathComponent())
     }
 
     private static func removeLeavings(_ name: String, in parent: URL) {

@@ -70,6 +70,14 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
+    static func stage(_ format: any AtomicFormat.Type, of url: URL) throws -> String? {
+        try onFile(at: url) { try AtomicStore.metadata(format, path: $0).stage }
+    }
+
+    static func setStage(_ stage: String?, _ format: any AtomicFormat.Type, of url: URL) throws {
+        try onFile(at: url, .fileWriteUnsupportedScheme) { try AtomicStore.setStage(stage, format, path: $0) }
+    }
+
     static func destroy(_ format: any AtomicFormat.Type, at url: URL) throws {
         try onFile(at: url, .fileWriteUnsupportedScheme) { try AtomicStore.destroy(format, path: $0) }
     }

@@ -63,6 +63,20 @@ extension AttachedStore {
         try SQLStore.setMetadata(metadata, of: url, options)
     }
 
+    /// The stage of a migration that a store in a file is in the middle of.
+    static func stage(of url: URL, type: String, _ options: [AnyHashable: Any]?) throws -> String? {
+        if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.stage(format, of: url) }
+        return try SQLStore.stage(of: url, options)
+    }
+
+    /// Notes that; `nil` for none.
+    static func setStage(_ stage: String?, of url: URL, type: String, _ options: [AnyHashable: Any]?) throws {
+        if let format = AtomicFileStore.format(ofType: type) {
+            return try AtomicFileStore.setStage(stage, format, of: url)
+        }
+        try SQLStore.setStage(stage, of: url, options)
+    }
+
     /// Takes a store away that no coordinator of the program has open.
     static func destroy(at url: URL, type: String, _ options: [AnyHashable: Any]?) throws {
         if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.destroy(format, at: url) }

@@ -124,19 +124,40 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
+    static func stage(of url: URL, _ options: [AnyHashable: Any]?) throws -> String? {
+        try onFile(at: url, options) { try StoreEngine.metadata(options: $0, makeDatabase: makeDatabase).stage }
+    }
+
+    static func setStage(_ stage: String?, of url: URL, _ options: [AnyHashable: Any]?) throws {
+        try onFile(at: url, options, .fileWriteUnsupportedScheme) {
+            try StoreEngine.setStage(stage, options: $0, makeDatabase: makeDatabase)
+        }
+    }
+
     static func destroy(at url: URL, _ options: [AnyHashable: Any]?) throws {
         try onFile(at: url, options, .fileWriteUnsupportedScheme) { options in
             try openElsewhere(url) { try files.destroy(options) }
         }
     }
 
-    /// - Parameter source: a store, as its metadata were read.
+    /// - Parameters:
+    ///   - source: a store, as its metadata were read.
+    ///   - noted: what the store that is replaced must still be.
+    /// - Throws: `DatabaseChanged` where it is not.
     static func replace(
-        at url: URL, _ options: [AnyHashable: Any]?, with source: URL, _ sourceOptions: [AnyHashable: Any]?
+        at url: URL, _ options: [AnyHashable: Any]?, with source: URL, _ sourceOptions: [AnyHashable: Any]?,
+        ifStill noted: (any NotedDatabase)? = nil
     ) throws {
         let from = try StoreSettings(sourceOptions).storeOptions(path: source.path).database
         try onFile(at: url, options, .fileWriteUnsupportedScheme, makes: true) { options in
-            try openElsewhere(url) { try files.replace(options, with: from) }
+            try openElsewhere(url) { try files.replace(options, with: from, ifStill: noted) }
+        }
+    }
+
+    /// Notes what a store is now, for whoever reads it for long and replaces it then.
+    static func note(_ url: URL, _ options: [AnyHashable: Any]?) throws -> any NotedDatabase {
+        try onFile(at: url, options, .fileWriteUnsupportedScheme) { options in
+            try StoreFailure.translated(options.path) { try SQLiteFile.note(options) }
         }
     }
 
@@ -169,6 +190,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             return try body(try StoreSettings(options).storeOptions(path: url.path).database)
         } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url, makes: makes)
+        } catch let changed as DatabaseChanged {
+            throw changed
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 

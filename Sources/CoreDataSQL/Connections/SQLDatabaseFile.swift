@@ -8,12 +8,32 @@ package protocol SQLDatabaseFile {
     /// Makes the database that `source` is at one moment of the file at `destination`, whether or not there is one: in one
     /// transaction, so that a crash leaves the old or the new. `beforeCopy` runs at that moment of the source; what it
     /// throws ends everything.
+    ///
+    /// - Throws: ``SQLFailure``; ``DatabaseChanged`` where `noted` is given and somebody has written to the destination since.
     static func replace(
-        _ destination: DatabaseOptions, with source: DatabaseOptions, beforeCopy: () throws -> Void) throws
+        _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)?,
+        beforeCopy: () throws -> Void) throws
+
+    /// Notes what a database is now, for whoever reads it for long and replaces it then.
+    static func note(_ options: DatabaseOptions) throws -> any NotedDatabase
 
     /// Copies a damaged database to where there is none, and has its tables lead to pages of their rows that nothing leads to.
     ///
     /// - Parameter marks: what tells the tables' rows.
     /// - Returns: how many such pages there were, of each table that had some.
     static func regrow(_ marks: [TableMark], of source: DatabaseOptions, at path: String) throws -> [String: Int]
+}
+
+/// What a database was at one moment; it is held open as long as the value lives.
+package protocol NotedDatabase: AnyObject {
+    /// Whether nobody has committed anything since.
+    func isStill() throws -> Bool
+
+    /// Lets go of the database.
+    func close()
+}
+
+/// Somebody has written to a database since it was noted.
+package struct DatabaseChanged: Error {
+    package init() {}
 }

@@ -15,8 +15,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     private var versionQuery: OpaquePointer?
-    /// Whether the file had its header when a transaction began.
-    @exclusivity(unchecked) private var hadHeader = false
+    /// How many bytes the file had when a transaction began.
+    @exclusivity(unchecked) var knownSize: Int64 = 0
     let dialect: SQLDialect
     let state: ConnectionState
     // One thread at a time has the connection, and nothing is called while one of these changes.
@@ -186,27 +186,11 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     private func checkPlace() throws {
         var isMoved: Int32 = 0
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved) == SQLITE_OK, isMoved != 0 else {
-            return try checkHeader()
+            return try checkSize()
         }
         throw SQLFailure(
             kind: .moved, code: Int(SQLITE_READONLY) | 4 << 8, message: "the file is not where it was opened")
     }
-
-    /// A file that had a header and has none was cut off while it was open: SQLite goes on with the pages that it remembers.
-    private func checkHeader() throws {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
-            let methods = file.pointee.pMethods
-        else { return }
-        var size: sqlite3_int64 = 0
-        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK else { return }
-        if size >= Self.smallestPage { return hadHeader = true }
-        guard hadHeader else { return }
-        throw SQLFailure(
-            kind: .moved, code: Int(SQLITE_CORRUPT), message: "the file was cut off to \(size) bytes while it was open")
-    }
-
-    private static let smallestPage = 512
 
     func begin(_ kind: Transaction) throws {
         state.isDoomed = false
@@ -336,6 +320,8 @@ extension SQLiteConnection {
             try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
         }
         if role == .reader { try becomeReader() }
+        // What is only read is read as far as it goes.
+        if options.path != nil, !options.isReadOnly { try checkSize(isOpening: true) }
     }
 
     /// From now on SQLite refuses statements that write.

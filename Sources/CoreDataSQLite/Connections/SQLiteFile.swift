@@ -8,6 +8,7 @@ import Foundation
 ///  lock: leave WAL mode (fails while somebody has the log open) ──▶ exclusive lock, kept until the connection closes
 ///  empty:    lock ──▶ truncate
 ///  replace:  read transaction on the source ──▶ lock ──▶ sqlite3_backup: one transaction of the destination
+///  note:     open, idle: nobody is kept from anything ──▶ … ──▶ lock on the same connection, which knows whether others committed
 /// ```
 package enum SQLiteFile: SQLDatabaseFile {
     package static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws {
@@ -25,7 +26,8 @@ package enum SQLiteFile: SQLDatabaseFile {
     }
 
     package static func replace(
-        _ destination: DatabaseOptions, with source: DatabaseOptions, beforeCopy: () throws -> Void
+        _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)?,
+        beforeCopy: () throws -> Void
     ) throws {
         guard let path = destination.path, let sourcePath = source.path else { return }
         let from = try openForReading(sourcePath, source)
@@ -34,7 +36,7 @@ package enum SQLiteFile: SQLDatabaseFile {
         for sql in ["BEGIN", "SELECT COUNT(*) FROM sqlite_master"] { try run(sql, on: from) }
         let isNew = !FileManager.default.fileExists(atPath: path)
         do {
-            let to = try openLocked(path, destination)
+            let to = try (noted as? NotedFile)?.lock(destination) ?? openLocked(path, destination)
             defer { sqlite3_close_v2(to) }
             try beforeCopy()
             try copy(from, to)
@@ -44,6 +46,73 @@ package enum SQLiteFile: SQLDatabaseFile {
             if isNew { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
             throw error
         }
+    }
+
+    package static func note(_ options: DatabaseOptions) throws -> any NotedDatabase {
+        guard let path = options.path else { throw SQLFailure.misuse("a database in memory cannot be noted") }
+        let database = try openForWriting(path, creates: false)
+        do {
+            wait(database, options)
+            return NotedFile(database, version: try version(of: database))
+        } catch {
+            sqlite3_close_v2(database)
+            throw error
+        }
+    }
+
+    /// A connection that knows, by a number that SQLite keeps for each, whether others have committed since it was opened.
+    private final class NotedFile: NotedDatabase {
+        private var database: OpaquePointer?
+        private let version: Int64
+
+        init(_ database: OpaquePointer, version: Int64) {
+            self.database = database
+            self.version = version
+        }
+
+        deinit { close() }
+
+        func isStill() throws -> Bool {
+            guard let database else { return false }
+            return try SQLiteFile.version(of: database) == version
+        }
+
+        func close() {
+            sqlite3_close_v2(database)
+            database = nil
+        }
+
+        /// The connection, which has the file for itself from before the number is looked at until it is closed by the caller.
+        func lock(_ options: DatabaseOptions) throws -> OpaquePointer {
+            guard let database else { throw SQLFailure.misuse("a noted database was closed") }
+            // The number is of use only while there is the log that there was.
+            try SQLiteFile.retrying(options) {
+                for sql in ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE"] {
+                    try SQLiteFile.run(sql, on: database)
+                }
+            }
+            do {
+                guard try isStill() else { throw DatabaseChanged() }
+            } catch {
+                sqlite3_exec(database, "ROLLBACK", nil, nil, nil)
+                close()
+                throw error
+            }
+            try SQLiteFile.run("COMMIT", on: database)
+            try SQLiteFile.lock(database, options)
+            self.database = nil
+            return database
+        }
+    }
+
+    private static func version(of database: OpaquePointer) throws -> Int64 {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        let sql = "PRAGMA data_version"
+        guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW
+        else { throw SQLFailure.last(of: database, code: sqlite3_errcode(database), sql: sql) }
+        return sqlite3_column_int64(statement, 0)
     }
 
     // MARK: Steps
@@ -85,16 +154,21 @@ package enum SQLiteFile: SQLDatabaseFile {
     /// Takes the database for this connection alone, until it is closed.
     private static func lock(_ database: OpaquePointer, _ options: DatabaseOptions) throws {
         wait(database, options)
+        try retrying(options) {
+            for sql in [
+                "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT",
+            ] { try run(sql, on: database) }
+        }
+    }
+
+    /// SQLite does not wait where a log is left: somebody may but look at the file.
+    private static func retrying(_ options: DatabaseOptions, _ body: () throws -> Void) throws {
         let end = ContinuousClock.now + timeout(options)
-        for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT"] {
-            while true {
-                // SQLite does not wait where a log is left: somebody may but look at the file.
-                do {
-                    try run(sql, on: database)
-                    break
-                } catch let failure as SQLFailure where failure.kind == .busy && ContinuousClock.now < end {
-                    usleep(5_000)
-                }
+        while true {
+            do { return try body() } catch let failure as SQLFailure
+                where failure.kind == .busy && ContinuousClock.now < end
+            {
+                usleep(5_000)
             }
         }
     }

@@ -59,6 +59,16 @@ package struct AtomicFile: Sendable {
     ///
     /// - Throws: ``AtomicFileFailure`` of the kind `.exists` where there is one by now.
     package func create(_ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
+        removeLeavings()
+        do { return try make(write) } catch let failure as AtomicFileFailure
+            where failure.kind == .missing && FileManager.default.fileExists(atPath: folder)
+        {
+            // Somebody who made the file in the same moment took it for what was left.
+            return try make(write)
+        }
+    }
+
+    private func make(_ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
         let temporary = path(ofTemporary: "\(getpid())-\(UInt32.random(in: 0...(.max)))")
         do {
             let stamp = try fill(temporary, like: nil, write)
@@ -125,7 +135,7 @@ package struct AtomicFile: Sendable {
     private func fill(_ temporary: String, like old: stat?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp
     {
         let file = try Descriptor(temporary, O_RDWR | O_CREAT | O_TRUNC, folderOf: path)
-        if let old { fchmod(file.number, old.st_mode & 0o7777) }
+        if let old { fchmod(file.number, old.st_mode & 0o7777) } else { flock(file.number, LOCK_EX | LOCK_NB) }
         let writer = AtomicFileWriter(file.number, path: path)
         try write(writer)
         try writer.flush()
@@ -134,8 +144,22 @@ package struct AtomicFile: Sendable {
         return Stamp(try file.status(), digest: digest)
     }
 
+    /// Removes what processes left that died while they made the file: what nobody has locked.
+    private func removeLeavings() {
+        let url = URL(fileURLWithPath: path)
+        let prefix = ".\(url.lastPathComponent)."
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            let parts = name.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts.allSatisfy({ UInt32($0) != nil }),
+                let file = try? Descriptor("\(folder)/\(name)", O_RDONLY, folderOf: path)
+            else { continue }
+            if flock(file.number, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
+        }
+    }
+
+    private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
     private func synchronizeFolder() throws {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let file = try Descriptor(folder, O_RDONLY, folderOf: path)
         // Some file systems have nothing to say to that.
         fsync(file.number)

@@ -183,6 +183,16 @@ package final class AtomicStore: MemoryBacking {
         _ = try file.replace(stamp) { try format.write(new, replacingThoseIn: data, path: path, to: $0) }
     }
 
+    /// Notes in a store which stage it is in the middle of; `nil` for none.
+    package static func setStage(_ stage: String?, _ format: any AtomicFormat.Type, path: String) throws {
+        let file = AtomicFile(path: path)
+        let (data, stamp) = try file.read()
+        let row = try format.metadata(in: data, path: path)
+        guard row.stage != stage else { return }
+        let new = try row.inStage(stage)
+        _ = try file.replace(stamp) { try format.write(new, replacingThoseIn: data, path: path, to: $0) }
+    }
+
     /// Takes a store away; where there is no file there is nothing to do.
     package static func destroy(_ format: any AtomicFormat.Type, path: String) throws {
         let file = AtomicFile(path: path)

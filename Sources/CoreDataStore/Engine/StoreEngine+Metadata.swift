@@ -49,6 +49,16 @@ package struct MetadataRow: Sendable {
         return new
     }
 
+    /// The same with another stage that the store is in the middle of.
+    func inStage(_ stage: String?) throws -> MetadataRow {
+        var dictionary = metadata.dictionary
+        dictionary[StoreMetadata.Key.stage] = stage
+        return MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
+    }
+
+    /// The stage that the store is in the middle of.
+    package var stage: String? { metadata.dictionary[StoreMetadata.Key.stage] as? String }
+
     /// What writes the row where there is none.
     var insertion: InsertStatement {
         InsertStatement(
@@ -62,6 +72,7 @@ package struct MetadataRow: Sendable {
         dictionary[StoreMetadata.Key.identifier] = identifier
         dictionary[StoreMetadata.Key.historyReaders] = nil
         dictionary[StoreMetadata.Key.deferredTasks] = nil
+        dictionary[StoreMetadata.Key.stage] = nil
         return dictionary
     }
 }
@@ -100,6 +111,20 @@ extension StoreEngine {
             try database.write { connection in
                 try checkBookkeeping(connection, options)
                 return try MetadataRow.write(metadata, in: connection)
+            }
+        }
+    }
+
+    /// Notes in a store that is not open which stage it is in the middle of; `nil` for none.
+    package static func setStage(_ stage: String?, options: DatabaseOptions, makeDatabase: DatabaseFactory) throws {
+        try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try database.write { connection in
+                try checkBookkeeping(connection, options)
+                let row = try MetadataRow.read(connection)
+                guard row.stage != stage else { return }
+                let list = try row.inStage(stage).metadata.propertyList
+                try connection.run(
+                    UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_PLIST", .bind(.blob(list)))]))
             }
         }
     }

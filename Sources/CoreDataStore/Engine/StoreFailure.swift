@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataSQL
+import Foundation
 
 /// Why a store could not be opened, made or read.
 package struct StoreFailure: Error, Sendable {
@@ -103,12 +104,13 @@ package struct ModelMismatch: Hashable, Sendable {
 
 extension StoreFailure {
     /// Runs `body` and says of the database's failures what they mean for a store.
-    static func translated<R>(_ path: String?, _ body: () throws -> R) throws -> R {
+    package static func translated<R>(_ path: String?, _ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let failure as SQLFailure {
             switch failure.kind {
             case .notADatabase, .corrupt:
+                if let path, let other = otherKind(path) { throw other }
                 throw StoreFailure(
                     .notADatabase, "The file\(quoted(path)) is not a database, or it is damaged: \(failure.message).",
                     cause: failure)
@@ -119,6 +121,40 @@ extension StoreFailure {
                     cause: failure)
             default: throw failure
             }
+        }
+    }
+
+    /// Why a file that is no database cannot be a store of type SQLite, where it is known to be something else.
+    private static func otherKind(_ path: String) -> StoreFailure? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        guard let start = try? file.read(upToCount: 512), !start.starts(with: Data("SQLite format 3\0".utf8)) else {
+            return nil
+        }
+        let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
+        if let format = formats.first(where: { $0.begins(start) }) {
+            return StoreFailure(
+                .wrongStoreType, "The file '\(path)' is a store of type \(format.storeType), not SQLite.")
+        }
+        if start.starts(with: Data("CoreData".utf8)) {
+            return StoreFailure(
+                .wrongStoreType,
+                "The file '\(path)' is no store of type SQLite, but a binary store of Apple's, whose format is not known here: migrate it to an XML or SQLite store where Apple's Core Data runs."
+            )
+        }
+        let kinds: [(String, [UInt8])] = [
+            ("a property list", Array("bplist".utf8)), ("a zip archive", [0x50, 0x4B, 3, 4]),
+            ("a gzip file", [0x1F, 0x8B]),
+            ("a PDF file", Array("%PDF".utf8)), ("a PNG picture", [0x89, 0x50, 0x4E, 0x47]),
+            ("a JPEG picture", [0xFF, 0xD8, 0xFF]), ("XML", Array("<?xml".utf8)),
+        ]
+        let kind =
+            kinds.first { start.starts(with: $0.1) }?.0
+            ?? (String(bytes: start.prefix(64), encoding: .utf8)?.allSatisfy { !$0.isASCII || $0.asciiValue ?? 0 >= 9 }
+                == true
+                ? "text" : nil)
+        return kind.map {
+            StoreFailure(.notADatabase, "The file '\(path)' is not a database: it is \($0). It is left as it is.")
         }
     }
 

@@ -21,47 +21,59 @@ package struct StoreFiles {
         guard !options.isReadOnly else { throw Self.readOnly(path) }
         guard FileSize.of(path) != nil else { return removeExternalData(of: path) }
         try checkIsNoOtherDatabase(options)
+        let external = ExternalData(storePath: path)
+        let own = external.isShared ? external.ownFiles(of: options, makeDatabase: makeDatabase) : []
         try StoreFailure.translated(path) {
-            try driver.empty(options) { removeExternalData(of: path) }
+            try driver.empty(options) {
+                remove(own, of: path)
+                removeExternalData(of: path)
+            }
         }
     }
 
     /// Makes the store at `destination`, if there is one, the same as that at `source`, which may be in use.
     ///
     /// ```
-    ///  external files of the source copied ──▶ database replaced, in one transaction ──▶ external files of the old removed
+    ///  source's files kept from going ──▶ external files of the source copied ──▶ database replaced, in one transaction
+    ///      ──▶ external files of the old removed
     /// ```
     /// A process that dies in between leaves the old or the new store, and perhaps files that no row names.
     ///
-    /// - Throws: ``StoreFailure`` for what is no store, ``SQLFailure`` for a destination that somebody has open. The
-    ///   destination is then as it was.
-    package func replace(_ destination: DatabaseOptions, with source: DatabaseOptions) throws {
+    /// - Parameter noted: what the destination must still be.
+    /// - Throws: ``StoreFailure`` for what is no store, ``SQLFailure`` for a destination that somebody has open, `DatabaseChanged`
+    ///   where it is not what was noted. The destination is then as it was.
+    package func replace(
+        _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)? = nil
+    ) throws {
         guard let path = destination.path, let sourcePath = source.path else { return }
         guard !destination.isReadOnly else { throw Self.readOnly(path) }
+        if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
         let known = ExternalData(storePath: path)
-        let old = Set(known.files()?.keys.map { $0 } ?? [])
+        let isShared = known.isShared
+        // Of one that others have too only what is certainly the destination's goes.
+        let old =
+            isShared
+            ? known.ownFiles(of: destination, makeDatabase: makeDatabase) : Set(known.files()?.keys.map { $0 } ?? [])
         let hadFolder = known.folder.map {
             FileManager.default.fileExists(atPath: ($0 as NSString).deletingLastPathComponent)
         }
-        var copied: Set<String> = []
-        if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
+        var copy = ExternalDataCopy(from: ExternalData(storePath: sourcePath), to: known)
         do {
             try StoreFailure.translated(path) {
-                // Also before the source's state is held: a save may remove what that still names before it is copied. Where there is no
-                // folder for the store none is made for its files.
-                if access((path as NSString).deletingLastPathComponent, W_OK) == 0 {
-                    copied = try copyExternalData(of: sourcePath, to: path, but: old)
+                // Also before the source's state is held, so that little is left to do while others wait. Where there is no folder for the
+                // store none is made for its files.
+                if access((path as NSString).deletingLastPathComponent, W_OK) == 0 { try copy.run() }
+                func replace() throws {
+                    try driver.replace(destination, with: source, ifStill: noted) { try copy.runHoldingSource() }
                 }
-                try driver.replace(destination, with: source) {
-                    let early = copied
-                    copied.formUnion(try copyExternalData(of: sourcePath, to: path, but: old.union(early)))
-                }
+                do { try replace() } catch is ExternalDataCopy.SourceChanged { try replace() }
             }
         } catch {
-            if hadFolder ?? false { remove(copied.subtracting(old), of: path) } else { removeExternalData(of: path) }
+            copy.undo()
+            if !(hadFolder ?? false), !isShared { removeExternalData(of: path) }
             throw error
         }
-        remove(old.subtracting(copied), of: path)
+        remove(old.subtracting(copy.names), of: path)
     }
 
     /// Moves a store that nobody has open to where there is none.
@@ -106,60 +118,14 @@ package struct StoreFiles {
 
     // MARK: External data
 
-    /// Copies the files that are not there yet; files are never changed once they are written.
-    ///
-    /// - Returns: the names of the source's files.
-    private func copyExternalData(of source: String, to destination: String, but old: Set<String>) throws -> Set<String>
-    {
-        guard let from = ExternalData(storePath: source).folder, let to = ExternalData(storePath: destination).folder,
-            let files = ExternalData(storePath: source).files(), !files.isEmpty
-        else { return [] }
-        var copied: Set<String> = []
-        do {
-            try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
-            for name in files.keys {
-                // One of that name and size is the same; another size has what a process left that died in the midst of it.
-                if !old.contains(name) || FileSize.of("\(from)/\(name)") != FileSize.of("\(to)/\(name)") {
-                    try copy("\(from)/\(name)", to: "\(to)/\(name)")
-                }
-                copied.insert(name)
-            }
-        } catch {
-            remove(copied.subtracting(old), of: destination)
-            throw ExternalDataFailure(.unwritable, file: to, reason: error.localizedDescription)
-        }
-        return copied
-    }
-
-    /// Under another name first, so that a file which has its name is whole.
-    private func copy(_ source: String, to destination: String) throws {
-        let partial = URL(fileURLWithPath: destination).deletingLastPathComponent().path + "/\(UUID().uuidString)"
-        do {
-            try FileManager.default.copyItem(atPath: source, toPath: partial)
-        } catch {
-            unlink(partial)
-            // A save of the source removed it meanwhile, or it was missing before: no row that is copied has lost by that.
-            guard FileManager.default.fileExists(atPath: source) else { return }
-            throw error
-        }
-        if let file = FileHandle(forUpdatingAtPath: partial) {
-            defer { try? file.close() }
-            try file.synchronize()
-        }
-        guard rename(partial, destination) == 0 else {
-            let reason = String(cString: strerror(errno))
-            unlink(partial)
-            throw ExternalDataFailure(.unwritable, file: destination, reason: reason)
-        }
-    }
-
     private func remove(_ names: Set<String>, of store: String) {
         guard let folder = ExternalData(storePath: store).folder else { return }
         for name in names { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
     }
 
     private func removeExternalData(of store: String) {
-        guard let folder = ExternalData(storePath: store).folder else { return }
+        let external = ExternalData(storePath: store)
+        guard let folder = external.folder, !external.isShared else { return }
         try? FileManager.default.removeItem(at: URL(fileURLWithPath: folder).deletingLastPathComponent())
     }
 

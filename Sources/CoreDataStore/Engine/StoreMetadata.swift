@@ -53,13 +53,15 @@ extension StoreMetadata {
         package static let isDeferring = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
         /// Ours: what it has put off; users do not see it.
         package static let deferredTasks = "OpenCoreDataDeferredMigration"
+        /// Ours: the custom stage of a migration that the store is in the middle of; users do not see it.
+        package static let stage = "OpenCoreDataMigrationStage"
         /// What no user sets.
-        package static let deferral = [isDeferring, deferredTasks]
+        package static let deferral = [isDeferring, deferredTasks, stage]
 
         /// What `setMetadata` keeps although the caller left it out.
         package static let kept = [
             type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
-            frameworkVersion, autoVacuumLevel, historyReaders, isDeferring, deferredTasks,
+            frameworkVersion, autoVacuumLevel, historyReaders, isDeferring, deferredTasks, stage,
         ]
     }
 

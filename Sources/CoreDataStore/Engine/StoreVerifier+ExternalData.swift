@@ -21,6 +21,8 @@ extension StoreVerifier {
                     used: &used)
             }
         }
+        // What another store with this folder names is not known here.
+        if ExternalData(storePath: path).isShared { return }
         let orphans = files.keys.filter { !used.contains($0) && UUID(uuidString: $0) != nil }.sorted()
         for orphan in orphans.prefix(Self.rowLimit) {
             report(.warning, nil, nil, "no row refers to the external data file \(orphan)", hint: "it can be removed")

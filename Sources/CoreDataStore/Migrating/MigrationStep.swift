@@ -95,6 +95,10 @@ package struct MigrationFailure: Error, Sendable {
     package var message: String
     package var entity: String?
     package var property: String?
+    /// How many rows are in the way, where they were counted.
+    package var rowCount = 0
+    /// Whether what is in the way are rows without a value that they are to have.
+    package var lacksValues = false
     package var obstacles: [MappingInference.Obstacle] = []
     /// What the database said.
     package var cause: SQLFailure?

@@ -78,7 +78,7 @@ package struct StoreMigration {
                     return Outcome(plan: plan, loss: loss)
                 }
                 if let outcome {
-                    for name in outcome.loss.files {
+                    for name in outcome.loss.files where !external.isShared {
                         external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) }
                     }
                     return outcome
@@ -104,10 +104,15 @@ package struct StoreMigration {
     func plan(_ source: Source, _ row: MetadataRow, _ connection: any SQLConnection) throws -> MigrationPlan {
         let stored = Set(entities)
         let mapping: ModelMapping
+        let (old, new) = (
+            ModelPairing.Side(source.model, document: source.document), ModelPairing.Side(model, document: document)
+        )
         do {
-            mapping = try ModelMapping.inferred(
-                from: .init(source.model, document: source.document), to: .init(model, document: document),
-                where: stored.contains)
+            mapping = try ModelMapping.inferred(from: old, to: new, where: stored.contains)
+        } catch  where error.obstacles.allSatisfy({ $0.kind == .requiredWithoutDefault }) {
+            // Whether that is in the way the rows say.
+            mapping = ModelMapping(ModelPairing(old: old, new: new))
+            try checkValues(error.obstacles, mapping, source, row, connection)
         } catch {
             var failure = MigrationFailure(
                 .notInferrable, "No mapping can be inferred: \(error.message).",
@@ -130,6 +135,54 @@ package struct StoreMigration {
 }
 
 extension StoreMigration {
+    /// - Throws: 134110 where rows have no value for an attribute that has to have one and has no default.
+    private func checkValues(
+        _ obstacles: [MappingInference.Obstacle], _ mapping: ModelMapping, _ source: Source, _ row: MetadataRow,
+        _ connection: any SQLConnection
+    ) throws {
+        let layout = try MigrationSource.read(
+            connection, model: source.model, entities: source.entities, metadata: row
+        ).schema
+        var lacking: [(obstacle: MappingInference.Obstacle, count: Int)] = []
+        for obstacle in obstacles {
+            let parts = obstacle.subject.split(separator: ".", maxSplits: 1).map(String.init)
+            guard let entity = parts.first.flatMap({ model.entity(named: $0) }), parts.count > 1,
+                let property = entity.property(named: parts[1])
+            else { continue }
+            var count = 0
+            for heir in entity.subtree {
+                guard let ordinal = mapping.source(of: heir), let bound = layout.layout.entities[ordinal],
+                    let number = layout.numbers[ordinal]
+                else { continue }
+                let slot = model.entities[heir].property(named: property.name).flatMap {
+                    mapping.sourceSlot(of: $0.slot, in: heir)
+                }
+                let old = source.model.entities[ordinal]
+                let column = slot.map { old.rowLayout.columnOfSlot[$0] }.flatMap {
+                    $0 < 0 ? nil : bound.columnNames[$0]
+                }
+                var query = SelectStatement([.init(.countAll)], from: .init(bound.table))
+                let isOfEntity = SQLExpression.comparison(.equal, .column(nil, "Z_ENT"), .integer(number))
+                query.condition = column.map { .and([isOfEntity, .isNull(.column(nil, $0))]) } ?? isOfEntity
+                if case .integer(let found)? = try connection.rows(query).first?.first { count += Int(found) }
+            }
+            if count > 0 { lacking.append((obstacle, count)) }
+        }
+        guard let first = lacking.first else { return }
+        let texts = lacking.map { obstacle, count in
+            "'\(obstacle.subject)' \(obstacle.message), and \(count) object\(count == 1 ? " has" : "s have") no value for it"
+        }
+        let parts = first.obstacle.subject.split(separator: ".", maxSplits: 1).map(String.init)
+        var failure = MigrationFailure(
+            .refused,
+            "\(texts.joined(separator: "; ")). Give it a default value, leave it optional, or write a mapping model; the store is as it was.",
+            entity: parts.first, property: parts.count > 1 ? parts[1] : nil)
+        failure.rowCount = lacking.reduce(0) { $0 + $1.count }
+        failure.lacksValues = true
+        failure.metadata = row
+        throw failure
+    }
+
     /// The model that a store was made with.
     struct Source {
         var document: ModelDocument

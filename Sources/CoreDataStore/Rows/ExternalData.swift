@@ -15,7 +15,7 @@ package struct ExternalData: Sendable {
     /// Bytes from this number on go into a file.
     package static let fileThreshold = 100 << 10
 
-    private let storePath: String?
+    let storePath: String?
 
     /// - Parameter storePath: `nil` for a store in memory, which keeps all bytes inline.
     package init(storePath: String?) { self.storePath = storePath }

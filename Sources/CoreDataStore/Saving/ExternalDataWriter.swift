@@ -38,8 +38,10 @@ final class ExternalDataWriter {
         replaced.append(path)
     }
 
-    /// Removes what no row names any more; a file that stays is no harm.
+    /// Removes what no row names any more; a file that stays is no harm. Where another store has the same folder it may be a copy of
+    /// this one, whose rows name the file still.
     func finish() {
+        guard !replaced.isEmpty, !store.isShared else { return }
         FormerFiles.remove(replaced, of: store)
     }
 

@@ -63,6 +63,96 @@ import Testing
         }
     }
 
+    /// A store with a thousand tags, all of them in the file.
+    private func bigStack() throws -> FileStack {
+        let stack = try FileStack(.sqlite)
+        try stack.story { context in
+            for number in 0..<2000 {
+                Tag(context: context).name = "tag \(number) " + String(repeating: "x", count: 200)
+            }
+            try context.save()
+        }
+        try stack.reopen()
+        return stack
+    }
+
+    /// SQLite takes what its log says for the length of the file.
+    @Test(arguments: [true, false]) func saveWhereAPartWasCutOffThrows(isFirst: Bool) throws {
+        let stack = try bigStack()
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = stack.coordinator
+        try context.performAndWait {
+            let tag = try #require(try context.fetch(Tag.fetchRequest()).first as? Tag)
+            if !isFirst {
+                tag.name = "before"
+                try context.save()
+            }
+            let whole = try Data(contentsOf: stack.url)
+            try #require(truncate(stack.url.path, whole.count / 2 / 4096 * 4096) == 0)
+            tag.name = "after"
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.errorCode == 259, "\(String(describing: error))")
+            // Where there is no log yet SQLite notices.
+            let words = isFirst ? "damaged" : "cut off"
+            #expect(error?.localizedDescription.contains(words) == true, "\(String(describing: error))")
+            #expect(context.hasChanges && tag.name == "after")
+            try truncated(stack.url, to: whole)
+            try context.save()
+        }
+        try stack.reopen()
+        #expect(try stack.story { try $0.count(for: Tag.fetchRequest()) } == 2000)
+    }
+
+    /// What is written into the file that is there, as it was.
+    private func truncated(_ url: URL, to whole: Data) throws {
+        let file = try FileHandle(forUpdating: url)
+        try file.write(contentsOf: whole)
+        try file.close()
+    }
+
+    /// A vacuum makes a file shorter, and nothing is missing.
+    @Test func aFileThatWasVacuumedIsNotCutOff() throws {
+        let stack = try bigStack()
+        try stack.story { context in
+            let tags = try context.all(Tag.self, "Tag")
+            for tag in tags.dropFirst(10) { context.delete(tag) }
+            try context.save()
+            let other = try stack.newCoordinator([NSSQLiteManualVacuumOption: NSNumber(value: true)])
+            try FileStack.story(other) { context in
+                Tag(context: context).name = "elsewhere"
+                try context.save()
+            }
+            for store in other.persistentStores { try other.remove(store) }
+            tags[0].name = "after"
+            try context.save()
+        }
+        try stack.reopen()
+        #expect(try stack.story { try $0.count(for: Tag.fetchRequest()) } == 11)
+    }
+
+    /// A copy that was cut off, with the log that its store had while it was open.
+    @Test func aPartThatWasCutOffBesideALogIsAnError() throws {
+        let stack = try bigStack()
+        let copy = stack.folder.appendingPathComponent("copy.sqlite")
+        try stack.story { context in
+            Tag(context: context).name = "in the log"
+            try context.save()
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: stack.url.path + suffix, toPath: copy.path + suffix)
+            }
+        }
+        let whole = try Data(contentsOf: copy)
+        try whole.prefix(whole.count / 2 / 4096 * 4096).write(to: copy)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let error = try #require(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(type: .sqlite, at: copy)
+        }
+        #expect(error.errorCode == 259, "\(error)")
+        try whole.write(to: copy)
+        try coordinator.addPersistentStore(type: .sqlite, at: copy)
+        #expect(try FileStack.story(coordinator) { try $0.count(for: Tag.fetchRequest()) } == 2001)
+    }
+
     /// An entity that the table of numbers does not know is told as that.
     @Test(arguments: [
         "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 'x' WHERE Z_NAME = 'Tag'",

@@ -1,0 +1,150 @@
+import Foundation
+
+/// Copies the files of external data of a store that may be in use to another, of which it is about to become a copy.
+///
+/// ```
+///  files kept ──▶ copied ──▶ source's state held: what came since copied ──▶ database copied
+/// ```
+/// A save that gives up a file while others keep it moves it to `_FORMER` (``FormerFiles``), where it is found. Files are never
+/// changed once they are written, and copied under another name first: one that has its name is whole.
+struct ExternalDataCopy {
+    private let source: ExternalData
+    private let target: ExternalData
+    /// Keeps files of the source from being removed; `nil` where it has none, or may not be written to.
+    private var kept: FormerFiles?
+    /// What others have given up before.
+    private var former: Set<String> = []
+    /// What is there of the source's files.
+    private(set) var names: Set<String> = []
+    /// What was not there before.
+    private var made: Set<String> = []
+
+    init(from source: ExternalData, to target: ExternalData) {
+        self.source = source
+        self.target = target
+    }
+
+    private var isSameFolder: Bool { source.folder == target.folder }
+
+    /// Copies what there is by now.
+    mutating func run() throws {
+        keep()
+        try copy(source.files().map { Set($0.keys) } ?? [])
+    }
+
+    /// Copies what else the source's state needs, which somebody holds by now.
+    ///
+    /// - Throws: ``SourceChanged`` where files may have gone unnoticed: then all is to be done once more.
+    mutating func runHoldingSource() throws {
+        if kept == nil {
+            keep()
+            // Somebody made the first file since this began, and may have removed it again.
+            if kept != nil { throw SourceChanged() }
+        }
+        let files = source.files().map { Set($0.keys) } ?? []
+        try copy(files.union(formerNames().subtracting(former)))
+    }
+
+    struct SourceChanged: Error {}
+
+    /// Removes what was copied.
+    func undo() {
+        guard let folder = target.folder else { return }
+        for name in made { unlink("\(folder)/\(name)") }
+    }
+
+    private mutating func keep() {
+        guard kept == nil, !isSameFolder else { return }
+        kept = FormerFiles(keepingFilesOf: source)
+        former = formerNames()
+    }
+
+    private func formerNames() -> Set<String> {
+        guard let folder = source.formerFolder else { return [] }
+        return Set((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    }
+
+    // MARK: Files
+
+    private mutating func copy(_ files: Set<String>) throws {
+        let wanted = files.filter { UUID(uuidString: $0) != nil }
+        guard !isSameFolder, !wanted.isEmpty, let from = source.folder, let former = source.formerFolder,
+            let to = target.folder
+        else { return }
+        names.formUnion(wanted)
+        do {
+            try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
+            PartialFile.removeLeavings(in: to)
+            for name in wanted {
+                // One of that name and size is the same; another size has what a process left that died in the midst of it.
+                let size = FileSize.of("\(to)/\(name)")
+                if let size, size == FileSize.of("\(from)/\(name)") ?? FileSize.of("\(former)/\(name)") { continue }
+                // One that a save gives up in this moment is in one place or the other. One that is in none was missing before.
+                let isCopied = try [from, former, from].contains { folder in
+                    try PartialFile.copy("\(folder)/\(name)", to: "\(to)/\(name)")
+                }
+                if isCopied, size == nil { made.insert(name) }
+            }
+        } catch {
+            throw ExternalDataFailure(.unwritable, file: to, reason: error.localizedDescription)
+        }
+    }
+}
+
+/// A file that is being copied, `.copying-UUID`, locked as long as somebody does it: one without a lock was left by a process that died.
+enum PartialFile {
+    private static let prefix = ".copying-"
+
+    /// - Returns: whether there was a file.
+    static func copy(_ source: String, to destination: String) throws -> Bool {
+        let from = open(source, O_RDONLY | O_CLOEXEC)
+        guard from >= 0 else {
+            if errno == ENOENT { return false }
+            throw failure(errno)
+        }
+        defer { close(from) }
+        let folder = (destination as NSString).deletingLastPathComponent
+        let partial = "\(folder)/\(prefix)\(UUID().uuidString)"
+        let to = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard to >= 0 else { throw failure(errno) }
+        defer { close(to) }
+        do {
+            while flock(to, LOCK_EX) != 0 { guard errno == EINTR else { throw failure(errno) } }
+            try copy(from, to)
+            guard fsync(to) == 0, rename(partial, destination) == 0 else { throw failure(errno) }
+        } catch {
+            unlink(partial)
+            throw error
+        }
+        return true
+    }
+
+    static func removeLeavings(in folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
+            let file = open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { continue }
+            if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
+            close(file)
+        }
+    }
+
+    private static func copy(_ from: Int32, _ to: Int32) throws {
+        try withUnsafeTemporaryAllocation(byteCount: 1 << 20, alignment: 16) { buffer in
+            while true {
+                let count = read(from, buffer.baseAddress, buffer.count)
+                if count == 0 { return }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw failure(errno) }
+                var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                while !rest.isEmpty {
+                    let written = write(to, rest.baseAddress, rest.count)
+                    if written < 0, errno == EINTR { continue }
+                    guard written > 0 else { throw failure(errno) }
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+                }
+            }
+        }
+    }
+
+    private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+}
