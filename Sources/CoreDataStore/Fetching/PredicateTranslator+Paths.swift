@@ -70,8 +70,10 @@ extension PredicateTranslator {
         }
         try add(attribute)
         let isThere = SQLExpression.or(parts.map { .isNotNull($0) })
-        return .scalar(
-            QueryScalar(parts.isEmpty ? .null : .caseWhen([.init(isThere, .integer(1))], otherwise: .null), .opaque))
+        var scalar = QueryScalar(
+            parts.isEmpty ? .null : .caseWhen([.init(isThere, .integer(1))], otherwise: .null), .opaque)
+        scalar.isComposite = true
+        return .scalar(scalar)
     }
 
     private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
@@ -94,6 +96,8 @@ extension PredicateTranslator {
         case .list(let members):
             return .list(try members.map { try value(of: key, in: $0, expression) })
         case .scalar(let scalar):
+            // As a dictionary has nothing under a key that it lacks.
+            if scalar.isComposite { return .constant(.null) }
             if let value = part(key, of: scalar) { return .scalar(value) }
             throw failure(
                 "\(scalar.kind.name) has no key '\(key)' in a store", expression,

@@ -75,14 +75,8 @@ struct MemoryKeys {
                     "keypath \(key) not found in entity \(entity.name)", .keyPath(operand: .evaluatedObject, keys))
             }
             switch property.kind {
-            case .attribute(let attribute):
-                if let next = remainder.first, !next.hasPrefix("@"), !attribute.elements.isEmpty {
-                    throw failure(
-                        "keypath \(next) not found in the composite attribute \(property.name) of entity \(entity.name)",
-                        .keyPath(operand: .evaluatedObject, keys),
-                        hint: "it has: "
-                            + attribute.elements.map { entity.properties[$0].elementName }.joined(separator: ", "))
-                }
+            case .attribute:
+                // An element that a composite lacks is nil, as in a dictionary.
                 return remainder.isEmpty ? property : nil
             case .relationship(let relationship): entity = model.entities[relationship.destination]
             case .fetched:

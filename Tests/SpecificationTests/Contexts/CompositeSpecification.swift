@@ -99,6 +99,8 @@ import Testing
                 ("friend.address.city == 'Oslo'", ["Bob"]), ("friend.address == nil", ["Ann"]),
                 ("ANY friends.address.city == 'Bern'", ["Ann"]), ("address.city.length == 4", ["Ann", "Bob"]),
                 ("SUBQUERY(friends, $f, $f.address.geo.x < 0).@count == 1", ["Ann"]),
+                ("address.zip == nil", ["Ann", "Bob", "Cid"]), ("address.zip == 'x'", []),
+                ("friend.address.geo.z > 1", []), ("address.zip.code != nil", []),
                 ("friends.@min.address.geo.x < 0", ["Ann"]), ("address.city IN {'Bern', 'Rome'}", ["Bob"]),
             ]
             for isChanged in [false, true] {
