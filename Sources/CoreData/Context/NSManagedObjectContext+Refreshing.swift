@@ -15,6 +15,8 @@ extension NSManagedObjectContext {
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
         let leading = changedRelatives(of: object)
+        // A store of the program's own class is asked what there is now, whatever its source remembers.
+        store.objectSource?.forget(object.primaryKey, root: object.home.root)
         if flag, object.isUpdated || object.isDeleted {
             let row: RowSnapshot?
             do {
@@ -125,6 +127,7 @@ extension NSManagedObjectContext {
         let objects = registry.objects
         if !children.isEmpty { discarded += objects.filter(\.isInserted).map(\.objectID) }
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
+        let told = registry.told(objects)
         let observations = registry.observations
         let observed = objects.filter { $0.flags.contains(.observed) }
             .map { ObservedChange(object: $0, slots: $0.extras?.observed ?? IndexMask()) }
@@ -137,7 +140,7 @@ extension NSManagedObjectContext {
             object.giveUpRow()
             object.home = registry.homeOutside(object.home)
         }
-        registry.removeAll()
+        registry.removeAll(told)
         clearLists()
         readFailure = nil
         event = ChangeEvent()

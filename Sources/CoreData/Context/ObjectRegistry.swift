@@ -29,6 +29,10 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Whether changes are recorded, so that they can be undone; as ``mayHaveDangling`` here for the objects.
     @exclusivity(unchecked) var recordsUndo = false
     private let state = Mutex(State())
+    /// Whether the context is one that a store is asked with: what it knows is nobody's business.
+    @exclusivity(unchecked) var isOfStore = false
+    /// Whether stores of classes that the program has written are to be told which objects come and go.
+    private let tellsStores = Atomic<Bool>(false)
 
     private struct State {
         /// Addresses of objects by primary key; see ``key(_:_:)``.
@@ -90,6 +94,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The home of the entity's objects in the store, or of new ones that no store has been found for.
     func home(of runtime: EntityRuntime, in store: AttachedStore?) -> ObjectHome {
         let key = Self.key(store?.index ?? 0, runtime.ordinal)
+        if store?.objectSource?.wantsRegistrations == true, !isOfStore { tellsStores.store(true, ordering: .relaxed) }
         return state.withLock { state in
             if let known = state.homes[key], known.runtime === runtime { return known }
             let made = ObjectHome(
@@ -113,6 +118,15 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Homes are made anew, since stores are seen otherwise.
     func forgetHomes() { state.withLock { $0.homes = [:] } }
+
+    /// The objects of stores that are to be told when they go.
+    func told(_ objects: [NSManagedObject]) -> [(store: AttachedStore, id: NSManagedObjectID)] {
+        guard tellsStores.load(ordering: .relaxed) else { return [] }
+        return objects.compactMap { object in
+            guard !object.hasTemporaryKey, let store = object.home.store else { return nil }
+            return (store, object.objectID)
+        }
+    }
 
     // MARK: Looking up
 
@@ -209,6 +223,9 @@ final class ObjectRegistry: @unchecked Sendable {
                 }
             }
         }
+        guard tellsStores.load(ordering: .relaxed) else { return }
+        tell(
+            objects[range].enumerated().filter { temporaryKeys[range.lowerBound + $0.offset] < 0 }.map(\.element), true)
     }
 
     func register(_ object: NSManagedObject) {
@@ -219,6 +236,7 @@ final class ObjectRegistry: @unchecked Sendable {
             table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, Self.address(of: object)) }
         }
         object.flags.insert(.registered)
+        if tellsStores.load(ordering: .relaxed) { tell([object], true) }
     }
 
     /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity
@@ -227,6 +245,8 @@ final class ObjectRegistry: @unchecked Sendable {
     func register(_ objects: inout [NSManagedObject], from start: Int) -> Bool {
         // What is replaced is let go of outside the lock: its deinitialiser may need it.
         var replaced: [NSManagedObject] = []
+        let tells = tellsStores.load(ordering: .relaxed)
+        var new: [NSManagedObject] = []
         state.withLock { state in
             let temporary = Unmanaged.passUnretained(state.temporary)
             var others: [(index: Int, object: NSManagedObject)] = []
@@ -243,6 +263,7 @@ final class ObjectRegistry: @unchecked Sendable {
                     others.append((index, known))
                 } else {
                     object.flags.insert(.registered)
+                    if tells { new.append(object) }
                 }
             }
             for other in others {
@@ -250,6 +271,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 objects[other.index] = other.object
             }
         }
+        if tells { tell(new, true) }
         return !replaced.isEmpty
     }
 
@@ -302,26 +324,53 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Takes the object out, if it is the one registered under that key.
     func unregister(_ object: NSManagedObject, primaryKey: Int64) {
         let address = Self.address(of: object)
-        state.withLock { state in
+        let isKnown = state.withLock { state in
             guard let table = primaryKey < 0 ? .passUnretained(state.temporary) : object.home.uncountedIdentities
-            else { return }
-            table._withUnsafeGuaranteedRef { _ = $0.remove(primaryKey, ifWord: address) }
+            else { return false }
+            return table._withUnsafeGuaranteedRef { $0.remove(primaryKey, ifWord: address) }
         }
+        guard isKnown, primaryKey >= 0, tellsStores.load(ordering: .relaxed) else { return }
+        // It may be on its way out: nothing may hold it.
+        let home = object.home
+        guard let store = home.store else { return }
+        tell([(store, NSManagedObjectID(runtime: home.runtime, primaryKey: primaryKey, store: store))], false)
     }
 
     /// Takes many objects out under one lock, those that are registered under their keys.
     func unregister(_ objects: [NSManagedObject]) {
+        let tells = tellsStores.load(ordering: .relaxed)
+        var gone: [NSManagedObject] = []
         state.withLock { state in
             let temporary = state.temporary
             objects.forEachHeld { object in
                 let key = object.primaryKey
                 guard let table = key < 0 ? temporary : object.home.identities else { return }
-                table.remove(key, ifWord: Self.address(of: object))
+                let isKnown = table.remove(key, ifWord: Self.address(of: object))
+                if tells, isKnown { gone.append(object) }
             }
+        }
+        if tells { tell(gone, false) }
+    }
+
+    /// Tells the stores which of their objects came or went.
+    private func tell(_ objects: [NSManagedObject], _ isRegistered: Bool) {
+        tell(
+            objects.compactMap { object in
+                guard !object.hasTemporaryKey, let store = object.home.store else { return nil }
+                return (store, object.objectID)
+            }, isRegistered)
+    }
+
+    private func tell(_ ids: [(store: AttachedStore, id: NSManagedObjectID)], _ isRegistered: Bool) {
+        for (_, ids) in Dictionary(grouping: ids, by: { $0.store.index }) {
+            guard let source = ids[0].store.objectSource, source.wantsRegistrations else { continue }
+            source.contextDid(register: isRegistered, ids.map(\.id))
         }
     }
 
-    func removeAll() {
+    /// - Parameter ids: what the registered objects were, where that is known no more from themselves.
+    func removeAll(_ ids: [(store: AttachedStore, id: NSManagedObjectID)] = []) {
+        defer { if !ids.isEmpty { tell(ids, false) } }
         state.withLock { state in
             state.tables.values.forEach { $0.removeAll() }
             state.temporary.removeAll()

@@ -3,6 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataStore
 import Foundation
+import Synchronization
 
 /// The rows of an ``NSIncrementalStore``, which it makes of the store's nodes.
 ///
@@ -34,7 +35,12 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         var row: RowSnapshot
         var version: UInt64
         var time: Double
+        /// Whether the store is to be asked again all the same; the row is what its versions are counted by.
+        var isForgotten = false
     }
+
+    /// What the store has not been told yet of objects that came or went: whoever asks it now tells it then.
+    private let registrations = Mutex<[(isRegistered: Bool, ids: [NSManagedObjectID])]>([])
 
     init(_ store: NSIncrementalStore, runtime: ModelRuntime, entities: [Int]) {
         self.store = store
@@ -54,14 +60,25 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         return includes(entity: Int(number) - 1) ? Int(number) - 1 : nil
     }
 
-    func locked<R>(_ body: (NSManagedObjectContext) throws -> R) throws -> R {
+    private func enter() {
         lock.lock()
         depth += 1
-        defer {
-            depth -= 1
-            if depth == 0 { ownContext = nil }
-            lock.unlock()
-        }
+    }
+
+    private func leave() {
+        depth -= 1
+        let isOutermost = depth == 0
+        // Its objects tell nobody when they go.
+        let context = isOutermost ? ownContext : nil
+        if isOutermost { ownContext = nil }
+        lock.unlock()
+        withExtendedLifetime(context) {}
+        if isOutermost { tellRegistrations() }
+    }
+
+    func locked<R>(_ body: (NSManagedObjectContext) throws -> R) throws -> R {
+        enter()
+        defer { leave() }
         return try body(try context())
     }
 
@@ -71,6 +88,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
             throw CoreDataErrors.coreData("The store is not attached to a coordinator any more.")
         }
         let context = NSManagedObjectContext(.privateQueue)
+        context.registry.isOfStore = true
         context.persistentStoreCoordinator = coordinator
         ownContext = context
         return context
@@ -100,9 +118,9 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
-        lock.lock()
-        defer { lock.unlock() }
-        guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)] else { return nil }
+        enter()
+        defer { leave() }
+        guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)], !known.isForgotten else { return nil }
         if staleness >= 0, Date().timeIntervalSinceReferenceDate - known.time > staleness { return nil }
         return HeldRow(known.row)
     }
@@ -122,6 +140,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
             let known = rows[key]
             if var known, known.version == node.version {
                 known.time = Date().timeIntervalSinceReferenceDate
+                known.isForgotten = false
                 rows[key] = known
                 return known
             }
@@ -158,6 +177,45 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         }
     }
 
+    // MARK: Registrations
+
+    var wantsRegistrations: Bool { true }
+
+    func forget(_ primaryKey: Int64, root: Int) {
+        enter()
+        defer { leave() }
+        rows[RowKey(entity: root, primaryKey: primaryKey)]?.isForgotten = true
+    }
+
+    func contextDid(register isRegistered: Bool, _ ids: [NSManagedObjectID]) {
+        registrations.withLock { $0.append((isRegistered, ids)) }
+        tellRegistrations()
+    }
+
+    /// Nobody waits for that: whoever has the lock tells what came meanwhile when he lets go of it.
+    private func tellRegistrations() {
+        while !registrations.withLock(\.isEmpty), lock.try() {
+            guard depth == 0 else { return lock.unlock() }
+            depth += 1
+            let notes = registrations.withLock { notes in
+                defer { notes = [] }
+                return notes
+            }
+            for (isRegistered, ids) in notes {
+                if isRegistered {
+                    store.managedObjectContextDidRegisterObjects(with: ids)
+                } else {
+                    for id in ids {
+                        rows[RowKey(entity: id.runtime.root, primaryKey: id.primaryKey)]?.isForgotten = true
+                    }
+                    store.managedObjectContextDidUnregisterObjects(with: ids)
+                }
+            }
+            depth -= 1
+            lock.unlock()
+        }
+    }
+
     // MARK: Values
 
     func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
@@ -171,8 +229,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func keys(for objects: [NSManagedObject]) throws -> [Int64] {
-        lock.lock()
-        defer { lock.unlock() }
+        enter()
+        defer { leave() }
         if isReadOnly { throw CoreDataErrors.readOnly(store) }
         let ids = try store.obtainPermanentIDs(for: objects)
         let fits = ids.count == objects.count && zip(ids, objects).allSatisfy { $0.runtime.root == $1.runtime.root }
@@ -186,10 +244,10 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func saving<R>(_ save: SavedRequest, _ body: () throws -> R) rethrows -> R {
-        lock.lock()
+        enter()
         defer {
             saved = nil
-            lock.unlock()
+            leave()
         }
         saved = save
         return try body()
@@ -198,8 +256,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     func save(
         keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
     ) throws -> SaveOutcome {
-        lock.lock()
-        defer { lock.unlock() }
+        enter()
+        defer { leave() }
         if isReadOnly { throw StoreFailure(.readOnly, "The store is open for reading only.") }
         let changes = try build([:])
         let hasRows = !changes.insertions.isEmpty || !changes.updates.isEmpty || !changes.deletions.isEmpty
@@ -263,8 +321,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     func metadata() throws -> MetadataRow { try store.metadataRow() }
 
     func close() {
-        lock.lock()
-        defer { lock.unlock() }
+        enter()
+        defer { leave() }
         rows = [:]
         ownContext = nil
     }

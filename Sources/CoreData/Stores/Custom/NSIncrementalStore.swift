@@ -15,11 +15,12 @@ import Foundation
 /// The example `JSONFolderStore` is whole and meant to be copied.
 ///
 /// One thread at a time calls the store. What it has told of an object is kept and shared by contexts; before an object is
-/// changed or deleted, its node is asked for again, and another version is a conflict for the merge policy.
+/// changed or deleted, its node is asked for again, and another version is a conflict for the merge policy. A refresh asks for the node
+/// again, too.
 ///
 /// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; requests for objects go to the store
 /// with a context of its own, and to-ones that a node leaves out are asked for at once. Uniqueness constraints and derived
-/// attributes are the store's business. `managedObjectContextDidRegisterObjects(with:)` and its counterpart are not called.
+/// attributes are the store's business.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Safe because the store's source calls it while it holds a lock.
 
@@ -66,10 +67,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// A UUID for a store that is made at the URL.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-    /// Never called here; see the class.
+    /// Contexts know objects of these IDs from now on: once for each context that does, fetched and saved ones alike. A store may keep
+    /// what it has of them at hand.
+    ///
+    /// Called while the store is asked for nothing else, on whatever thread; objects of a child context are its parent's business.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-    /// Never called here; see the class.
+    /// Contexts know objects of these IDs no more: they were deallocated, or the context was reset. As often as
+    /// ``managedObjectContextDidRegisterObjects(with:)`` for each.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     private func missing(_ method: String) -> CocoaError {

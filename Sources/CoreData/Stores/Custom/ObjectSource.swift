@@ -8,6 +8,18 @@ protocol ObjectSource: AnyObject {
     func keys(for objects: [NSManagedObject]) throws -> [Int64]
     /// What is being saved, while it is; one after another.
     func saving<R>(_ save: SavedRequest, _ body: () throws -> R) rethrows -> R
+    /// Whether the store is to be told which of its objects contexts know.
+    var wantsRegistrations: Bool { get }
+    /// Contexts have come to know objects of these IDs, or know them no more.
+    func contextDid(register isRegistered: Bool, _ ids: [NSManagedObjectID])
+    /// The next who asks for the object wants to know what the store has of it then.
+    func forget(_ primaryKey: Int64, root: Int)
+}
+
+extension ObjectSource {
+    var wantsRegistrations: Bool { false }
+    func contextDid(register isRegistered: Bool, _ ids: [NSManagedObjectID]) {}
+    func forget(_ primaryKey: Int64, root: Int) {}
 }
 
 /// The objects of a save, as a store of the program's own class gets them.
