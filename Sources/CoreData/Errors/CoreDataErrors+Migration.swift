@@ -50,6 +50,24 @@ extension CoreDataErrors {
     /// A policy, or an expression of a mapping, cannot do what it is asked for.
     static func policy(_ message: String) -> CocoaError { make(NSEntityMigrationPolicyError, message) }
 
+    /// What the policy of a mapping threw, as its cause.
+    static func policy(
+        _ error: any Error, of policy: NSEntityMigrationPolicy, _ mapping: NSEntityMapping, in method: String
+    ) -> any Error {
+        // What says it already, and what ends the migration because somebody asked for that.
+        if let known = error as? CocoaError,
+            [NSEntityMigrationPolicyError, NSMigrationCancelledError].contains(known.errorCode)
+        {
+            return error
+        }
+        let entities = [mapping.sourceEntityName, mapping.destinationEntityName].compactMap { $0 }
+            .map { "'\($0)'" }.joined(separator: " to ")
+        return make(
+            NSEntityMigrationPolicyError,
+            "The policy \(type(of: policy)) of the mapping '\(mapping.name ?? "")' (\(entities)) failed in \(method): \(error.localizedDescription)",
+            [NSUnderlyingErrorKey: error, "entity": mapping.destinationEntityName ?? mapping.sourceEntityName ?? ""])
+    }
+
     /// There is no mapping model, and none is to be inferred.
     static func missingMapping(url: URL, model: NSManagedObjectModel, mismatch: String) -> CocoaError {
         make(
@@ -70,6 +88,10 @@ extension CoreDataErrors {
         var userInfo = userInfo
         userInfo["entity"] = failure.entity
         userInfo["attribute"] = failure.property
+        if failure.rowCount > 0 { userInfo["count"] = failure.rowCount }
+        if failure.lacksValues {
+            userInfo["reason"] = "Validation error missing attribute values on mandatory destination attribute"
+        }
         if let cause = failure.cause {
             userInfo[NSUnderlyingErrorKey] = sql(cause, store: nil)
             userInfo[NSSQLiteErrorDomain] = cause.code

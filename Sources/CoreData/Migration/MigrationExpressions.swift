@@ -40,6 +40,8 @@ struct MigrationExpressions {
             var variables: [String: Any] = [:]
             variables[NSMigrationSourceObjectKey] = source
             variables[NSMigrationDestinationObjectKey] = destination
+            variables[NSMigrationEntityMappingKey] = Self.keys(of: mapping)
+            variables[NSMigrationPropertyMappingKey] = property.map { Self.keys(of: $0) }
             return NSExpression.make(node: node).expressionValue(
                 with: source, context: NSMutableDictionary(dictionary: variables))
         }
@@ -54,11 +56,47 @@ struct MigrationExpressions {
             }
             return object.value(forKey: key)
         case let dictionary as [AnyHashable: Any]: return dictionary[key]
+        case let mapping as NSEntityMapping: return try value(in: keys(of: mapping), key, of: "An entity mapping")
+        case let mapping as NSPropertyMapping: return try value(in: keys(of: mapping), key, of: "A property mapping")
+        case let manager as NSMigrationManager:
+            return try value(
+                in: [
+                    "userInfo": manager.userInfo ?? NSNull(),
+                    "migrationProgress": NSNumber(value: manager.migrationProgress),
+                ], key, of: "A migration manager")
+        case is NSEntityMigrationPolicy:
+            throw CoreDataErrors.policy(
+                "A mapping's expression asks '$entityPolicy' for the key '\(key)': FUNCTION($entityPolicy, \"\(key)\") calls the policy."
+            )
         case let objects?:
             let members = Self.objects(objects)
             if key == "@count" { return members.count }
             return try members.compactMap { try value(of: $0, key: key) }
         }
+    }
+
+    /// What expressions may ask mappings for, with NSNull for nothing.
+    private static func keys(of mapping: NSEntityMapping) -> [String: Any] {
+        [
+            "name": mapping.name ?? NSNull(), "sourceEntityName": mapping.sourceEntityName ?? NSNull(),
+            "destinationEntityName": mapping.destinationEntityName ?? NSNull(),
+            "mappingType": NSNumber(value: mapping.mappingType.rawValue), "userInfo": mapping.userInfo ?? NSNull(),
+            "entityMigrationPolicyClassName": mapping.entityMigrationPolicyClassName ?? NSNull(),
+            "sourceEntityVersionHash": mapping.sourceEntityVersionHash ?? NSNull(),
+            "destinationEntityVersionHash": mapping.destinationEntityVersionHash ?? NSNull(),
+        ]
+    }
+
+    private static func keys(of mapping: NSPropertyMapping) -> [String: Any] {
+        ["name": mapping.name ?? NSNull(), "userInfo": mapping.userInfo ?? NSNull()]
+    }
+
+    private static func value(in keys: [String: Any], _ key: String, of what: String) throws -> Any? {
+        guard let value = keys[key] else {
+            throw CoreDataErrors.policy(
+                "\(what) has no key '\(key)'; it has: \(keys.keys.sorted().joined(separator: ", ")).")
+        }
+        return value is NSNull ? nil : value
     }
 
     private func call(_ selector: String, of target: Any?, _ arguments: [Any?]) throws -> Any? {

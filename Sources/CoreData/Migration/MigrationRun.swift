@@ -120,12 +120,24 @@ final class MigrationRun {
                 try pass(0) { try createInstances($0, $1) }
                 try pass(1) { try createRelationships($0, $1) }
                 try pass(2) { mapping, policy in
-                    try policy.performCustomValidation(forMapping: mapping, manager: manager)
-                    try policy.end(mapping, manager: manager)
+                    try asking(policy, mapping, "performCustomValidation(forMapping:manager:)") {
+                        try policy.performCustomValidation(forMapping: mapping, manager: manager)
+                    }
+                    try asking(policy, mapping, "end(_:manager:)") { try policy.end(mapping, manager: manager) }
                     finishPortion()
                 }
                 try finish()
             }
+        }
+    }
+
+    /// What a policy of the program's own throws is told with the mapping that it is of.
+    private func asking<R>(
+        _ policy: NSEntityMigrationPolicy, _ mapping: NSEntityMapping, _ method: String, _ body: () throws -> R
+    ) throws -> R {
+        do { return try body() } catch {
+            if manager.isCancelled { throw error }
+            throw CoreDataErrors.policy(error, of: policy, mapping, in: method)
         }
     }
 
@@ -140,7 +152,7 @@ final class MigrationRun {
     }
 
     private func createInstances(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
-        try policy.begin(mapping, with: manager)
+        try asking(policy, mapping, "begin(_:with:)") { try policy.begin(mapping, with: manager) }
         if mapping.mappingType != .addEntityMappingType, mapping.mappingType != .removeEntityMappingType,
             let entity = manager.sourceEntity(for: mapping)
         {
@@ -150,14 +162,18 @@ final class MigrationRun {
                 try inMemory(portion.map { .key($0) }, isSource: true) { objects in
                     for object in objects {
                         try manager.step()
-                        try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+                        try asking(policy, mapping, "createDestinationInstances(forSource:in:manager:)") {
+                            try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+                        }
                         if hasMany { finishPortion() }
                     }
                 }
                 finishPortion()
             }
         }
-        try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+        try asking(policy, mapping, "endInstanceCreation(forMapping:manager:)") {
+            try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+        }
         finishPortion()
     }
 
@@ -172,7 +188,9 @@ final class MigrationRun {
                 try inMemory(pairs.map(\.destination), isSource: false) { objects in
                     for object in objects {
                         try manager.step()
-                        try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+                        try asking(policy, mapping, "createRelationships(forDestination:in:manager:)") {
+                            try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+                        }
                         if hasMany { finishPortion() }
                     }
                 }
@@ -180,7 +198,9 @@ final class MigrationRun {
             finishPortion()
             start = end
         }
-        try policy.endRelationshipCreation(forMapping: mapping, manager: manager)
+        try asking(policy, mapping, "endRelationshipCreation(forMapping:manager:)") {
+            try policy.endRelationshipCreation(forMapping: mapping, manager: manager)
+        }
         finishPortion()
     }
 }

@@ -147,7 +147,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// Makes a store of what the source store has, as the mapping model tells. A destination that exists is added to.
     ///
-    /// - Throws: a `CocoaError`: 134150 and 134160 where a store cannot be opened, 134170 where a policy fails, what
+    /// - Throws: a `CocoaError`: 134150 and 134160 where a store cannot be opened, 134170 where a policy fails, with what that threw
+    ///   under `NSUnderlyingErrorKey`, what
     ///   ``cancelMigrationWithError(_:)`` was given, or what is wrong with the objects.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
@@ -348,6 +349,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             return false
         }
     }
+
+    /// Whether somebody has asked for the migration to end.
+    final var isCancelled: Bool { shared.withLock { $0.cancellation != nil } }
 
     /// The mapping is being gone through from now on.
     final func begin(_ mapping: NSEntityMapping) { currentEntityMapping = mapping }

@@ -50,7 +50,7 @@ struct MigrationExecutor {
         case .update(let statement): try connection.run(statement.text(in: connection.dialect.inSchemas))
         case .delete(let statement): try connection.run(statement)
         case .refuse(let query, let reason):
-            if try !connection.rows(query).isEmpty { throw Self.refusal(reason, step) }
+            if try !connection.rows(query).isEmpty { throw Self.refusal(reason, step, count: try count(query)) }
         case .unwrap(let table, let column):
             try ExternalDataUnwrapping(table: table, column: column).run(connection, external)
         case .moveHistoryBits(let entity, let bits): try move(bits, of: entity)
@@ -100,10 +100,20 @@ struct MigrationExecutor {
 
     // MARK: Failures
 
-    private static func refusal(_ reason: String, _ step: MigrationStep) -> MigrationFailure {
+    private static func refusal(_ reason: String, _ step: MigrationStep, count: Int) -> MigrationFailure {
         let parts = (step.subject ?? "").split(separator: ".", maxSplits: 1).map(String.init)
-        return MigrationFailure(
-            .refused, reason, entity: parts.first, property: parts.count > 1 ? parts[1] : nil)
+        var failure = MigrationFailure(
+            .refused, "\(reason) There \(count == 1 ? "is 1" : "are \(count)").", entity: parts.first,
+            property: parts.count > 1 ? parts[1] : nil)
+        failure.rowCount = count
+        return failure
+    }
+
+    /// How many rows are in the way.
+    private func count(_ query: SelectStatement) throws -> Int {
+        var all = query
+        all.limit = nil
+        return try connection.rows(all).count
     }
 
     private func failure(of step: MigrationStep, _ failure: SQLFailure) -> MigrationFailure {

@@ -44,7 +44,7 @@ extension MigrationPlanner {
             .refuse(
                 query,
                 because:
-                    "The entity '\(entity.name)' has become abstract, and the store has objects of it. Delete them, or make them objects of another entity, before the model changes."
+                    "The entity '\(entity.name)' has become abstract, and the store has objects of it: delete them, or make them objects of another entity, before the model changes."
             ), "check that there are no objects of \(entity.name), which is abstract now", subject: entity.name)
     }
 
@@ -74,7 +74,7 @@ extension MigrationPlanner {
                 .refuse(
                     query,
                     because:
-                        "An object can be in the relationship '\(name)' once only, or of one object only, and in the store some are in several: nothing says which stays. Give the relationship a to-many inverse, or write a mapping model."
+                        "An object can be in the relationship '\(name)' once only, or of one object only, and in the store some are in several, so that nothing says which stays: give the relationship a to-many inverse, or write a mapping model."
                 ), "check that no object would be in \(name) more than once", subject: name)
         }
     }

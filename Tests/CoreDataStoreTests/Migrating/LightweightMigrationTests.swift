@@ -184,7 +184,6 @@ import Testing
 
     @Test(arguments: [
         (attribute("pages", .string), "changes its type"),
-        (attribute("stock", .integer16, optional: false), "required"),
         (toOne("title", "Book"), "attribute before"),
     ])
     func whatCannotBeInferredIsNamed(property: PropertyElement, words: String) throws {
@@ -197,6 +196,36 @@ import Testing
         #expect(failure.entity == "Book")
         #expect(failure.message.contains(words), "\(failure.message)")
         #expect(try store.dump() == before)
+    }
+
+    @Test(
+        "134110: rows without a value for what has to have one are counted; where there are none nothing is in the way")
+    func requiredValuesAreLookedFor() throws {
+        let old = model(
+            entity("Book", attribute("title"), attribute("pages", .integer16)), entity("Comic", parent: "Book"),
+            entity("Shelf", attribute("place")))
+        let new = model(
+            entity(
+                "Book", attribute("title"), attribute("pages", .integer16, optional: false),
+                attribute("stock", .integer16, optional: false)), entity("Comic", parent: "Book"),
+            entity("Shelf", attribute("place"), attribute("label", optional: false)))
+        let store = try MigratedStore(old)
+        try store.execute([
+            "INSERT INTO ZBOOK (Z_PK, Z_ENT, Z_OPT, ZPAGES) VALUES (1, 1, 1, 9), (2, 1, 1, NULL), (3, 2, 1, NULL)",
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = 3",
+        ])
+        let before = try store.dump()
+        let failure = try #require(throws: MigrationFailure.self) { try store.migrate(to: new) }
+        #expect(failure.kind == .refused && failure.lacksValues)
+        #expect(failure.entity == "Book" && failure.property == "pages" && failure.rowCount == 5)
+        #expect(
+            failure.message.hasPrefix(
+                "'Book.pages' becomes required and has no default, and 2 objects have no value for it; 'Book.stock' is new, required and without default, and 3 objects have no value for it. Give it a default value"
+            ), "\(failure.message)")
+        #expect(try store.dump() == before)
+        try store.execute(["DELETE FROM ZBOOK WHERE Z_PK > 0"])
+        try store.migrate(to: new)
+        #expect(try store.problems(new) == [])
     }
 
     @Test func derivedAttributesIndexesAndConstraintsAreMade() throws {

@@ -94,11 +94,16 @@ import Testing
             try library.names(library.second, at: library.other) == ["BOOK 1 by Ann", "BOOK 2 by Ann", "BOOK 3 by Ann"])
     }
 
-    @Test("what a policy throws is what the migration throws, and no destination is left")
+    @Test("134170: what a policy throws is the cause of what the migration throws, and no destination is left")
     func throwingPolicies() throws {
         try library.fill()
-        #expect(throws: DocumentedPolicy.Stop.self) {
+        let error = try #require(throws: CocoaError.self) {
             try migrate(mapping(policy: NSStringFromClass(DocumentedPolicy.self))) { $0.userInfo = ["stop": true] }
+        }
+        #expect(error.errorCode == NSEntityMigrationPolicyError)
+        #expect(error.userInfo[NSUnderlyingErrorKey] is DocumentedPolicy.Stop)
+        for word in ["DocumentedPolicy", "'Book'", "performCustomValidation"] {
+            #expect(error.localizedDescription.contains(word), "\(error.localizedDescription)")
         }
         #expect(!FileManager.default.fileExists(atPath: library.other.path))
         #expect(try library.names(library.first, key: "title").count == 3)

@@ -258,6 +258,34 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains("migrating") } == [])
     }
 
+    @Test(
+        "T6: expressions ask for the mapping that they are in",
+        arguments: [
+            ("$entityMapping.name", "BookToBook"), ("$entityMapping.sourceEntityName", "Book"),
+            ("uppercase($entityMapping.destinationEntityName)", "BOOK"), ("$propertyMapping.name", "name"),
+            ("$manager.userInfo.prefix", "mine"), ("$entityMapping.userInfo.suffix", "theirs"),
+        ])
+    func mappingsInExpressions(expression: String, expected: String) throws {
+        let mapping = mapping(policy: nil)
+        let book = try #require(mapping.entityMappingsByName["BookToBook"])
+        book.userInfo = ["suffix": "theirs"]
+        book.attributeMappings?.first { $0.name == "name" }?.valueExpression = CoreData.NSExpression(format: expression)
+        let url = try migrate(mapping) { $0.userInfo = ["prefix": "mine"] }
+        let titles = try contents(url).filter { $0.hasPrefix("Book ") }
+        #expect(!titles.isEmpty && titles.allSatisfy { $0.hasPrefix("Book \(expected) ") }, "\(titles)")
+    }
+
+    @Test("134170: what a mapping has no key for is told with what there is")
+    func unknownKeysOfMappings() throws {
+        let mapping = mapping(policy: nil)
+        mapping.entityMappingsByName["BookToBook"]?.attributeMappings?.first { $0.name == "name" }?.valueExpression =
+            CoreData.NSExpression(format: "$entityMapping.nmae")
+        let error = try #require(throws: CocoaError.self) { _ = try migrate(mapping) }
+        #expect(error.errorCode == NSEntityMigrationPolicyError)
+        #expect(
+            error.localizedDescription.contains("'nmae'") && error.localizedDescription.contains("sourceEntityName"))
+    }
+
     @Test func unknownPoliciesAreErrors() throws {
         let error = try #require(throws: CocoaError.self) { _ = try migrate(mapping(policy: "NoSuchPolicy")) }
         #expect(error.code == .entityMigrationPolicy)

@@ -81,7 +81,8 @@ import Testing
 
     @Test func aManagerMigratesOneStoreAtATime() throws {
         let error = try error { $0.entityMigrationPolicyClassName = "NestingPolicy" }
-        #expect(error.errorCode == NSMigrationError && error.localizedDescription.contains("/nowhere"))
+        #expect(error.errorCode == NSEntityMigrationPolicyError && error.localizedDescription.contains("/nowhere"))
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.errorCode == NSMigrationError)
     }
 
     @Test func aPolicyAloneMakesNothing() throws {
