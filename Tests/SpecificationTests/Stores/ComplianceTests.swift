@@ -40,6 +40,8 @@ import Testing
                 #expect(names.contains(name), "\(store.name) lists \(name), which is no test")
                 #expect(!reason.isEmpty)
             }
+            let unlisted = store.passesInPart.subtracting(store.exceptions.keys)
+            #expect(unlisted.isEmpty, "\(store.name) passes in part what it is not listed to fail")
         }
     }
 
