@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataStore
 import Foundation
 
 // Insertion, change and deletion, and what follows from them.
@@ -182,8 +183,23 @@ extension NSManagedObjectContext {
         if step.cascades {
             delete(target)
         } else if !target.flags.contains(.deleted) {
+            takeNewestRow(of: target, ledBy: step.inverse, to: object)
             target.inverseDidLose(object, step.inverse)
         }
+    }
+
+    /// Of a member that the store leads to the object, and whose row here, an older one, does not.
+    private func takeNewestRow(of target: NSManagedObject, ledBy inverse: Int, to object: NSManagedObject) {
+        guard inverse >= 0, !target.home.facts[inverse].isToMany, target.isStored, target.hasRow, object.isStored,
+            target.toOne(inverse) !== object, !target.isChanged(inverse),
+            let store = target.home.store, store.isAttached
+        else { return }
+        do {
+            guard let row = try store.source.row(target.primaryKey, root: target.home.root, staleness: 0),
+                !target.hasSameRow(as: row)
+            else { return }
+            if target.isFault { target.takeRow(HeldRow(row)) } else { merge(row, into: target) }
+        } catch { noteReadFailure(error, "\(target.objectID)") }
     }
 
     /// Lets go of an object that was inserted and deleted without a save in between.
