@@ -38,6 +38,12 @@ package final class SQLNames: Sendable {
     /// What nothing of a model may be called.
     package var reserved: Set<String> { Set(names.keys).union(originals.keys) }
 
+    /// What no table may be called, since it is something else in a trigger.
+    package static let wordsOfTriggers: Set<String> = ["new", "old", "_reported"]
+
+    /// What no column may be called, since every table of the server has one of that name.
+    package static let systemColumns: Set<String> = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
+
     /// The name, or where it is too long its beginning and a number that differs where the rest differs.
     package func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }

@@ -66,7 +66,7 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
             """
         case .columns:
             """
-            SELECT table_name, column_name, data_type FROM information_schema.columns \
+            SELECT table_name, column_name, REPLACE(CAST(data_type AS TEXT), '"', '') FROM information_schema.columns \
             WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position
             """
         case .indexes:

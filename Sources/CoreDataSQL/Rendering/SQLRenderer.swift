@@ -28,6 +28,8 @@ package struct SQLRenderer {
     let dialect: SQLDialect
     /// Whether values stand in the text, since nothing of it can be bound.
     var writesConstants = false
+    /// What columns are of that say nothing themselves, where their names could be those of something else.
+    var ownTable: String?
 
     package init(_ dialect: SQLDialect) {
         self.dialect = dialect
@@ -154,9 +156,16 @@ package struct SQLRenderer {
     private mutating func prefix(_ sign: StaticString, _ value: SQLExpression) {
         text.append(sign)
         // Two minus signs would begin a comment.
-        if case .integer(let number) = value, number < 0 {
+        let isNegative =
+            switch value {
+            case .integer(let number): number < 0
+            case .bind(.integer(let number)): writesConstants && number < 0
+            case .bind(.real(let number)): writesConstants && number.sign == .minus
+            default: false
+            }
+        if isNegative {
             text.append("(")
-            text.append(integer: number)
+            expression(value)
             text.append(")")
         } else {
             operand(value, above: .unary)
@@ -181,7 +190,7 @@ package struct SQLRenderer {
     }
 
     private mutating func column(_ alias: String?, _ name: String) {
-        if let alias, !alias.isEmpty {
+        if let alias = alias ?? ownTable, !alias.isEmpty {
             // The rows of a trigger are no names of the schema.
             if writesConstants, alias == "NEW" || alias == "OLD" {
                 text.append(verbatim: alias)
@@ -194,9 +203,12 @@ package struct SQLRenderer {
     }
 
     private mutating func subselect(_ statement: SelectStatement) {
+        let outer = ownTable
+        if outer != nil { ownTable = statement.source.alias.isEmpty ? statement.source.table : statement.source.alias }
         text.append("(")
         select(statement)
         text.append(")")
+        ownTable = outer
     }
 
     private mutating func caseWhen(_ whens: [SQLExpression.When], otherwise: SQLExpression) {

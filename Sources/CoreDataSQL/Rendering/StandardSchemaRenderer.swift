@@ -43,20 +43,20 @@ struct StandardSchemaRenderer {
             switch step {
             case .update(let table, let column, let value, let condition):
                 steps +=
-                    "UPDATE \(name(table)) SET \(name(column)) = \(try expression(value)) WHERE \(try expression(condition)); "
+                    "UPDATE \(name(table)) SET \(name(column)) = \(try expression(value, of: table)) WHERE \(try expression(condition, of: table)); "
             case .select(.function(.derivedAttributeUpdated, let arguments), let table, let condition):
                 steps += try report(arguments, table, condition, isInsertion: false)
             case .select(.function(.derivedAttributeInserted, let arguments), let table, let condition):
                 steps += try report(arguments, table, condition, isInsertion: true)
             case .select(let value, let table, let condition):
                 steps +=
-                    "PERFORM \(try expression(value)) FROM \(name(table)) WHERE \(try expression(condition)); "
+                    "PERFORM \(try expression(value, of: table)) FROM \(name(table)) WHERE \(try expression(condition, of: table)); "
             case .note(let value, let table, let column):
                 let value = try expression(value)
                 steps +=
                     """
                     INSERT INTO \(name(table)) (\(name(column))) SELECT \(value) WHERE NOT EXISTS \
-                    (SELECT 1 FROM \(name(table)) WHERE \(name(column)) = \(value)); 
+                    (SELECT 1 FROM \(name(table)) WHERE \(name(table)).\(name(column)) = \(value)); 
                     """
             }
         }
@@ -70,10 +70,11 @@ struct StandardSchemaRenderer {
             " WHEN (\(try expression(.isNotNull(column))))"
         }
         let named = name(trigger.name)
+        let quote = Self.quote(around: steps)
         return [
             """
-            CREATE FUNCTION \(named)() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE changed record; \
-            BEGIN \(steps)RETURN NULL; END $$
+            CREATE FUNCTION \(named)() RETURNS trigger LANGUAGE plpgsql AS \(quote) DECLARE \(Self.reported) record; \
+            BEGIN \(steps)RETURN NULL; END \(quote)
             """,
             """
             CREATE TRIGGER \(named) AFTER \(event) ON \(name(trigger.table)) FOR EACH ROW\(required ?? "") \
@@ -82,32 +83,54 @@ struct StandardSchemaRenderer {
         ]
     }
 
+    /// What the trigger calls what it tells; no table is called so: ``SQLNames/wordsOfTriggers``.
+    private static var reported: String { SQLIdentifier.quoted("_reported") }
+
+    /// What stands around a text that has anything in it but that: `$$`, `$1$`, …
+    private static func quote(around text: String) -> String {
+        var number = 0
+        var quote = "$$"
+        while text.contains(quote) {
+            number += 1
+            quote = "$t\(number)$"
+        }
+        return quote
+    }
+
     /// Tells of each row; see ``ServerText/report(_:)``.
     private func report(
         _ arguments: [SQLExpression], _ table: String, _ condition: SQLExpression, isInsertion: Bool
     ) throws(SQLFailure) -> String {
         guard arguments.count > 3 else { return "" }
         let parts = [
-            try expression(arguments[1]), "' '", try expression(arguments[2]), "' \(isInsertion ? 1 : 0) '",
-            try expression(arguments[3]),
+            try expression(arguments[1], of: table), "' '", try expression(arguments[2], of: table),
+            "' \(isInsertion ? 1 : 0) '", try expression(arguments[3], of: table),
         ]
         return """
             IF current_setting('coredata.reports', true) = 'on' THEN \
-            FOR changed IN SELECT CONCAT(\(parts.joined(separator: ", "))) AS report FROM \(name(table)) \
-            WHERE \(try expression(condition)) LOOP \
-            RAISE NOTICE USING ERRCODE = '\(ServerText.reportState)', MESSAGE = changed.report; \
+            FOR \(Self.reported) IN SELECT CONCAT(\(parts.joined(separator: ", "))) AS report FROM \(name(table)) \
+            WHERE \(try expression(condition, of: table)) LOOP \
+            RAISE NOTICE USING ERRCODE = '\(ServerText.reportState)', MESSAGE = \(Self.reported).report; \
             END LOOP; END IF; 
             """
     }
 
-    private func expression(_ expression: SQLExpression) throws(SQLFailure) -> String {
+    /// - Parameter table: what columns are of, in a trigger: its language has words of its own that a column may be called by.
+    private func expression(_ expression: SQLExpression, of table: String? = nil) throws(SQLFailure) -> String {
         if let gap = expression.gap(in: dialect.inSchemas) {
             throw SQLFailure(kind: .other, code: 0, message: "the database cannot compute \(gap) in its schema")
         }
         var renderer = SQLRenderer(dialect.inSchemas)
         renderer.writesConstants = true
+        renderer.ownTable = table
         renderer.expression(expression)
-        return renderer.text.sql
+        let text = renderer.text.sql
+        // The driver's text would end there.
+        guard !text.utf8.contains(0) else {
+            throw SQLFailure(
+                kind: .other, code: 0, message: "a text in the schema has the character U+0000, which no server takes")
+        }
+        return text
     }
 
     private func name(_ name: String) -> String {

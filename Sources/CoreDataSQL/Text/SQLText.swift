@@ -15,6 +15,8 @@ package struct SQLText: Hashable, Sendable {
     private let names: SQLNames?
     /// Whether values say of what type they are: `$1::BIGINT`.
     private let typesBindings: Bool
+    /// Whether a backslash in a string constant may begin something else, as sessions are set.
+    private let escapesConstants: Bool
 
     /// An empty text with `?` for values, which quotes names where they need it.
     package init() {
@@ -22,6 +24,7 @@ package struct SQLText: Hashable, Sendable {
         quoting = .whereNeeded
         names = nil
         typesBindings = false
+        escapesConstants = false
     }
 
     /// An empty text in the dialect.
@@ -30,6 +33,7 @@ package struct SQLText: Hashable, Sendable {
         quoting = dialect.quoting
         names = dialect.names
         typesBindings = dialect.typesBindings
+        escapesConstants = dialect.schema == .standard
     }
 
     /// The values of the placeholders, in order.
@@ -112,11 +116,21 @@ package struct SQLText: Hashable, Sendable {
     }
 
     /// Appends a string constant, `'it''s'`: for schema statements, which cannot bind.
+    ///
+    /// A server may be set to take a backslash for the beginning of something else (`standard_conforming_strings = off`), in one session
+    /// and not in the next, which runs the same trigger. `E'C:\\'` means the same in both.
     package mutating func append(quoted constant: String) {
-        pieces[pieces.count - 1] +=
-            "'"
-            + constant.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "''") + "'"
+        var quoted = "'"
+        var hasBackslash = false
+        for scalar in constant.unicodeScalars {
+            if escapesConstants, scalar == "\\" {
+                hasBackslash = true
+                quoted.unicodeScalars.append(scalar)
+            }
+            if scalar == "'" { quoted.unicodeScalars.append(scalar) }
+            quoted.unicodeScalars.append(scalar)
+        }
+        pieces[pieces.count - 1] += (hasBackslash ? "E" : "") + quoted + "'"
     }
 
     /// Appends text that is known to be SQL: operators, words of an enumeration.

@@ -26,6 +26,7 @@ struct SchemaLayoutBuilder {
         self.naming = naming
         reservedNames = naming == .models ? Set(SQLNames.readable.reserved.map { $0.lowercased() }) : []
         usedTableNames.formUnion(reservedNames)
+        if naming == .models { usedTableNames.formUnion(SQLNames.wordsOfTriggers) }
     }
 
     mutating func build() {
@@ -83,6 +84,7 @@ struct SchemaLayoutBuilder {
         usedColumnNames.removeAll(keepingCapacity: true)
         usedColumnNames.formUnion(SchemaTable.fixedColumns)
         usedColumnNames.formUnion(reservedNames)
+        if naming == .models { usedColumnNames.formUnion(SQLNames.systemColumns) }
         var groups = [[SchemaColumn]](repeating: [], count: 8)
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
@@ -258,7 +260,7 @@ struct SchemaLayoutBuilder {
         guard let relationship = property.relationship, let backRelationship = back.relationship else { return nil }
         let owner = model.entities[master.entity].name
         let name = "\(owner)_\(property.name)"
-        var used = reservedNames
+        var used = reservedNames.union(SQLNames.systemColumns)
         var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
         join.destinationColumn = Self.unique(property.name, naming, in: &used)
         join.ownerColumn = Self.unique(owner, naming, in: &used)

@@ -194,7 +194,7 @@ extension SQLRenderable {
             try texts(.index(index)) == [
                 """
                 CREATE UNIQUE INDEX "Z_Item_byName" ON "ZITEM" ("ZTITLE" ASC NULLS FIRST, "ZDATE" DESC NULLS LAST, "ZUNIT") \
-                WHERE "ZTITLE" = 'it''s' AND "ZPRICE" < 'Infinity'::DOUBLE PRECISION AND "ZDATA" IN ('\\x0a'::BYTEA)
+                WHERE "ZTITLE" = 'it''s' AND "ZPRICE" < 'Infinity'::DOUBLE PRECISION AND "ZDATA" IN (E'\\\\x0a'::BYTEA)
                 """
             ])
     }
@@ -221,6 +221,41 @@ extension SQLRenderable {
         #expect(!text.contains("CAST") && !text.contains("::"))
     }
 
+    /// A server may be set to take backslashes for the beginning of something else.
+    @Test(
+        arguments: [
+            (#"it's"#, #"'it''s'"#), (#"\"#, #"E'\\'"#), (#"\' OR 1 = 1 --"#, #"E'\\'' OR 1 = 1 --'"#),
+            (#"a\\'"#, #"E'a\\\\'''"#), ("%s {0} $1 $$", "'%s {0} $1 $$'"), ("\u{301}'\u{301}", "'\u{301}''\u{301}'"),
+        ])
+    func textsMeanTheSameHoweverBackslashesAreTaken(_ text: String, _ expected: String) throws {
+        var index = CreateIndex("Z_byA", on: "ZITEM", [.init("ZA")])
+        index.condition = .comparison(.equal, .column(nil, "ZA"), .bind(.text(text)))
+        #expect(try texts(.index(index))[0].hasSuffix(#" WHERE "ZA" = \#(expected)"#))
+    }
+
+    @Test func whatNoServerTakesIsRefused() throws {
+        var index = CreateIndex("Z_byA", on: "ZITEM", [.init("ZA")])
+        index.condition = .comparison(.equal, .column(nil, "ZA"), .bind(.text("a\0b")))
+        let failure = #expect(throws: SQLFailure.self) { try texts(.index(index)) }
+        #expect(failure?.message.contains("U+0000") == true)
+    }
+
+    @Test func aNegativeConstantIsNoComment() throws {
+        var index = CreateIndex("Z_byA", on: "ZITEM", [.init("ZA")])
+        for (value, text) in [(SQLValue.integer(-1), "-(-1)"), (.real(-0.5), "-(-0.5)"), (.real(2), "-2.0")] {
+            index.condition = .comparison(.equal, .column(nil, "ZA"), .negation(.bind(value)))
+            #expect(try texts(.index(index))[0].hasSuffix(#" WHERE "ZA" = \#(text)"#))
+        }
+    }
+
+    @Test func aTriggerEndsWhereItIsMeantTo() throws {
+        let trigger = CreateTrigger(
+            "Z_DA", after: .insert, on: "$$;$t1$",
+            [.update("$$;$t1$", set: "a", to: .bind(.text("$t2$")), where: .isNull(.column(nil, "b")))])
+        let text = try texts(.trigger(trigger))[0]
+        #expect(text.contains("AS $t3$ DECLARE") && text.hasSuffix("END $t3$"))
+    }
+
     @Test func triggersAreFunctions() throws {
         let isMatch = SQLExpression.comparison(.equal, .column(nil, "Z_PK"), .column("NEW", "ZBOOK"))
         let trigger = CreateTrigger(
@@ -232,8 +267,8 @@ extension SQLRenderable {
         #expect(
             try texts(.trigger(trigger)) == [
                 """
-                CREATE FUNCTION "Z_DA"() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE changed record; BEGIN UPDATE "ZBOOK" SET \
-                "ZPAGES" = "ZPAGES" + 1 WHERE "_id" = NEW."ZBOOK"; RETURN NULL; END $$
+                CREATE FUNCTION "Z_DA"() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE "_reported" record; BEGIN UPDATE "ZBOOK" SET \
+                "ZPAGES" = "ZBOOK"."ZPAGES" + 1 WHERE "ZBOOK"."_id" = NEW."ZBOOK"; RETURN NULL; END $$
                 """,
                 """
                 CREATE TRIGGER "Z_DA" AFTER UPDATE OF "ZBOOK" ON "ZPAGE" FOR EACH ROW WHEN (NEW."ZBOOK" IS NOT NULL) \
@@ -271,7 +306,7 @@ extension SQLRenderable {
             .trigger(
                 CreateTrigger("Z_DA", after: .insert, on: "ZPAGE", [.select(report, from: "ZBOOK", where: isMatch)])))[
                 0]
-        #expect(text.contains(#"CONCAT("_entity", ' ', "_id", ' 1 ', 'it''s')"#))
+        #expect(text.contains(#"CONCAT("ZBOOK"."_entity", ' ', "ZBOOK"."_id", ' 1 ', 'it''s')"#))
         let told = ServerText.report("2 7 1 it's")
         #expect(
             told?.entityNumber == 2 && told?.primaryKey == 7 && told?.attribute == "it's" && told?.isInsertion == true)
