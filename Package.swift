@@ -186,17 +186,20 @@ let package = Package(
             name: "CoreDataPostgreSQLTests",
             dependencies: [
                 "CoreData", "CoreDataModel", "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataSQL",
-                "CoreDataStore", "PostgreSQLAccounts", "PostgreSQLServer", "PostgreSQLTransfers", "StoreTestSupport",
+                "CoreDataStore", "MigrationScenarios", "PostgreSQLAccounts", "PostgreSQLServer", "PostgreSQLTransfers",
+                "StoreTestSupport",
                 "TestSupport",
             ]),
         // A store of a program's own class, to be copied.
         .target(name: "JSONFolderStore", dependencies: ["CoreData"], path: "Examples/JSONFolderStore"),
-        // Accounts in a store on a server, and another process that moves money between them.
+        // Accounts in a store on a server, and another process that moves money between them, migrates and copies.
         .target(
             name: "PostgreSQLAccounts", dependencies: ["CoreData", "CoreDataPostgreSQL"],
             path: "Tests/PostgreSQLAccounts"),
         .executableTarget(
-            name: "PostgreSQLTransfers", dependencies: ["PostgreSQLAccounts"], path: "Tests/PostgreSQLTransfers"),
+            name: "PostgreSQLTransfers",
+            dependencies: ["CoreData", "CoreDataPostgreSQL", "MigrationScenarios", "PostgreSQLAccounts"],
+            path: "Tests/PostgreSQLTransfers"),
         // A PostgreSQL server of a test run's own.
         .target(name: "PostgreSQLServer", path: "Tests/PostgreSQLServer"),
         // What every store must do, and which stores there are.

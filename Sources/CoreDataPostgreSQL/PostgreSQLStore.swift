@@ -38,16 +38,36 @@ public enum PostgreSQLStore {
             .init(
                 type: NSPostgreSQLStoreType, schemes: PostgreSQLAddress.schemes,
                 makeDatabase: { try makeDatabase($0, password: password) },
-                shown: { PostgreSQLAddress.withoutPassword($0) }, beside: { try PostgreSQLAddress.beside($0) },
-                removePlace: { try removePlace($0, password: password) }))
+                shown: { PostgreSQLAddress.withoutPassword($0) },
+                takePlace: { try takePlace($0, purpose: $1, password: password) }))
     }
 
-    private static func removePlace(_ options: DatabaseOptions, password: (@Sendable (URL) throws -> String?)?) throws {
-        var options = options
-        options.createsFile = false
-        guard let database = try makeDatabase(options, password: password) as? PostgreSQLDatabase else { return }
+    private static func takePlace(
+        _ options: DatabaseOptions, purpose: String?, password: (@Sendable (URL) throws -> String?)?
+    ) throws -> ServerStores.Place {
+        var settings = options
+        settings.createsFile = false
+        func open() throws -> PostgreSQLDatabase {
+            guard let database = try makeDatabase(settings, password: password) as? PostgreSQLDatabase else {
+                throw SQLFailure(kind: .cannotOpen, code: 0, message: "a PostgreSQL store needs a postgresql:// URL")
+            }
+            return database
+        }
+        let database = try open()
         defer { database.close() }
-        try database.dropSchema()
+        guard let url = settings.server else {
+            throw SQLFailure(kind: .cannotOpen, code: 0, message: "a PostgreSQL store needs a postgresql:// URL")
+        }
+        let place = try database.takePlace(purpose: purpose)
+        let (other, server) = (settings, try PostgreSQLAddress.url(url, schema: place.name))
+        return ServerStores.Place(
+            url: server, schemas: (place.name, database.options.address.schema), isFound: place.isFound,
+            hold: place.hold,
+            remove: {
+                guard let database = try makeDatabase(other, password: password) as? PostgreSQLDatabase else { return }
+                defer { database.close() }
+                try database.remove(place: place.name)
+            })
     }
 
     private static func makeDatabase(

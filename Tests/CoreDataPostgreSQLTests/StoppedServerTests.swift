@@ -1,10 +1,13 @@
 import CoreData
 import CoreDataPostgreSQL
 import Foundation
+import MigrationScenarios
 import PostgreSQLServer
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CoreDataPostgreSQLDriver
 
 /// The server is stopped as if it had crashed, while programs save and stores are migrated; `COREDATA_SERVER_STOPS=100` does so more often.
 @Suite(.serialized) struct StoppedServerTests {
@@ -137,5 +140,140 @@ import Testing
             #expect(found.count == 500, "round \(round)")
         }
         print("stopped \(Self.stops) times: \(migrated) were migrated before")
+    }
+
+    /// Migrations that make another store, or are many steps: the server is stopped in the midst of them, and another program goes on.
+    @Test(arguments: ["mapped", "chain", "staged"]) func longMigrationsAreDoneWholeOrNotAtAll(_ way: String) throws {
+        guard let server = Self.newServer("stop" + way.prefix(2)) else { return }
+        defer { try? server.stopImmediately() }
+        PostgreSQLStore.register()
+        let library = try Library()
+        var numbers = SeededNumbers(seed: UInt64(Self.stops + way.count))
+        var seen: [String: Int] = [:]
+        func migrate(_ url: URL) throws {
+            let library = try Library()
+            guard way != "staged" else {
+                var options = Library.automatic
+                options[NSPersistentStoreStagedMigrationManagerOptionKey] = library.stages()
+                return try library.open(url, .postgreSQL, 3, options) { _ in }
+            }
+            try ProgressiveMigration(
+                to: library.models[way == "chain" ? 2 : 1], configuration: nil, type: NSPostgreSQLStoreType,
+                mappings: [("1to2", try library.mapping())]
+            ).run(at: url, options: nil)
+        }
+        for round in 0..<Self.stops {
+            let url = server.url(schema: "l\(round)", "&connect_timeout=10")
+            try library.fill(url, .postgreSQL, "Book", count: 24)
+            let group = DispatchGroup()
+            group.enter()
+            let wasMigrated = Atomic<Bool>(false)
+            // Safe because it is not changed.
+            nonisolated(unsafe) let work = migrate
+            Thread.detachNewThread {
+                if (try? work(url)) != nil { wasMigrated.store(true, ordering: .relaxed) }
+                group.leave()
+            }
+            Thread.sleep(forTimeInterval: Double(numbers.below(1600)) / 1000)
+            try server.stopImmediately()
+            try server.start()
+            group.wait()
+            let state = try #require(try library.state(of: url, .postgreSQL, count: 24))
+            let known = try #require(ServerMigrationTests.ways[way])
+            #expect(known.contains(state), "round \(round): \(state)")
+            // Whoever was told that it is migrated was told the truth.
+            #expect(!wasMigrated.load(ordering: .relaxed) || state == known.last, "round \(round): \(state)")
+            seen[state, default: 0] += 1
+            try migrate(url)
+            #expect(try library.state(of: url, .postgreSQL, count: 24) == known.last, "round \(round)")
+        }
+        print("stopped \(Self.stops) times (\(way)): \(seen)")
+    }
+
+    /// A copy that the server's end has stopped goes on where it was.
+    @Test func aCopyGoesOnAfterTheServerHasStopped() throws {
+        guard let server = Self.newServer("stopc") else { return }
+        defer { try? server.stopImmediately() }
+        PostgreSQLStore.register()
+        let library = try Library()
+        let file = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite")
+        try library.fill(file, .sqlite, "Book", count: 9000)
+        for round in 0..<Self.stops {
+            let url = server.url(schema: "c\(round)", "&connect_timeout=2")
+            func copy(_ progress: @escaping (Int) -> Void) throws -> StoreCopy {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.models[0])
+                let store = try coordinator.addPersistentStore(type: .sqlite, at: file)
+                defer { try? coordinator.remove(store) }
+                return try StoreCopy.run(store, of: coordinator, to: url, type: .postgreSQL) { done, _ in
+                    progress(done)
+                }
+            }
+            var isStopped = false
+            #expect(throws: CocoaError.self) {
+                try copy { done in
+                    guard done > 4000 * (round % 4 + 1), !isStopped else { return }
+                    isStopped = true
+                    try? server.stopImmediately()
+                }
+            }
+            try server.start()
+            let made = try copy { _ in }
+            #expect(made.foundCount > 0 && made.differences.isEmpty, "round \(round)")
+            #expect(try library.state(of: url, .postgreSQL, count: 9000) == "v1", "round \(round)")
+        }
+    }
+
+    /// What a migration or a copy makes does not fit: the store is as it was, and what was made is gone.
+    @Test func whereThereIsNoSpaceLeftNothingIsHalfDone() throws {
+        guard let server = Self.newServer("stopf"), let disk = try server.makeSmallDisk(megabytes: 4) else { return }
+        defer { try? server.stopImmediately() }
+        PostgreSQLStore.register()
+        let url = server.url(schema: "f")
+        let notes = try Notes(url)
+        let context = notes.newContext()
+        var numbers = SystemRandomNumberGenerator()
+        try context.performAndWait {
+            for number in 0..<40 {
+                // What cannot be compressed.
+                let data = Data((0..<(1 << 15)).flatMap { _ in withUnsafeBytes(of: numbers.next()) { Array($0) } })
+                Notes.insert("\(number)", in: context, data: data)
+            }
+            try context.save()
+        }
+        let owner = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { owner.close() }
+        try owner.execute("CREATE TABLESPACE small LOCATION '\(disk)'")
+        let small = "&options=-c%20default_tablespace%3Dsmall"
+        let new = NSManagedObjectModel()
+        let note = NSEntityDescription()
+        note.name = "Note"
+        note.properties = Notes.makeModel().entities[0].properties.compactMap { $0.copy() as? NSPropertyDescription }
+        let more = NSAttributeDescription()
+        (more.name, more.attributeType, more.isOptional) = ("more", .stringAttributeType, true)
+        note.properties.append(more)
+        new.entities = [note]
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: Notes.makeModel(), destinationModel: new)
+        mapping.entityMappings.first?.attributeMappings?.first { $0.name == "name" }?.valueExpression =
+            CoreData.NSExpression(format: "uppercase($source.name)")
+        let migration = ProgressiveMigration(
+            to: new, configuration: nil, type: NSPostgreSQLStoreType, mappings: [("1to2", mapping)])
+        let error = #expect(throws: CocoaError.self) {
+            try migration.run(at: server.url(schema: "f", small), options: nil)
+        }
+        #expect(error?.localizedDescription.contains("No space left") == true, "\(String(describing: error))")
+        #expect(try notes.contents().count == 40)
+        let store = try #require(notes.coordinator.persistentStores.first)
+        let copied = #expect(throws: CocoaError.self) {
+            try StoreCopy.run(
+                store, of: notes.coordinator, to: server.url(schema: "g", small), type: .postgreSQL
+            ) { _, _ in }
+        }
+        #expect(copied?.code == .fileWriteOutOfSpace, "\(String(describing: copied))")
+        // Where there is room it is done.
+        #expect(try migration.run(at: url, options: nil))
+        let reader = NSPersistentStoreCoordinator(managedObjectModel: new)
+        try reader.addPersistentStore(type: .postgreSQL, at: url)
+        #expect(try owner.rows(#"SELECT 1 FROM pg_namespace WHERE nspname LIKE '%_new_%'"#).isEmpty)
     }
 }

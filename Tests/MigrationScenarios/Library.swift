@@ -4,10 +4,10 @@ import Foundation
 import TestSupport
 
 /// Three versions of a model of books, in a folder, and stores of it.
-struct Library {
-    let models: [NSManagedObjectModel]
+package struct Library {
+    package let models: [NSManagedObjectModel]
 
-    static var automatic: [AnyHashable: Any] {
+    package static var automatic: [AnyHashable: Any] {
         [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
     }
     static var deferring: [AnyHashable: Any] {
@@ -66,14 +66,21 @@ struct Library {
         }
     }
 
+    /// The versions, in a folder of their own.
+    package init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try self.init(writingTo: folder)
+    }
+
     // MARK: Mappings
 
-    func inferredMapping() throws -> NSMappingModel {
+    package func inferredMapping() throws -> NSMappingModel {
         try NSMappingModel.inferredMappingModel(forSourceModel: models[0], destinationModel: models[1])
     }
 
     /// From the first version to the second, with names in capitals.
-    func mapping() throws -> NSMappingModel {
+    package func mapping() throws -> NSMappingModel {
         let mapping = try inferredMapping()
         let book = mapping.entityMappings.first { $0.destinationEntityName == "Book" }
         book?.attributeMappings?.first { $0.name == "name" }?.valueExpression = CoreData.NSExpression(
@@ -82,7 +89,9 @@ struct Library {
     }
 
     /// Code before the step from the first version to the second, and after it.
-    func stages() -> NSStagedMigrationManager {
+    ///
+    /// - Parameter told: told when that runs.
+    package func stages(_ told: @escaping @Sendable (String) -> Void = { _ in }) -> NSStagedMigrationManager {
         func reference(_ index: Int) -> NSManagedObjectModelReference {
             .init(model: models[index], versionChecksum: models[index].versionChecksum)
         }
@@ -95,19 +104,23 @@ struct Library {
             }
         }
         stage.willMigrateHandler = { manager, _ in
+            told("will")
             try changing(manager) { book in
                 guard let title = book.value(forKey: "title") as? String, !title.hasSuffix("!") else { return }
                 book.setValue(title + "!", forKey: "title")
             }
         }
-        stage.didMigrateHandler = { manager, _ in try changing(manager) { $0.setValue("done", forKey: "isbn") } }
+        stage.didMigrateHandler = { manager, _ in
+            told("did")
+            try changing(manager) { $0.setValue("done", forKey: "isbn") }
+        }
         return NSStagedMigrationManager([stage, NSLightweightMigrationStage([models[2].versionChecksum])])
     }
 
     // MARK: Stores
 
     @discardableResult
-    func open<R>(
+    package func open<R>(
         _ url: URL, _ type: NSPersistentStore.StoreType, _ version: Int, _ options: [AnyHashable: Any]? = nil,
         _ body: (NSManagedObjectContext) throws -> R
     ) throws -> R {
@@ -124,7 +137,7 @@ struct Library {
         number % 4 == 0 ? Data(repeating: UInt8(truncatingIfNeeded: number), count: 110 << 10) + Data(word.utf8) : nil
     }
 
-    func fill(_ url: URL, _ type: NSPersistentStore.StoreType, _ word: String, count: Int) throws {
+    package func fill(_ url: URL, _ type: NSPersistentStore.StoreType, _ word: String, count: Int) throws {
         try open(url, type, 1) { context in
             func make(_ entity: String, _ name: String, _ value: String) -> NSManagedObject {
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
@@ -162,15 +175,17 @@ struct Library {
     // MARK: What there is
 
     /// The state of a store in a word; `nil` for an empty file, or none.
-    func state(of url: URL, _ type: NSPersistentStore.StoreType, count: Int) throws -> String? {
-        guard try Data(contentsOf: url, options: .alwaysMapped).count > 0 else { return nil }
+    package func state(of url: URL, _ type: NSPersistentStore.StoreType, count: Int) throws -> String? {
+        if url.isFileURL {
+            guard try Data(contentsOf: url, options: .alwaysMapped).count > 0 else { return nil }
+        }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
         guard
             let index = models.firstIndex(where: {
                 $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
             })
         else { throw Broken("\(url.lastPathComponent) is of none of the versions") }
-        if type == .sqlite {
+        if type == .sqlite || !url.isFileURL {
             let found = try NSPersistentStoreCoordinator.verifyPersistentStore(at: url, model: models[index])
             guard found.isPassed else { throw Broken(found.findings.map(\.description).joined(separator: "\n")) }
         }

@@ -1,15 +1,57 @@
+import CoreData
+import CoreDataPostgreSQL
 import Foundation
+import MigrationScenarios
 import PostgreSQLAccounts
 
-// PostgreSQLTransfers <url> <times> <contexts> <seed>: moves money between accounts that others move, too.
+// What another program does to a store on a server:
+//
+//     PostgreSQLTransfers <url> <times> <contexts> <seed>     moves money between accounts that others move, too
+//     PostgreSQLTransfers migrate <how> <url>                  migrates a library: mapped, chain or staged
+//     PostgreSQLTransfers copy <source> <url> <number>         copies a library, and kills itself once so many objects are copied
 let arguments = CommandLine.arguments
-guard arguments.count == 5, let url = URL(string: arguments[1]), let times = Int(arguments[2]),
-    let contexts = Int(arguments[3]), let seed = UInt64(arguments[4])
-else {
-    FileHandle.standardError.write(Data("usage: PostgreSQLTransfers <url> <times> <contexts> <seed>\n".utf8))
-    exit(2)
+
+func migrate(_ how: String, _ url: URL) throws {
+    PostgreSQLStore.register()
+    let library = try Library()
+    switch how {
+    case "staged":
+        var options = Library.automatic
+        options[NSPersistentStoreStagedMigrationManagerOptionKey] = library.stages()
+        try library.open(url, .postgreSQL, 3, options) { _ in }
+    default:
+        try ProgressiveMigration(
+            to: library.models[how == "chain" ? 2 : 1], configuration: nil, type: NSPostgreSQLStoreType,
+            mappings: [("1to2", try library.mapping())]
+        ).run(at: url, options: nil)
+    }
 }
-do { try Accounts(url).move(times: times, contexts: contexts, seed: seed) } catch {
+
+func copy(_ source: URL, to url: URL, number: Int) throws {
+    PostgreSQLStore.register()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Library().models[0])
+    let store = try coordinator.addPersistentStore(type: .sqlite, at: source)
+    _ = try StoreCopy.run(store, of: coordinator, to: url, type: .sqlite) { done, _ in
+        if done >= number { kill(getpid(), SIGKILL) }
+    }
+}
+
+do {
+    if arguments.count == 4, arguments[1] == "migrate", let url = URL(string: arguments[3]) {
+        try migrate(arguments[2], url)
+    } else if arguments.count == 5, arguments[1] == "copy", let url = URL(string: arguments[3]),
+        let number = Int(arguments[4])
+    {
+        try copy(URL(fileURLWithPath: arguments[2]), to: url, number: number)
+    } else if arguments.count == 5, let url = URL(string: arguments[1]), let times = Int(arguments[2]),
+        let contexts = Int(arguments[3]), let seed = UInt64(arguments[4])
+    {
+        try Accounts(url).move(times: times, contexts: contexts, seed: seed)
+    } else {
+        FileHandle.standardError.write(Data("usage: see main.swift\n".utf8))
+        exit(2)
+    }
+} catch {
     FileHandle.standardError.write(Data("\(error)\n".utf8))
     exit(1)
 }

@@ -1,3 +1,4 @@
+import CoreDataSQL
 import CoreDataStore
 import Foundation
 
@@ -105,9 +106,20 @@ extension NSPersistentStoreCoordinator {
             [NSFilePathErrorKey: url.path])
     }
 
+    /// How a copy to a server that ended before it was whole is gone on with.
+    struct CopyResumption {
+        /// The same for the same source and state of it, and for nothing else.
+        var purpose: String
+        /// Whether what came of it is a copy.
+        var isWhole: (any RowSource) throws -> Bool
+        /// Told how many objects and links were there already.
+        var found: (Int) -> Void
+    }
+
+    /// - Parameter resumption: where given, what a copy to a server has got done is left there when it fails.
     final func copy(
         _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
-        progress: @escaping (Int) -> Void = { _ in }
+        resumption: CopyResumption? = nil, progress: @escaping (Int) -> Void = { _ in }
     ) throws -> AttachedStore {
         let name = old.store.configurationName
         let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
@@ -116,18 +128,49 @@ extension NSPersistentStoreCoordinator {
                 type: type, configuration: configuration, url: url, options: options, index: index, coordinator: self)
         }
         // What is half made is not to be found at the URL.
-        let place = AttachedStore.isFileType(type) && !url.isNullDevice ? NewStorePlace(for: url) : nil
-        let serverPlace = ServerStores.shared.driver(ofType: type) == nil ? nil : try ServerPlace(for: url)
-        let new = try open(serverPlace?.url ?? place?.url ?? url)
+        let isFile = AttachedStore.isFileType(type) && !url.isNullDevice
+        // Of a store that is written as a whole there is nothing to go on with.
+        let purpose = type == NSSQLiteStoreType || !isFile ? resumption?.purpose : nil
+        let place = isFile ? NewStorePlace(for: url, purpose: purpose) : nil
+        let isServer = ServerStores.shared.driver(ofType: type) != nil
+        let serverPlace = isServer ? try ServerPlace(for: url, options, purpose: purpose) : nil
+        func leave(_ isLeft: Bool) {
+            serverPlace?.isLeft = isLeft
+            place?.isLeft = isLeft
+        }
+        func again() throws -> AttachedStore {
+            try serverPlace?.clear()
+            try place?.clear()
+            leave(false)
+            return try copy(
+                old, to: url, type: type, options: options, index: index, resumption: resumption, progress: progress)
+        }
+        let isFound = serverPlace?.isFound ?? place?.isFound ?? false
+        leave(purpose != nil)
+        let new: AttachedStore
+        do { new = try open(serverPlace?.url ?? place?.url ?? url) } catch {
+            // What was left is no store.
+            guard isFound, !Self.mayPass(error) else { throw error }
+            return try again()
+        }
         do {
             var rows = RowCopy(from: old.source, to: new.source, model: compiledModel)
             rows.progress = progress
+            rows.goesOn = isFound
+            if let resumption { rows.found = resumption.found }
             try rows.run()
             try copyMetadata(of: old, to: new)
+            if isFound, try resumption?.isWhole(new.source) == false {
+                new.close()
+                return try again()
+            }
         } catch {
-            let converted = CoreDataErrors.converted(error, store: old, context: nil)
             new.close()
-            throw converted
+            let kind = (error as? SQLFailure)?.kind
+            if isFound, kind == .constraint { return try again() }
+            // Others need the space.
+            if kind == .full { leave(false) }
+            throw CoreDataErrors.converted(error, store: old, context: nil)
         }
         if let serverPlace {
             new.close()
@@ -137,7 +180,15 @@ extension NSPersistentStoreCoordinator {
         guard let place else { return new }
         new.close()
         try place.put(at: url, type: type)
+        leave(false)
         return try open(url)
+    }
+
+    /// Whether what a server said has nothing to do with what is there.
+    private static func mayPass(_ error: any Error) -> Bool {
+        if error is StoreFailure { return false }
+        guard let failure = error as? SQLFailure else { return true }
+        return [.disconnected, .busy, .full, .readOnly, .cannotOpen, .interrupted].contains(failure.kind)
     }
 
     /// What the user has put into them, also what no save has written yet.

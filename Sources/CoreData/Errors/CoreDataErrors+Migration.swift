@@ -5,7 +5,7 @@ import Foundation
 // Why a store was not migrated.
 extension CoreDataErrors {
     static func migration(_ failure: MigrationFailure, url: URL, model: NSManagedObjectModel) -> CocoaError {
-        var userInfo: [String: Any] = [NSFilePathErrorKey: url.path, "destinationModel": model]
+        var userInfo: [String: Any] = [NSFilePathErrorKey: ServerStores.name(url), "destinationModel": model]
         if let metadata = failure.metadata { userInfo["metadata"] = metadata.dictionary }
         switch failure.kind {
         case .missingSourceModel:
@@ -77,7 +77,7 @@ extension CoreDataErrors {
             \(NSInferMappingModelAutomaticallyOption) to have it inferred. \(mismatch)
             """,
             [
-                NSFilePathErrorKey: url.path, "destinationModel": model,
+                NSFilePathErrorKey: ServerStores.name(url), "destinationModel": model,
                 "reason": "Can't find mapping model for migration",
             ])
     }

@@ -55,7 +55,7 @@ package struct LightweightMigration {
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
         let outcome = try outcome(at: url, options: options)
-        let place = url.isFileURL ? url.path : ServerStores.shared.shown(url).absoluteString
+        let place = ServerStores.name(url)
         for line in Self.warnings(outcome) { CoreDataLog.general.warning("migration of '\(place)': \(line)") }
         if CoreDataLog.migrationDebugLevel > 0, let plan = outcome.plan {
             for line in plan.mapping.lines + plan.steps.map(\.words) {
@@ -177,7 +177,8 @@ package struct LightweightMigration {
                 ofType: type, at: url, options: nil),
             let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata)
         else { return nil }
-        let cached = type == NSSQLiteStoreType ? try? ModelInspection.cachedModel(ofStoreAt: url) : nil
+        let isDatabase = type == NSSQLiteStoreType || ServerStores.shared.driver(ofType: type) != nil
+        let cached = isDatabase ? try? ModelInspection.cachedModel(ofStoreAt: url) : nil
         let documents = [cached, findSource(hashes)]
         for document in documents.compactMap({ $0 }) {
             guard let model = try? NSManagedObjectModel(document: document) else { continue }
@@ -227,11 +228,6 @@ extension LightweightMigration {
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
-            if ServerStores.shared.driver(of: url) != nil {
-                return try openingOnServer(
-                    url, type: type, model, configuration: configuration, options: options, failure, open,
-                    isStaged: stages != nil)
-            }
             if let stages {
                 try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()
@@ -250,29 +246,11 @@ extension LightweightMigration {
                 return try open()
             }
             guard isInferenceWanted(options) else {
-                throw CoreDataErrors.missingMapping(url: url, model: model, mismatch: failure.message)
+                throw CoreDataErrors.missingMapping(
+                    url: ServerStores.shared.shown(url), model: model, mismatch: failure.message)
             }
             try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
             return try open()
         }
-    }
-
-    /// The same of a store on a server, which is migrated where it is, by a mapping that is inferred.
-    private static func openingOnServer<R>(
-        _ url: URL, type: String, _ model: NSManagedObjectModel, configuration: String?,
-        options: [AnyHashable: Any]?, _ failure: StoreFailure, _ open: () throws -> R, isStaged: Bool
-    ) throws -> R {
-        if isStaged || isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
-            throw ServerStores.refuse(
-                url,
-                "is of another version of the model, and stores on servers are migrated in one step by an inferred mapping only: leave stages and \(NSMigratePersistentStoresProgressivelyOption) out, or open it with each version in turn"
-            )
-        }
-        guard isInferenceWanted(options) else {
-            throw CoreDataErrors.missingMapping(
-                url: ServerStores.shared.shown(url), model: model, mismatch: failure.message)
-        }
-        try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
-        return try open()
     }
 }

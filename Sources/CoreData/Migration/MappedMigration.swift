@@ -45,6 +45,7 @@ struct MappedMigration {
     /// - Throws: 134090 where others save again and again, or have the store open in the end; it is then as they left it.
     func run(at url: URL, options: [AnyHashable: Any]?) throws {
         try MigrationTurn.with(url) {
+            if ServerStores.shared.driver(of: url) != nil { return try runOnServer(at: url, options) }
             for _ in 0..<Self.attempts {
                 guard isOfSource(url) else { return }
                 do { return try runOnce(at: url, options: options) } catch is SomebodySaved {}
@@ -60,6 +61,20 @@ struct MappedMigration {
 
     /// What was read is not what the store has.
     private struct SomebodySaved: Error {}
+
+    /// The same on a server: in a schema beside the store's, while nobody else writes to the store, and then put in its place in the
+    /// transaction that has kept the others out.
+    private func runOnServer(at url: URL, _ options: [AnyHashable: Any]?) throws {
+        guard isOfSource(url), let place = try ServerPlace(for: url, options) else { return }
+        defer { withExtendedLifetime(place) {} }
+        let known = source.entityVersionHashesByName
+        // Otherwise somebody else has migrated it meanwhile.
+        _ = try AttachedStore.converting(url) {
+            try place.exchange(options, if: { $0?.allSatisfy { known[$0.key] == $0.value } ?? true }) {
+                try make(at: place.url, from: url)
+            }
+        }
+    }
 
     private func runOnce(at url: URL, options: [AnyHashable: Any]?) throws {
         guard let place = NewStorePlace(for: url) else {
@@ -97,7 +112,9 @@ struct MappedMigration {
     /// Makes the new store, with the metadata of the old one.
     private func make(at made: URL, from url: URL) throws {
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
-        try NSMigrationManager(sourceModel: source, destinationModel: destination).migrateStore(
+        let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
+        manager.isDestinationUnknown = true
+        try manager.migrateStore(
             from: url, sourceType: type, with: mapping, toDestinationURL: made, destinationType: type)
         for key in StoreMetadata.Key.kept { metadata[key] = nil }
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: type, at: made)

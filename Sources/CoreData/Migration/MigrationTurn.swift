@@ -1,3 +1,4 @@
+import CoreDataSQL
 import Foundation
 
 /// The turn of one program, and of one thread of it, to migrate a store: the others wait, and then find it done.
@@ -6,10 +7,13 @@ import Foundation
 ///  Shop.sqlite, of an older version ──▶ app:       .migrating-Shop.sqlite locked ──▶ migrates ──▶ unlocked
 ///                                  └──▶ extension:   waits                                      └──▶ nothing to do
 /// ```
-/// What has the lock is a file beside the store, removed with the turn; a program that dies gives the lock up.
+/// What has the lock is a file beside the store, removed with the turn; for one on a server a session's transaction, which goes with its
+/// connection. A program that dies gives the lock up.
 enum MigrationTurn {
     /// The stores whose turn is the caller's already.
     @TaskLocal private static var held: Set<String> = []
+    /// By what turns of stores on servers are held, by their URLs.
+    @TaskLocal private static var holds: [String: any SQLHold] = [:]
 
     /// Runs the body when it is the caller's turn; at once where nothing can be written beside the store.
     ///
@@ -17,6 +21,7 @@ enum MigrationTurn {
     static func with<R>(
         _ store: URL, waiting: () throws -> Void = {}, _ body: () throws -> R
     ) throws -> R {
+        if ServerStores.shared.driver(of: store) != nil { return try onServer(store, waiting, body) }
         let place = store.resolvingSymlinksInPath()
         guard store.isFileURL, !held.contains(place.path), let lock = try Lock(of: place, waiting) else {
             return try body()
@@ -30,6 +35,40 @@ enum MigrationTurn {
     static func removeLeavings(of store: URL) {
         NewStorePlace.removeLeavings(of: store)
         Lock.removeLeft(of: store.resolvingSymlinksInPath())
+    }
+
+    private static func onServer<R>(_ store: URL, _ waiting: () throws -> Void, _ body: () throws -> R) throws -> R {
+        let name = ServerStores.name(store)
+        if held.contains(name) { return try body() }
+        var options = try ServerPlace.options(store)
+        options.createsFile = false
+        let database = try AttachedStore.converting(store) { try SQLStore.makeDatabase(options) }
+        var hold: (any SQLHold)?
+        do {
+            defer { database.close() }
+            waiting: while true {
+                switch try AttachedStore.converting(store, { try database.hold("migrating") }) {
+                case .own(let own):
+                    hold = own
+                    break waiting
+                // Each step of a migration is one program's all the same.
+                case .unknown: break waiting
+                case .others:
+                    try waiting()
+                    usleep(50_000)
+                }
+            }
+        }
+        defer { hold?.release() }
+        var all = holds
+        all[name] = hold
+        return try $held.withValue(held.union([name])) { try $holds.withValue(all, operation: body) }
+    }
+
+    /// - Throws: where the turn to migrate the store was the caller's, and may be another's by now.
+    static func check(_ store: URL) throws {
+        guard let hold = holds[ServerStores.name(store)] else { return }
+        try AttachedStore.converting(store) { try hold.check() }
     }
 
     private struct Lock {

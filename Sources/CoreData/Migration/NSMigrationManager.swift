@@ -42,6 +42,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     open private(set) var mappingModel: NSMappingModel!
     /// The mapping that is being gone through.
     open private(set) var currentEntityMapping: NSEntityMapping!
+    /// Whether nobody else knows of the destination, so that it can be made where it is to be.
+    final var isDestinationUnknown = false
     private var run: MigrationRun?
     private var isMigrating = false
 
@@ -160,42 +162,54 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         }
         guard !isMigrating else {
             throw CoreDataErrors.make(
-                NSMigrationError, "A migration manager migrates one store at a time: make another for '\(dURL.path)'.")
+                NSMigrationError,
+                "A migration manager migrates one store at a time: make another for '\(ServerStores.name(dURL))'.")
         }
         reset()
         isMigrating = true
         defer { isMigrating = false }
         mappingModel = mappings
-        let files = FileManager.default
-        let isNew = !files.fileExists(atPath: dURL.path)
+        let sStoreType = ServerStores.shared.type(sStoreType, at: sourceURL)
+        let dStoreType = ServerStores.shared.type(dStoreType, at: dURL)
+        let isServer = ServerStores.shared.driver(ofType: dStoreType) != nil
+        let isNew =
+            try isServer
+            ? !AttachedStore.isTakenOnServer(dURL) : !FileManager.default.fileExists(atPath: dURL.path)
         try check(mappings)
         // What is made anew is put in its place when it is whole.
-        let isDatabase = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
-        let place = isNew && isDatabase ? NewStorePlace(for: dURL) : nil
-        let target = place?.url ?? dURL
+        let isFile = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
+        let isDatabase = isFile || isServer
+        let needsPlace = isNew && !isDestinationUnknown
+        let place = needsPlace && isFile ? NewStorePlace(for: dURL) : nil
+        let serverPlace = needsPlace && isServer ? try ServerPlace(for: dURL, dOptions) : nil
+        let target = serverPlace?.url ?? place?.url ?? dURL
+        let isBeside = place != nil || serverPlace != nil || isNew && isDestinationUnknown
         do {
             if usesStoreSpecificMigrationManager, mappings.isAsInferred, isNew, isDatabase,
-                sStoreType == NSSQLiteStoreType
+                sStoreType == NSSQLiteStoreType || ServerStores.shared.driver(ofType: sStoreType) != nil
             {
                 // Whether it is a store of the older model shows by opening it.
                 let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
                 for store in source.persistentStores { try source.remove(store) }
-                try migrateInDatabase(from: sourceURL, to: target, named: dURL, options: dOptions)
+                try migrateInDatabase(from: sourceURL, to: target, type: dStoreType, named: dURL, options: dOptions)
             } else {
                 let source = try open(sourceURL, sStoreType, sOptions, sourceModel, isSource: true)
-                let isMade = try place != nil && migrateRows(from: source, to: target, options: dOptions, named: dURL)
+                let isMade =
+                    try isBeside
+                    && migrateRows(from: source, to: target, type: dStoreType, options: dOptions, named: dURL)
                 if !isMade {
                     try migrate(
                         from: source,
                         to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
-                        savesPortions: place != nil)
+                        savesPortions: isBeside)
                 }
             }
             try place?.put(at: dURL, type: dStoreType)
+            if let serverPlace { try AttachedStore.converting(dURL) { try serverPlace.put(dOptions) } }
             shared.withLock { $0.progress = 1 }
         } catch {
             run = nil
-            if isNew, place == nil { try? remove(dURL, dStoreType) }
+            if isNew, !isBeside { try? remove(dURL, dStoreType) }
             throw error
         }
     }
@@ -242,25 +256,30 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         do { try body() } catch {
             throw CoreDataErrors.make(
                 NSMigrationManagerDestinationStoreError,
-                "The store '\(name.path)' that the migration makes cannot be opened: \(Self.text(error, of: url, named: name))",
-                [NSFilePathErrorKey: name.path, NSUnderlyingErrorKey: error])
+                "The store '\(ServerStores.name(name))' that the migration makes cannot be opened: \(Self.text(error, of: url, named: name))",
+                [NSFilePathErrorKey: ServerStores.name(name), NSUnderlyingErrorKey: error])
         }
     }
 
     private static func text(_ error: any Error, of url: URL, named name: URL) -> String {
-        error.localizedDescription.replacing(url.path, with: name.path)
+        error.localizedDescription.replacing(ServerStores.name(url), with: ServerStores.name(name))
     }
 
     private func migrateInDatabase(
-        from source: URL, to destination: URL, named name: URL, options: [AnyHashable: Any]?
+        from source: URL, to destination: URL, type: String, named name: URL, options: [AnyHashable: Any]?
     ) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
         do {
             try making(destination, named: name) {
-                try coordinator.replacePersistentStore(at: destination, withPersistentStoreFrom: source, type: .sqlite)
+                if [source, destination].contains(where: { ServerStores.shared.driver(of: $0) != nil }) {
+                    try AttachedStore.copy(source, nil, to: destination)
+                } else {
+                    try coordinator.replacePersistentStore(
+                        at: destination, withPersistentStoreFrom: source, ofType: type)
+                }
             }
             var migration = LightweightMigration(
-                to: destinationModel, configuration: nil, files: [sourceModel.fileURL].compactMap { $0 },
+                to: destinationModel, configuration: nil, type: type, files: [sourceModel.fileURL].compactMap { $0 },
                 source: sourceModel)
             migration.progress = { [self] done in try step(done) }
             try migration.run(at: destination, options: options)
@@ -273,6 +292,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     private func remove(_ url: URL, _ type: String) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
         try coordinator.destroyPersistentStore(at: url, ofType: type)
+        guard url.isFileURL else { return }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
     }
 
@@ -280,7 +300,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         _ url: URL, _ type: String, _ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel, isSource: Bool,
         named name: URL? = nil
     ) throws -> NSPersistentStoreCoordinator {
-        let path = (name ?? url).path
+        let path = ServerStores.name(name ?? url)
         var options = options ?? [:]
         if isSource { options[NSReadOnlyPersistentStoreOption] = true }
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
@@ -317,7 +337,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     ///
     /// - Returns: whether it is made. Else nothing is, and the source's coordinator has its store yet.
     private func migrateRows(
-        from source: NSPersistentStoreCoordinator, to url: URL, options: [AnyHashable: Any]?, named name: URL
+        from source: NSPersistentStoreCoordinator, to url: URL, type: String, options: [AnyHashable: Any]?,
+        named name: URL
     ) throws -> Bool {
         let mappings = mappingModel.entityMappings ?? []
         let new = try NSPersistentStoreCoordinator(validating: destinationModel).runtime
@@ -325,8 +346,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         // Nobody looks at the file before it is whole, and it is on the disk before it is in its place: it needs no journal.
         guard options?[NSSQLitePragmasOption] == nil else { return false }
         var own = options ?? [:]
-        own[NSSQLitePragmasOption] = ["journal_mode": "OFF", "synchronous": "OFF"]
-        let destination = try open(url, NSSQLiteStoreType, own, destinationModel, isSource: false, named: name)
+        if type == NSSQLiteStoreType { own[NSSQLitePragmasOption] = ["journal_mode": "OFF", "synchronous": "OFF"] }
+        let destination = try open(url, type, own, destinationModel, isSource: false, named: name)
         func close() { for store in destination.persistentStores { try? destination.remove(store) } }
         do {
             guard let store = destination.attachedStores.first else { return false }
@@ -337,12 +358,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             close()
             for store in source.persistentStores { try source.remove(store) }
             // From now on it has the journal that it is to have.
-            let whole = try open(url, NSSQLiteStoreType, options, destinationModel, isSource: false, named: name)
+            guard type == NSSQLiteStoreType else { return true }
+            let whole = try open(url, type, options, destinationModel, isSource: false, named: name)
             for store in whole.persistentStores { try whole.remove(store) }
             return true
         } catch {
             close()
-            try remove(url, NSSQLiteStoreType)
+            try remove(url, type)
             if shared.withLock({ $0.cancellation != nil }) { throw error }
             // What is wrong is told by who makes objects.
             shared.withLock { $0.progress = 0 }

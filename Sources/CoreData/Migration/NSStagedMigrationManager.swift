@@ -73,16 +73,16 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
             if steps.allSatisfy({ $0.stage == nil }) { return try run.step(to: model) }
             throw CoreDataErrors.make(
                 NSManagedObjectModelReferenceNotFoundError,
-                "The store '\(url.path)' is of a version of the model that no stage begins with or leads to (its checksum is \(checksum)): what the stages do would be left out.",
-                [NSFilePathErrorKey: url.path])
+                "The store '\(ServerStores.name(url))' is of a version of the model that no stage begins with or leads to (its checksum is \(checksum)): what the stages do would be left out.",
+                [NSFilePathErrorKey: ServerStores.name(url)])
         }
         let target = model.versionChecksum
         let end = steps.lastIndex { $0.checksum == target }
         if let end, end < start {
             throw CoreDataErrors.make(
                 NSStagedMigrationBackwardMigrationError,
-                "The store '\(url.path)' is of a newer version of the model than the one it is opened with: stages lead forward only.",
-                [NSFilePathErrorKey: url.path])
+                "The store '\(ServerStores.name(url))' is of a newer version of the model than the one it is opened with: stages lead forward only.",
+                [NSFilePathErrorKey: ServerStores.name(url)])
         }
         try finish(run, steps)
         for index in (start + 1)..<max(start + 1, (end ?? steps.count - 1) + 1) {
@@ -105,8 +105,8 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
             }
             throw CoreDataErrors.make(
                 NSStagedMigrationBackwardMigrationError,
-                "The stages for the store '\(url.path)' are out of order: the stage '\(name(stage))' begins with a version of the model to which a later one, '\(name(later))', leads. Give them from the oldest version to the newest; the store is as it was.",
-                [NSFilePathErrorKey: url.path])
+                "The stages for the store '\(ServerStores.name(url))' are out of order: the stage '\(name(stage))' begins with a version of the model to which a later one, '\(name(later))', leads. Give them from the oldest version to the newest; the store is as it was.",
+                [NSFilePathErrorKey: ServerStores.name(url)])
         }
     }
 
@@ -167,12 +167,14 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         {
             return
         }
+        try MigrationTurn.check(run.url)
         try run.step(to: current)
         let name = Self.name(of: stage)
         if try AttachedStore.stage(of: run.url, type: run.type, nil) != name {
             if let handler = stage.willMigrateHandler { try attached(run, current) { try handler(self, stage) } }
             if stage.willMigrateHandler != nil || stage.didMigrateHandler != nil { try run.note(name) }
         }
+        try MigrationTurn.check(run.url)
         try run.step(to: next)
         try end(stage, next, run)
     }
@@ -243,8 +245,8 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         }
         throw CoreDataErrors.make(
             NSStagedMigrationFrameworkVersionMismatchError,
-            "The store '\(url.path)' does not say which version of its model it is of, so no stage can begin there.",
-            [NSFilePathErrorKey: url.path])
+            "The store '\(ServerStores.name(url))' does not say which version of its model it is of, so no stage can begin there.",
+            [NSFilePathErrorKey: ServerStores.name(url)])
     }
 }
 

@@ -7,24 +7,34 @@ import Foundation
 ///  .migrating-UUID-Shop.sqlite/Shop.sqlite  made, whole ──▶ Shop.sqlite by a rename ──▶ folder removed
 /// ```
 /// The folder is locked as long as the value lives. One that nobody has locked was left by a process that died, and goes when the
-/// next is made for the same store, or that is opened to be migrated if need be.
+/// next is made for the same store, or that is opened to be migrated if need be; what can be gone on with is left for who does the same.
 package final class NewStorePlace {
     /// Where the store is made.
     package let url: URL
+    /// Whether something is there to be gone on with.
+    let isFound: Bool
+    /// Whether what is there is left, for who comes next to go on with.
+    var isLeft = false
     private let folder: URL
     private let number: Int32
 
+    /// - Parameter purpose: what is done there, where that can be gone on with; the same for the same.
     /// - Returns: `nil` where there can be no such folder: to make the store itself then tells why.
-    package init?(for store: URL) {
+    package init?(for store: URL, purpose: String? = nil) {
         let name = store.lastPathComponent
         let parent = store.deletingLastPathComponent()
-        Self.removeLeavings(name, in: parent)
+        if let (folder, number) = Self.removeLeavings(name, in: parent, butOneFor: purpose) {
+            (self.folder, self.number, isFound) = (folder, number, true)
+            url = folder.appendingPathComponent(name)
+            return
+        }
         while true {
             let folder = parent.appendingPathComponent(".migrating-\(UUID().uuidString)-\(name)")
             guard mkdir(folder.path, 0o755) == 0 else { return nil }
             let number = Self.locked(folder.path)
             if number >= 0, FileManager.default.fileExists(atPath: folder.path) {
-                (self.folder, self.number) = (folder, number)
+                if let purpose { try? Data(purpose.utf8).write(to: Self.note(in: folder)) }
+                (self.folder, self.number, isFound) = (folder, number, false)
                 url = folder.appendingPathComponent(name)
                 return
             }
@@ -34,9 +44,20 @@ package final class NewStorePlace {
     }
 
     deinit {
-        try? FileManager.default.removeItem(at: folder)
+        if !isLeft { try? FileManager.default.removeItem(at: folder) }
         close(number)
     }
+
+    /// Takes away what is there, so that the next begins anew.
+    func clear() throws {
+        let note = Self.note(in: folder).lastPathComponent
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name != note {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+
+    /// Says what the folder is for; no store is called so.
+    private static func note(in folder: URL) -> URL { folder.appendingPathComponent(".purpose") }
 
     /// Puts the store, which nobody has open, where it is to be.
     func put(at destination: URL, type: String) throws {
@@ -57,13 +78,17 @@ package final class NewStorePlace {
         return -1
     }
 
-    /// Removes what processes left beside a store that died while they made one for its place.
+    /// Removes what processes left beside a store that died while they made one for its place, but for what can be gone on with.
     static func removeLeavings(of store: URL) {
         let store = store.resolvingSymlinksInPath()
-        removeLeavings(store.lastPathComponent, in: store.deletingLastPathComponent())
+        removeLeavings(store.lastPathComponent, in: store.deletingLastPathComponent(), leavesWhatHasPurpose: true)
     }
 
-    private static func removeLeavings(_ name: String, in parent: URL) {
+    /// - Returns: a folder that was left by who did the same, locked.
+    @discardableResult private static func removeLeavings(
+        _ name: String, in parent: URL, butOneFor purpose: String? = nil, leavesWhatHasPurpose: Bool = false
+    ) -> (folder: URL, number: Int32)? {
+        var kept: (folder: URL, number: Int32)?
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for found in names where found.hasPrefix(".migrating-") && found.hasSuffix("-\(name)") {
             // `.migrating-UUID-Other-Shop.sqlite` is not of `Shop.sqlite`.
@@ -71,8 +96,18 @@ package final class NewStorePlace {
             let folder = parent.appendingPathComponent(found)
             let number = locked(folder.path)
             guard number >= 0 else { continue }
+            let found = try? Data(contentsOf: note(in: folder))
+            if leavesWhatHasPurpose, found != nil {
+                close(number)
+                continue
+            }
+            if kept == nil, let purpose, found == Data(purpose.utf8) {
+                kept = (folder, number)
+                continue
+            }
             try? FileManager.default.removeItem(at: folder)
             close(number)
         }
+        return kept
     }
 }

@@ -119,9 +119,9 @@ package struct ProgressiveMigration {
     private func missing(_ url: URL, _ chain: Chain) -> CocoaError {
         CoreDataErrors.make(
             NSMigrationMissingMappingModelError,
-            "The store '\(url.path)' was not migrated: over the versions of its model nothing leads from '\(chain.source)' to '\(chain.target)'. \(chain.obstacle)",
+            "The store '\(ServerStores.name(url))' was not migrated: over the versions of its model nothing leads from '\(chain.source)' to '\(chain.target)'. \(chain.obstacle)",
             [
-                NSFilePathErrorKey: url.path, "destinationModel": model,
+                NSFilePathErrorKey: ServerStores.name(url), "destinationModel": model,
                 "reason": "Can't find or automatically infer mapping model for migration",
             ])
     }

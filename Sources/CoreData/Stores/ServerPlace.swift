@@ -4,26 +4,62 @@ import Foundation
 
 /// A schema beside that of a store which is about to be made, so that what is half made is never taken for it: as
 /// ``NewStorePlace`` for files.
+///
+/// It is held as long as the value lives. One that nobody holds was left by a program that died, and goes when the next is made for the
+/// same store, or is gone on with.
 final class ServerPlace {
     /// Where the store is made.
-    let url: URL
+    var url: URL { place.url }
+    /// Whether something is there to be gone on with.
+    var isFound: Bool { place.isFound }
+    /// Whether what is there is left, for who comes next to go on with.
+    var isLeft = false
     private let destination: URL
-    private let driver: ServerStores.Driver
-    private let schemas: (from: String, to: String)
+    private let place: ServerStores.Place
 
+    /// - Parameter purpose: what is done there, where that can be gone on with; the same for the same.
     /// - Returns: `nil` for a URL of no server.
-    init?(for destination: URL) throws {
+    init?(for destination: URL, _ options: [AnyHashable: Any]? = nil, purpose: String? = nil) throws {
         guard let driver = ServerStores.shared.driver(of: destination) else { return nil }
-        (url, schemas) = try driver.beside(destination)
-        (self.destination, self.driver) = (destination, driver)
+        self.destination = destination
+        place = try AttachedStore.converting(destination) {
+            try driver.takePlace(Self.options(destination, options), purpose)
+        }
     }
 
-    deinit { try? driver.removePlace(Self.options(url)) }
+    /// Takes away what is there, so that the next begins anew.
+    func clear() throws {
+        try AttachedStore.converting(destination) { try place.remove() }
+        isLeft = true
+    }
+
+    deinit {
+        if !isLeft { try? place.remove() }
+        place.hold?.release()
+    }
+
+    private static var schemas: StoreSchemas { StoreSchemas { try SQLStore.makeDatabase($0) } }
 
     /// Puts the store, which nobody has open, where it is to be, in place of the one that is there.
     func put(_ options: [AnyHashable: Any]? = nil) throws {
-        try StoreSchemas { try SQLStore.makeDatabase($0) }.put(
-            Self.options(url), at: Self.options(destination, options), schemas: schemas)
+        try place.hold?.check()
+        try Self.schemas.put(
+            Self.options(url), at: Self.options(destination, options), schemas: place.schemas)
+        isLeft = false
+    }
+
+    /// Makes a store here and puts it in place of the one at its destination, while nobody else writes to that, if it is what is expected.
+    ///
+    /// - Returns: whether it was.
+    func exchange(
+        _ options: [AnyHashable: Any]?, if isExpected: ([String: Data]?) -> Bool, making: () throws -> Void
+    ) throws -> Bool {
+        try Self.schemas.exchange(
+            Self.options(destination, options), for: Self.options(url), schemas: place.schemas, if: isExpected
+        ) {
+            try making()
+            try place.hold?.check()
+        }
     }
 
     static func options(_ url: URL, _ options: [AnyHashable: Any]? = nil) throws -> DatabaseOptions {

@@ -14,24 +14,40 @@ package final class ServerStores: Sendable {
         package var makeDatabase: DatabaseFactory
         /// A URL as it may be shown: without the password.
         package var shown: @Sendable (URL) -> URL
-        /// A place on the same server that nobody knows, for what is made before it is put at the URL: its URL, and the names of
-        /// the schemas there and here.
-        package var beside: @Sendable (URL) throws -> (url: URL, schemas: (from: String, to: String))
-        /// Takes away what is left of such a place.
-        package var removePlace: @Sendable (DatabaseOptions) throws -> Void
+        /// Takes a place on the same server, for what is made before it is put at the URL; with the purpose, where one that was left by who
+        /// died of the same is to be gone on with.
+        package var takePlace: @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place
 
         package init(
             type: String, schemes: Set<String>, makeDatabase: @escaping DatabaseFactory,
             shown: @escaping @Sendable (URL) -> URL,
-            beside: @escaping @Sendable (URL) throws -> (url: URL, schemas: (from: String, to: String)),
-            removePlace: @escaping @Sendable (DatabaseOptions) throws -> Void
+            takePlace: @escaping @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place
         ) {
-            self.beside = beside
-            self.removePlace = removePlace
+            self.takePlace = takePlace
             self.type = type
             self.schemes = schemes
             self.makeDatabase = makeDatabase
             self.shown = shown
+        }
+    }
+
+    /// A place beside that of a store.
+    package struct Place: Sendable {
+        package var url: URL
+        /// The names of the schemas there and at the store.
+        package var schemas: (from: String, to: String)
+        /// Whether something is there to be gone on with.
+        package var isFound: Bool
+        /// What keeps others from it; `nil` where the server has no such locks.
+        package var hold: (any SQLHold)?
+        /// Takes away what is there.
+        package var remove: @Sendable () throws -> Void
+
+        package init(
+            url: URL, schemas: (from: String, to: String), isFound: Bool, hold: (any SQLHold)?,
+            remove: @escaping @Sendable () throws -> Void
+        ) {
+            (self.url, self.schemas, self.isFound, self.hold, self.remove) = (url, schemas, isFound, hold, remove)
         }
     }
 
@@ -56,13 +72,9 @@ package final class ServerStores: Sendable {
         return driver.type
     }
 
+    /// A store's place in messages: its path, or its URL without a password.
+    static func name(_ url: URL) -> String { url.isFileURL ? url.path : shared.shown(url).absoluteString }
+
     /// The URL as it may be shown.
     func shown(_ url: URL) -> URL { driver(of: url)?.shown(url) ?? url }
-
-    /// - Throws: what cannot be done with a store on a server, and what can instead.
-    static func refuse(_ url: URL, _ what: String) -> CocoaError {
-        CoreDataErrors.make(
-            NSPersistentStoreOperationError, "The store '\(shared.shown(url).absoluteString)' \(what).",
-            [NSURLErrorKey: shared.shown(url)])
-    }
 }

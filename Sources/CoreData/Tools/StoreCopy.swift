@@ -13,10 +13,14 @@ package struct StoreCopy: Sendable {
     package var linkCount: Int
     /// How many objects of each entity there are, by name.
     package var counts: [String: Int]
+    /// How many of the objects and links a copy before this one had got done.
+    package var foundCount = 0
     /// In what the copy differs, a line each; empty where it does not, or nobody looked.
     package var differences: [String]
 
     /// Copies what an attached store has at one moment. The copy is at the URL when it is whole, and not before.
+    ///
+    /// One to a server or an SQLite file that ended before it was whole is gone on with, if the source has not changed since.
     ///
     /// - Parameters:
     ///   - checks: whether counts and checksums of both are compared.
@@ -45,28 +49,39 @@ package struct StoreCopy: Sendable {
         _ progress: @escaping (Int, Int) -> Void
     ) throws -> StoreCopy {
         let model = coordinator.runtime.model
-        let all = try model.entities.indices.filter { old.source.includes(entity: $0) }.reduce(0) { sum, entity in
-            var plan = FetchPlan(entity: entity)
-            plan.includesSubentities = false
-            return sum + (model.entities[entity].isAbstract ? 0 : try old.source.count(plan))
-        }
+        // A store of one file gives out keys of its own.
+        let isServer = ServerStores.shared.driver(ofType: type) != nil
+        let keepsKeys = old.source is StoreEngine && (type == NSSQLiteStoreType || isServer)
+        let digest = try RowDigest(of: old.source, model: model, keepsKeys: keepsKeys)
+        let all = digest.objectCount
         progress(0, all)
+        let version = coordinator.managedObjectModel.versionChecksum
+        let purpose = "copy of \(old.identifier), \(digest.text), by \(version)"
+        var foundCount = 0
+        let resumption = NSPersistentStoreCoordinator.CopyResumption(
+            purpose: purpose,
+            isWhole: { copy in
+                if try RowDigest(of: copy, model: model, keepsKeys: keepsKeys) == digest { return true }
+                // Somebody has changed it: the copy begins anew.
+                foundCount = 0
+                return false
+            }, found: { foundCount += $0 })
         return try coordinator.whileChanging {
             try NSPersistentStoreCoordinator.checkTarget(url, type)
             let made = try coordinator.attach(at: url, makes: true) { index in
-                try coordinator.copy(old, to: url, type: type, options: nil, index: index) { progress($0, all) }
+                try coordinator.copy(
+                    old, to: url, type: type, options: nil, index: index, resumption: resumption
+                ) { progress($0, all) }
             }
             defer { try? coordinator.remove(made) }
             guard let new = coordinator.attachedStore(of: made) else {
                 throw CoreDataErrors.make(NSPersistentStoreOperationError, "The copy was removed from the coordinator.")
             }
-            // A store of one file gives out keys of its own.
-            let keepsKeys = old.source is StoreEngine && new.source is StoreEngine
-            let digest = try RowDigest(of: old.source, model: model, keepsKeys: keepsKeys)
             let other = checks ? try RowDigest(of: new.source, model: model, keepsKeys: keepsKeys) : digest
             return StoreCopy(
                 identifier: new.identifier, objectCount: digest.objectCount, linkCount: digest.linkCount,
-                counts: digest.entities.mapValues(\.count), differences: digest.differences(from: other))
+                counts: digest.entities.mapValues(\.count), foundCount: foundCount,
+                differences: digest.differences(from: other))
         }
     }
 }

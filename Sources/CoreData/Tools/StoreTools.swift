@@ -20,6 +20,19 @@ package enum StoreTools {
             ? try AttachedStore.isTakenOnServer(url) : FileManager.default.fileExists(atPath: url.path)
     }
 
+    /// Runs the body with a copy of a store on a server, in a schema beside it that is gone afterwards.
+    ///
+    /// - Throws: what copying may throw; where the URL is of no server, an error that says so.
+    package static func withCopyOnServer<R>(of url: URL, _ body: (URL) throws -> R) throws -> R {
+        guard let place = try ServerPlace(for: url) else {
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError, "'\(ServerStores.name(url))' is no store on a server.")
+        }
+        defer { withExtendedLifetime(place) {} }
+        try AttachedStore.copy(url, nil, to: place.url)
+        return try body(place.url)
+    }
+
     /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
         if let driver = ServerStores.shared.driver(of: url) { return driver.type }
@@ -37,7 +50,7 @@ package enum StoreTools {
         options.isReadOnly = true
         options.leavesNothing = true
         do { return try body(options) } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: url)
+            throw CoreDataErrors.store(failure, url: ServerStores.shared.shown(url))
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }

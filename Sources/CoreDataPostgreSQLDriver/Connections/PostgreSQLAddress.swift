@@ -159,23 +159,26 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return parts.url ?? URL(string: "postgresql:///") ?? url
     }
 
-    /// The URL with a schema that nobody knows instead of its own, and the names of both.
-    package static func beside(_ url: URL) throws -> (url: URL, schemas: (from: String, to: String)) {
-        let schema = try PostgreSQLAddress(url).schema
-        let number = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    /// A schema's name that nobody knows, beside another's.
+    static func nameOfPlace(beside schema: String) -> String {
         // Names have 63 bytes.
         var name = schema
         while name.utf8.count > 40 { name.removeLast() }
-        name += "_new_" + number
-        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else {
+        return name + "_new_" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    }
+
+    /// The URL with another schema instead of its own.
+    package static func url(_ url: URL, schema: String) throws -> URL {
+        let parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        let others = (parts?.queryItems ?? []).filter { $0.name != "schema" }
+        guard var parts else {
             throw refusal("'\(withoutPassword(url).absoluteString)' is no URL of a PostgreSQL database")
         }
-        parts.queryItems =
-            (parts.queryItems ?? []).filter { $0.name != "schema" } + [URLQueryItem(name: "schema", value: name)]
+        parts.queryItems = others + [URLQueryItem(name: "schema", value: schema)]
         guard let other = parts.url else {
             throw refusal("'\(withoutPassword(url).absoluteString)' is no URL of a PostgreSQL database")
         }
-        return (other, (name, schema))
+        return other
     }
 
     private static func isSecret(_ name: String) -> Bool { name == "password" || name == "sslpassword" }

@@ -239,6 +239,8 @@ final class PostgreSQLConnection: SQLConnection {
         try finish()
     }
 
+    func expectPauses() throws { try rows(ServerText.allowPauses) }
+
     func companion(_ number: Int) -> AnyObject? { number < companions.count ? companions[number] : nil }
 
     func keep(_ companion: AnyObject, as number: Int) {

@@ -77,6 +77,9 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// database that has to be asked, see ``makeCommitCounter()``.
     func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)?
 
+    /// Holds what has that name among all who use the store, on a connection of its own, unless somebody else does.
+    func hold(_ name: String) throws -> SQLHolding
+
     // MARK: What databases have words of their own for
 
     /// Checks the whole file; the problems found, empty where there are none.
@@ -108,6 +111,7 @@ extension SQLDatabase {
     ) throws -> R { try write(body, committed: committed) }
 
     package func pinned() throws -> (any SQLDatabase)? { nil }
+    package func hold(_ name: String) throws -> SQLHolding { .unknown }
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
 }
 
@@ -146,6 +150,9 @@ package protocol SQLConnection: AnyObject {
     /// Has all that was put off be done, and throws what came of it.
     func settle() throws
 
+    /// Has the transaction last though nothing is asked of it for a while.
+    func expectPauses() throws
+
     /// Runs a part of a transaction that may fail without it: what it did is taken back then, and the transaction goes on.
     func attempting<R>(_ body: () throws -> R) throws -> R
 
@@ -177,6 +184,7 @@ extension SQLConnection {
 
     package var putsOffResults: Bool { false }
     package func settle() throws {}
+    package func expectPauses() throws {}
 
     package func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
         if try schemaVersion() != version { try otherwise() }

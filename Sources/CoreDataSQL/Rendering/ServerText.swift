@@ -28,6 +28,12 @@ package enum ServerText {
     /// Whether there is a store's row to lock.
     package static let hasMetadata = "SELECT 1 WHERE to_regclass('\(quoted("Z_METADATA"))') IS NOT NULL"
 
+    /// The first lock where nobody has it, without waiting; 1 or 0.
+    package static let tryLock = "SELECT CAST(pg_try_advisory_xact_lock(hashtextextended($1::TEXT, 7)) AS INTEGER)"
+    /// Has the transaction not be ended because nothing is asked of it for a while.
+    package static let allowPauses = "SELECT set_config('idle_in_transaction_session_timeout', '0', true)"
+    package static let isThere = "SELECT 1"
+
     /// Marks the transaction as the writer's, until it ends, where the session is not his; bound: the writer.
     package static let markWriter = "SELECT pg_advisory_xact_lock($1::BIGINT)"
 
@@ -143,6 +149,19 @@ package enum ServerText {
     package static func createSchema(_ name: String) -> String {
         "CREATE SCHEMA IF NOT EXISTS \(SQLIdentifier.quoted(name))"
     }
+    /// Has a schema say what it is, to whoever asks for it.
+    package static func describe(schema name: String, _ description: String, in dialect: SQLDialect) -> String {
+        var text = SQLText(in: dialect)
+        text.append("COMMENT ON SCHEMA ")
+        text.append(quoted: name, " IS ")
+        text.append(quoted: description)
+        return text.sql
+    }
+    /// The schemas that say what begins so, and all that they say; bound: the beginning.
+    package static let describedSchemas = """
+        SELECT CAST(nspname AS TEXT), obj_description(oid, 'pg_namespace') FROM pg_namespace \
+        WHERE starts_with(obj_description(oid, 'pg_namespace'), $1::TEXT) ORDER BY 1
+        """
     package static func dropSchema(_ name: String) -> String {
         "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) CASCADE"
     }

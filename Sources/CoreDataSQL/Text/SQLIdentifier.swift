@@ -36,7 +36,7 @@ package enum SQLIdentifier {
     }
 
     /// The name in double quotes. A NUL ends a statement's text, so it cannot be part of a name.
-    static func quoted(_ name: String) -> String {
+    package static func quoted(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars where scalar != "\0" {
             if scalar == "\"" { text.unicodeScalars.append(scalar) }

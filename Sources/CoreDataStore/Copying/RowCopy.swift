@@ -21,6 +21,10 @@ package struct RowCopy {
     private let write: (ChangeSet) throws -> Void
     /// Told after each portion how many rows and pairs there are by now.
     package var progress: (Int) -> Void = { _ in }
+    /// Whether the target may have some of it: portions that a copy of the same source has written by which a program died.
+    package var goesOn = false
+    /// Told how many rows and pairs were there already.
+    package var found: (Int) -> Void = { _ in }
 
     package init(from source: any RowSource, to target: any RowSource, model: CompiledModel) {
         self.init(from: source, to: target, model: model, keepsKeys: false) { changes in
@@ -59,6 +63,8 @@ package struct RowCopy {
         // Keys that the source has given out to rows that are gone are not given out again either.
         if let engine = target as? StoreEngine {
             try engine.raiseKeyCounters(to: (source as? StoreEngine)?.highestKeys() ?? [:])
+            // Files of portions that were not written in the end.
+            if goesOn { try engine.removeOrphanedExternalData() }
         }
     }
 
@@ -70,10 +76,16 @@ package struct RowCopy {
             done += changes.insertions.count + changes.links.count
             progress(done)
         }
-        for entity in entities { try copyRows(of: entity, keys, write) }
+        func skip(_ count: Int) {
+            guard count > 0 else { return }
+            done += count
+            found(count)
+            progress(done)
+        }
+        for entity in entities { try copyRows(of: entity, keys, skip, write) }
         for entity in entities {
             for property in model.entities[entity].properties where property.declaringEntity == entity {
-                try copyPairs(of: property, keys, write)
+                try copyPairs(of: property, keys, skip, write)
             }
         }
     }
@@ -110,13 +122,14 @@ package struct RowCopy {
     // MARK: Rows
 
     private func copyRows(
-        of entity: Int, _ keys: [Int: [Int64: Int64]]?, _ write: (ChangeSet) throws -> Void
+        of entity: Int, _ keys: [Int: [Int64: Int64]]?, _ skip: (Int) -> Void, _ write: (ChangeSet) throws -> Void
     ) throws {
         let compiled = model.entities[entity]
         guard !compiled.isAbstract else { return }
         let layout = compiled.rowLayout
         let builder = RowBuilder(columnCount: layout.columns.count)
         var changes = ChangeSet()
+        let there = goesOn ? try KeyRanges(target.keys(ofRowsOf: entity)) : KeyRanges([])
         func finishPortion() throws {
             guard !changes.insertions.isEmpty else { return }
             changes.origin = origin
@@ -124,9 +137,15 @@ package struct RowCopy {
             changes = ChangeSet()
         }
         try source.forEachRow(of: entity) { rows in
+            var skipped = 0
+            defer { skip(skipped) }
             for index in rows.indices {
                 // It stays in the list, and so is given up with the portion.
                 let row = rows[index]
+                if there.contains(key(row.primaryKey, root: compiled.root, keys)) {
+                    skipped += 1
+                    continue
+                }
                 for column in layout.columns.indices { try copy(column, of: row, compiled, keys, to: builder) }
                 let new = builder.finish(
                     primaryKey: key(row.primaryKey, root: compiled.root, keys), version: 1, entity: entity)
@@ -179,7 +198,8 @@ package struct RowCopy {
 
     /// The pairs of a many-to-many: from the side that has an order, from both where both have one.
     private func copyPairs(
-        of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?, _ write: (ChangeSet) throws -> Void
+        of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?, _ skip: (Int) -> Void,
+        _ write: (ChangeSet) throws -> Void
     ) throws {
         guard let relationship = Self.pairs(of: property, model) else { return }
         let entity = property.declaringEntity
@@ -187,7 +207,13 @@ package struct RowCopy {
         try source.forEachOwner(of: property, in: model) { owners in
             var changes = ChangeSet()
             changes.origin = origin
+            let there = try ownersThere(of: property, owners.map { key($0.owner, root: roots.0, keys) })
             for (owner, destinations) in owners {
+                // Those of an owner were written together.
+                if there.contains(key(owner, root: roots.0, keys)) {
+                    skip(destinations.count)
+                    continue
+                }
                 for (index, destination) in destinations.enumerated() {
                     changes.links.append(
                         ChangeSet.Link(
@@ -198,6 +224,46 @@ package struct RowCopy {
             }
             if !changes.links.isEmpty { try write(changes) }
         }
+    }
+
+    /// Those of the owners that have pairs in the target already.
+    private func ownersThere(of property: CompiledProperty, _ owners: [Int64]) throws -> Set<Int64> {
+        guard goesOn, let engine = target as? StoreEngine else { return [] }
+        let found = try engine.destinationKeys(entity: property.declaringEntity, slot: property.slot, owners: owners)
+        return Set(found.filter { !$0.keys.isEmpty }.map(\.owner))
+    }
+}
+
+/// Keys, of which many follow one another.
+private struct KeyRanges {
+    private var ranges: [ClosedRange<Int64>] = []
+
+    init(_ keys: [Int64]) {
+        for key in keys.sorted() {
+            if let last = ranges.last, last.upperBound + 1 == key {
+                ranges[ranges.count - 1] = last.lowerBound...key
+            } else {
+                ranges.append(key...key)
+            }
+        }
+    }
+
+    func contains(_ key: Int64) -> Bool {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ranges[middle].upperBound < key { low = middle + 1 } else { high = middle }
+        }
+        return low < ranges.count && ranges[low].contains(key)
+    }
+}
+
+extension RowSource {
+    /// The keys of the rows of that very entity.
+    fileprivate func keys(ofRowsOf entity: Int) throws -> [Int64] {
+        var plan = FetchPlan(entity: entity)
+        plan.includesSubentities = false
+        return try keys(plan).map(\.primaryKey)
     }
 }
 

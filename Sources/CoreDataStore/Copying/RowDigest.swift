@@ -76,6 +76,17 @@ package struct RowDigest: Hashable, Sendable {
         return compare(entities, other.entities, "objects") + compare(relationships, other.relationships, "links")
     }
 
+    /// A short text that differs where the digests do.
+    package var text: String {
+        var hash = StableHash()
+        for (name, sum) in (Array(entities) + Array(relationships)).sorted(by: { $0.key < $1.key }) {
+            for byte in name.utf8 { hash.add(byte) }
+            hash.add(UInt64(sum.count))
+            hash.add(sum.checksum)
+        }
+        return "\(objectCount) objects, \(linkCount) links, \(String(hash.value, radix: 36))"
+    }
+
     package var objectCount: Int { entities.values.reduce(0) { $0 + $1.count } }
     package var linkCount: Int { relationships.values.reduce(0) { $0 + $1.count } }
 }

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataSQL
+import Foundation
 
 /// What in a database on a server is one store's: others may have tables of theirs beside it.
 package struct StoreParts: Sendable {
@@ -70,29 +71,77 @@ package struct StoreSchemas {
         _ source: DatabaseOptions, at destination: DatabaseOptions, schemas: (from: String, to: String)
     ) throws {
         guard !destination.isReadOnly else { throw Self.readOnly }
-        let made = try makeDatabase(source)
+        let parts = try parts(source)
+        let database = try makeDatabase(destination)
+        defer { database.close() }
+        try database.write { try put(parts, schemas, $0) }
+    }
+
+    /// Makes a store and puts it in place of another, if that is what is expected. Nobody else writes to the other one meanwhile.
+    ///
+    /// ```
+    ///  others kept out ──▶ looked at ──▶ the new one made, on other connections ──▶ old tables dropped, new ones moved ──▶ commit
+    /// ```
+    /// Whatever fails, or kills the program, before the commit leaves the old one as it was.
+    ///
+    /// - Parameters:
+    ///   - source: where the new one is made.
+    ///   - isExpected: asked with the version hashes of the other one.
+    /// - Returns: whether it was.
+    package func exchange(
+        _ destination: DatabaseOptions, for source: DatabaseOptions, schemas: (from: String, to: String),
+        if isExpected: ([String: Data]?) -> Bool, making: () throws -> Void
+    ) throws -> Bool {
+        guard !destination.isReadOnly else { throw Self.readOnly }
+        var options = destination
+        options.createsFile = false
+        let database = try makeDatabase(options)
+        defer { database.close() }
+        return try database.write { connection in
+            let missing = try StoreCatalog.read(connection).missingBookkeeping
+            guard missing.isEmpty else { throw StoreFailure.notAStore(nil, missing: missing) }
+            guard isExpected(try MetadataRow.read(connection).metadata.versionHashes) else { return false }
+            try connection.expectPauses()
+            try making()
+            try put(parts(source), schemas, connection)
+            return true
+        }
+    }
+
+    private func parts(_ source: DatabaseOptions) throws -> StoreParts {
+        var options = source
+        options.createsFile = false
+        let made = try makeDatabase(options)
         defer { made.close() }
         guard let parts = try made.read({ try StoreParts.read($0) }) else {
             throw StoreFailure.notAStore(nil, missing: [])
         }
-        let database = try makeDatabase(destination)
-        defer { database.close() }
-        try database.write { connection in
-            var version: Int64 = 0
-            if let old = try StoreParts.read(connection) {
-                version = try connection.schemaVersion()
-                try old.remove(connection)
+        return parts
+    }
+
+    private func put(
+        _ parts: StoreParts, _ schemas: (from: String, to: String), _ connection: any SQLConnection
+    ) throws {
+        var version: Int64 = 0
+        var parts = parts
+        if var old = try StoreParts.read(connection) {
+            version = try connection.schemaVersion()
+            // Whose commit is in doubt finds it there, and this transaction's is noted there, too.
+            if let kept = old.tables.firstIndex(of: BookkeepingSchema.commitsTable) {
+                old.tables.remove(at: kept)
+                parts.tables.removeAll { $0 == BookkeepingSchema.commitsTable }
             }
-            for table in parts.tables {
-                try connection.run(SchemaChange.moveTable(table, from: schemas.from, to: schemas.to))
-            }
-            for trigger in parts.triggers {
-                try connection.run(SchemaChange.moveTrigger(trigger.name, from: schemas.from, to: schemas.to))
-            }
-            // Who has the old one open looks again before he writes.
-            try connection.run(
-                UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_VERSION", .integer(version + 1))]))
+            try old.remove(connection)
         }
+        for table in parts.tables {
+            try connection.run(SchemaChange.moveTable(table, from: schemas.from, to: schemas.to))
+        }
+        for trigger in parts.triggers {
+            try connection.run(SchemaChange.moveTrigger(trigger.name, from: schemas.from, to: schemas.to))
+        }
+        // Who has the old one open looks again before he writes.
+        try connection.run(
+            UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_VERSION", .integer(version + 1))]))
     }
 
     private static let readOnly = StoreFailure(.readOnly, "The store is to be read only: it is left as it is.")
