@@ -137,7 +137,9 @@ struct QueryCommand: ParsableCommand {
             request.predicate = NSPredicate(format: "self == %@", argumentArray: [id])
             return try context.fetch(request).first?.entity.name
         }
-        guard let found else { throw ToolFailure("There is no \(reference.entity)/p\(reference.key) in \(store).") }
+        guard let found else {
+            throw ToolFailure("There is no \(reference.entity)/p\(reference.key) in \(StoreFile.shown(store)).")
+        }
         // Of a subentity, perhaps, which has more properties.
         let entity = try opened.entity(named: found)
         var objects = ObjectStream(context, entity: entity)

@@ -12,7 +12,8 @@ struct StoreCopyCommand: ParsableCommand {
         discussion: """
             Rows are copied in portions, as the source has them at one moment; the destination is there when it is whole. \
             Counts and checksums of both are compared then. The copy has a UUID of its own; objects keep their keys, but \
-            for XML and binary stores. A history is not copied. Exits with 1 when the copy differs.
+            for XML and binary stores. A history is not copied. Exits with 1 when the copy differs. One to a server or an \
+            SQLite file that was stopped is gone on with by the same command, unless the source has changed meanwhile.
 
             A store on a server is postgresql://user@host/database?schema=name, in a coredata that was built with \
             --traits PostgreSQL.
@@ -91,7 +92,8 @@ struct StoreCopyCommand: ParsableCommand {
         guard copy.differences.isEmpty else {
             return (["\(place) is no copy of \(StoreFile.shown(source)):"] + copy.differences).joined(separator: "\n")
         }
-        return "Copied \(what) to \(place), UUID \(copy.identifier)"
+        let found = copy.foundCount > 0 ? ", \(Grouped.text(copy.foundCount)) of them by a copy before" : ""
+        return "Copied \(what)\(found) to \(place), UUID \(copy.identifier)"
             + (check ? "; counts and checksums agree" : "")
     }
 
@@ -100,6 +102,7 @@ struct StoreCopyCommand: ParsableCommand {
         var uuid: String
         var objects: Int
         var links: Int
+        var found: Int
         var entities: [String: Int]
         var isCompared: Bool
         var differences: [String]
@@ -108,6 +111,7 @@ struct StoreCopyCommand: ParsableCommand {
             path = StoreFile.shown(command.destination)
             uuid = copy.identifier
             (objects, links, entities) = (copy.objectCount, copy.linkCount, copy.counts)
+            found = copy.foundCount
             (isCompared, differences) = (command.check, copy.differences)
         }
     }

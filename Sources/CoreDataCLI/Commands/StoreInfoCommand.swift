@@ -13,7 +13,7 @@ struct StoreInfoCommand: ParsableCommand {
               coredata store info Library.sqlite --json | jq '.entities[].name'
             """)
 
-    @Argument(help: "The store's file.", completion: .file())
+    @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
 
     @Flag(help: "Print it as JSON.")

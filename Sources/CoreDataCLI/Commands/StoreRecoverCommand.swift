@@ -30,6 +30,11 @@ struct StoreRecoverCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        guard !StoreFile.isOnServer(store), !StoreFile.isOnServer(output) else {
+            throw ToolFailure(
+                "store recover reads damaged files, and makes one. What is on a server the server's own backups bring back; coredata store copy brings what was recovered there."
+            )
+        }
         try StoreFile.checkExists(store)
         guard !FileManager.default.fileExists(atPath: output) else {
             throw ToolFailure("There is a file at \(output) already; a store is made only where there is none.")

@@ -18,7 +18,7 @@ struct StoreVerifyCommand: ParsableCommand {
               coredata store verify Old.sqlite --model Library.xcdatamodeld --json
             """)
 
-    @Argument(help: "The store's file.", completion: .file())
+    @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
 
     @OptionGroup var modelOptions: ModelOptions

@@ -37,7 +37,9 @@ enum ModelFile {
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
         if path.hasSuffix(".swift") { return try ModelSwiftReader.read(path: path) }
         if StoreFile.isDatabase(path) { return try versions(ofStoreAt: path, infers: infers) }
-        if infers { throw ToolFailure("\(path) is no store: --infer makes a model of a store's tables.") }
+        if infers {
+            throw ToolFailure("\(StoreFile.shown(path)) is no store: --infer makes a model of a store's tables.")
+        }
         let url = URL(fileURLWithPath: path, relativeTo: nil).relativeToWorkingFolder
         guard !FileManager.default.fileExists(atPath: path) || isNamedAsModel(url) else {
             throw ToolFailure(
@@ -56,7 +58,8 @@ enum ModelFile {
 
     /// - Throws: ``ValidationError`` where there is no such file: before anything else is said of it.
     static func validateIsThere(_ path: String) throws {
-        guard !FileManager.default.fileExists(atPath: path) else { return }
+        // Whether it can be reached shows when it is read.
+        guard !StoreFile.isOnServer(path), !FileManager.default.fileExists(atPath: path) else { return }
         throw ValidationError(path.isEmpty ? "The path of the model is empty." : "There is no file at \(path).")
     }
 
@@ -90,7 +93,7 @@ extension ModelVersions {
     func document(named name: String?, at path: String) throws -> ModelDocument {
         if let document = self[name ?? currentName] { return document }
         throw ToolFailure(
-            "\(path) has no version '\(name ?? currentName)'"
+            "\(StoreFile.shown(path)) has no version '\(name ?? currentName)'"
                 + Suggestion.text(for: name ?? currentName, among: versions.map(\.name)))
     }
 

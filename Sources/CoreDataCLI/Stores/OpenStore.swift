@@ -40,7 +40,8 @@ struct OpenStore {
         try StoreFile.checkExists(path)
         let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(path))
         guard report.hasHistory else {
-            throw ToolFailure("The store \(path) has no history: no program has opened it with history tracking.")
+            throw ToolFailure(
+                "The store \(StoreFile.shown(path)) has no history: no program has opened it with history tracking.")
         }
         let found = try options.resolved(for: path)
         try self.init(

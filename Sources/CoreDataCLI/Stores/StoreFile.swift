@@ -13,14 +13,24 @@ enum StoreFile {
 
     /// As a store's place is printed: without a password.
     static func shown(_ path: String) -> String {
-        isOnServer(path) ? StoreTools.shown(url(path)).absoluteString : path
+        guard isOnServer(path) else { return path }
+        return URL(string: path) != nil && StoreTools.isOnServer(url(path))
+            ? StoreTools.shown(url(path)).absoluteString : masked(path)
     }
+
+    /// The text of what is no URL, or of a kind that this tool does not know.
+    private static func masked(_ path: String) -> String {
+        path.replacing(#/:[^:@\/]*@/#, with: "@").replacing(#/(ssl)?password=[^&]*/#, with: "password=…")
+    }
+
+    static func shown(_ url: URL) -> String { url.isFileURL ? url.path : StoreTools.shown(url).absoluteString }
 
     /// - Throws: ``ToolFailure`` where this tool reaches no servers.
     static func checkReaches(_ path: String) throws {
         guard isOnServer(path) else { return }
         guard URL(string: path) != nil else {
-            throw ToolFailure("\(path) is no URL: what is not a letter or a digit may have to be written as %20.")
+            throw ToolFailure(
+                "\(masked(path)) is no URL: what is not a letter or a digit may have to be written as %20.")
         }
         guard StoreTools.isOnServer(url(path)) else {
             throw ToolFailure(

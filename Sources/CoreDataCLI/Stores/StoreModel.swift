@@ -50,7 +50,7 @@ extension StoreModel {
     /// Of a model with one version it is that one, whether it fits or not: opening the store then tells what differs.
     static func fitting(_ store: String, among versions: ModelVersions, at path: String) throws -> StoreModel {
         guard let current = versions.current else {
-            throw ToolFailure("\(path) has no version '\(versions.currentName)'.")
+            throw ToolFailure("\(StoreFile.shown(path)) has no version '\(versions.currentName)'.")
         }
         guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: current) }
         guard versions.versions.count > 1 else { return StoreModel(document: current).configured(for: hashes) }
@@ -62,7 +62,7 @@ extension StoreModel {
             // A version that cannot be compiled fits nothing.
             guard let compiled = try? ModelCompiler.compile(candidate.document) else { continue }
             if let configuration = compiled.configuration(with: hashes) {
-                Terminal.note("note: version '\(candidate.name)' of \(path) fits the store")
+                Terminal.note("note: version '\(candidate.name)' of \(StoreFile.shown(path)) fits the store")
                 return StoreModel(document: candidate.document, configuration: configuration.name)
             }
             let difference = HashDifference(compiled.versionHashes, hashes)
@@ -71,7 +71,7 @@ extension StoreModel {
             }
         }
         throw ToolFailure(
-            "No version of \(path) has the version hashes of \(store)."
+            "No version of \(StoreFile.shown(path)) has the version hashes of \(StoreFile.shown(store))."
                 + (nearest.map { " Nearest is '\($0.name)': \($0.difference.text)." } ?? ""))
     }
 

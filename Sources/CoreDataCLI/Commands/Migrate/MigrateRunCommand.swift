@@ -9,8 +9,9 @@ struct MigrateRunCommand: ParsableCommand {
         abstract: "Migrates a store, and keeps a copy of it as it was.",
         usage: "coredata migrate run [<options>] <store> --model <model>",
         discussion: """
-            The copy is <store>.before-migration; migrate rollback puts it back. With --dry-run only a copy is \
-            migrated and checked, and taken away again.
+            The copy is <store>.before-migration; migrate rollback puts it back. That of a store on a server is in the schema \
+            <schema>_before_migration, without its history. With --dry-run only a copy is migrated and checked, and taken \
+            away again.
 
             EXAMPLES
               coredata migrate run Library.sqlite --model Library.xcdatamodeld
@@ -39,17 +40,13 @@ struct MigrateRunCommand: ParsableCommand {
         let isNeeded =
             try progressive.map { try $0.plan(of: input.url) != nil } ?? (try migration.plan(of: input.url) != nil)
         guard isNeeded else { return print("\(StoreFile.shown(input.store)) is of that model already") }
-        if StoreFile.isOnServer(input.store), dryRun || backup {
-            throw ToolFailure(
-                "A store on a server is migrated where it is, in one transaction: give --no-backup. A copy is made with: coredata store copy \(StoreFile.shown(input.store)) COPY"
-            )
-        }
-        let copy = MigrationInput.backup(of: input.store)
+        let copy = try MigrationInput.backup(of: input.store)
+        let place = StoreFile.shown(copy)
         if dryRun { return try rehearse(migration, progressive) }
         if backup {
-            guard !FileManager.default.fileExists(atPath: copy.path) else {
+            guard try !StoreTools.isTaken(copy) else {
                 throw ToolFailure(
-                    "There is a copy of an earlier migration at \(copy.path). Put it back with migrate rollback, or remove it."
+                    "There is a copy of an earlier migration at \(place). Put it back with migrate rollback, or remove it."
                 )
             }
             try StoreCopying.copy(input.url, to: copy)
@@ -64,7 +61,7 @@ struct MigrateRunCommand: ParsableCommand {
             throw error
         }
         bar.finish()
-        print("Migrated \(StoreFile.shown(input.store))\(backup ? "; as it was it is in \(copy.path)" : "")")
+        print("Migrated \(StoreFile.shown(input.store))\(backup ? "; as it was it is in \(place)" : "")")
     }
 
     private static func migrate(
@@ -81,14 +78,23 @@ struct MigrateRunCommand: ParsableCommand {
     }
 
     private func rehearse(_ migration: LightweightMigration, _ progressive: ProgressiveMigration?) throws {
+        if StoreFile.isOnServer(input.store) {
+            return try StoreTools.withCopyOnServer(of: input.url) { try rehearse(migration, progressive, on: $0) }
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(input.url.lastPathComponent)
         try StoreCopying.copy(input.url, to: copy)
+        try rehearse(migration, progressive, on: copy)
+    }
+
+    private func rehearse(
+        _ migration: LightweightMigration, _ progressive: ProgressiveMigration?, on copy: URL
+    ) throws {
         try Self.migrate(copy, migration, progressive)
         // Of a store of one file a whole is read before any of it is written.
-        if migration.type == NSSQLiteStoreType {
+        if ![NSXMLStoreType, NSBinaryStoreType].contains(migration.type) {
             let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
             for finding in verification.findings { print(finding) }
             guard verification.isPassed else { throw ExitCode(1) }
@@ -110,17 +116,19 @@ struct MigrateRollbackCommand: ParsableCommand {
               coredata migrate rollback Library.sqlite
             """)
 
-    @Argument(help: "The store's file.", completion: .file())
+    @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
 
     func run() throws {
-        let copy = MigrationInput.backup(of: store)
-        guard FileManager.default.fileExists(atPath: copy.path) else {
-            throw ToolFailure("There is no copy at \(copy.path): migrate run keeps one of the store that it migrates.")
+        try StoreFile.checkReaches(store)
+        let copy = try MigrationInput.backup(of: store)
+        guard try StoreTools.isTaken(copy) else {
+            throw ToolFailure(
+                "There is no copy at \(StoreFile.shown(copy)): migrate run keeps one of the store that it migrates.")
         }
-        try StoreCopying.copy(copy, to: URL(fileURLWithPath: store))
+        try StoreCopying.copy(copy, to: StoreFile.url(store))
         StoreCopying.remove(copy)
-        print("\(store) is as it was before the migration")
+        print("\(StoreFile.shown(store)) is as it was before the migration")
     }
 }
 
@@ -136,6 +144,7 @@ enum StoreCopying {
     static func remove(_ url: URL) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         try? coordinator.destroyPersistentStore(at: url, ofType: StoreTools.type(ofStoreAt: url))
+        guard url.isFileURL else { return }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 /// A store and the model that it is to be of.
 struct MigrationInput: ParsableArguments {
-    @Argument(help: "The store's file.", completion: .file())
+    @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
 
     @Option(
@@ -77,5 +77,16 @@ struct MigrationInput: ParsableArguments {
     }
 
     /// Where `run` keeps the store as it was.
-    static func backup(of store: String) -> URL { URL(fileURLWithPath: store + ".before-migration") }
+    static func backup(of store: String) throws -> URL {
+        guard StoreFile.isOnServer(store) else { return URL(fileURLWithPath: store + ".before-migration") }
+        guard var parts = URLComponents(url: StoreFile.url(store), resolvingAgainstBaseURL: false) else {
+            throw ToolFailure("\(StoreFile.shown(store)) is no URL of a store.")
+        }
+        var items = parts.queryItems ?? []
+        let schema = items.first { $0.name == "schema" }?.value ?? "public"
+        items.removeAll { $0.name == "schema" }
+        parts.queryItems = items + [URLQueryItem(name: "schema", value: schema + "_before_migration")]
+        guard let url = parts.url else { throw ToolFailure("\(StoreFile.shown(store)) is no URL of a store.") }
+        return url
+    }
 }

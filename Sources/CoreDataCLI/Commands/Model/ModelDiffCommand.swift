@@ -59,9 +59,9 @@ struct ModelDiffCommand: ParsableCommand {
 
     private static func side(_ path: String, version: String?) throws -> (title: String, document: ModelDocument) {
         let isStore = StoreFile.isDatabase(path)
-        if isStore, version != nil { throw ToolFailure("\(path) is a store, which has no versions.") }
+        if isStore, version != nil { throw ToolFailure("\(StoreFile.shown(path)) is a store, which has no versions.") }
         let versions = try ModelFile.versions(at: path)
-        let title = isStore ? path : version ?? versions.currentName
+        let title = isStore ? StoreFile.shown(path) : version ?? versions.currentName
         return (title, try versions.document(named: version, at: path))
     }
 }
