@@ -96,12 +96,12 @@ package final class NewStorePlace {
             let folder = parent.appendingPathComponent(found)
             let number = locked(folder.path)
             guard number >= 0 else { continue }
-            let found = try? Data(contentsOf: note(in: folder))
-            if leavesWhatHasPurpose, found != nil {
+            let said = try? Data(contentsOf: note(in: folder))
+            if leavesWhatHasPurpose, said != nil {
                 close(number)
                 continue
             }
-            if kept == nil, let purpose, found == Data(purpose.utf8) {
+            if kept == nil, let purpose, said == Data(purpose.utf8) {
                 kept = (folder, number)
                 continue
             }
