@@ -38,6 +38,11 @@ struct BatchAssignments {
                     "A batch update cannot set '\(name)' of entity '\(entity.name)': it is "
                         + (info.isToMany ? "a to-many relationship." : "kept in no column."))
             }
+            if info.attribute?.isDerived == true {
+                throw CoreDataErrors.invalidRequest(
+                    "A batch update cannot set '\(name)' of entity '\(entity.name)': it is derived, and the store computes it."
+                )
+            }
             if info.attribute?.allowsExternalBinaryDataStorage == true {
                 throw CoreDataErrors.invalidRequest(
                     "A batch update cannot set '\(name)' of entity '\(entity.name)', whose bytes may lie in files.")

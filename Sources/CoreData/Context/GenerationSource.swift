@@ -8,7 +8,7 @@ import Foundation
 /// ```
 ///              setQueryGenerationFrom(.current)              first read
 ///    newest ─────────────────────────────────▶ at next read ───────────▶ pinned
-///      ▲                                          ▲                        │ save, merge, refreshAllObjects, reset
+///      ▲                                          ▲                        │ save, merge, reset
 ///      │ setQueryGenerationFrom(nil)              └────────────────────────┘
 /// ```
 final class GenerationReader {

@@ -91,6 +91,16 @@ extension NSManagedObjectContext {
     /// The next read is of what is there then.
     final func advanceGeneration() { generationReader?.advance() }
 
+    /// As ``advanceGeneration()`` where the pinned generation cannot be read any more; else it stays.
+    final func leaveGenerationIfGone() {
+        guard case .pinned(let generation)? = generationReader?.state else { return }
+        let attached = Set((coordinator?.attachedStores ?? []).map(\.index))
+        do {
+            try generation.check()
+            if !generation.stores.isSubset(of: attached) { advanceGeneration() }
+        } catch { advanceGeneration() }
+    }
+
     /// The generation after a save, for those who are told of it.
     final func tokenAfterSave() -> NSQueryGenerationToken? {
         guard let generationReader else { return nil }

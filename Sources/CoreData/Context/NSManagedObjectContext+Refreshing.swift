@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func refreshObjects() {
-        advanceGeneration()
+        leaveGenerationIfGone()
         let objects = registry.objects
         // Those with changes last: they are brought in step with what the others are then.
         for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
@@ -204,11 +204,32 @@ extension NSManagedObjectContext {
         // A fault may have a row in hand too.
         if object.flags.contains(.observed) { event.observed.append(object) }
         if object.isFault { return object.giveUpRow() }
-        if let row = try? store.source.row(key.primaryKey, root: runtime.root, staleness: -1) {
-            object.forgetSameValues()
-            object.row = row
-            rebase(object)
+        // Not as a pinned context reads it, which is as it was before the save.
+        if let row = try? store.newest.row(key.primaryKey, root: runtime.root, staleness: -1) {
+            showDerived(row, in: object)
         }
+    }
+
+    /// What was saved on top of a row whose derived attributes the store had changed since it was read, which gives a row no version, shows
+    /// what they are now.
+    final func readDerivedValues(of objects: [NSManagedObject], in store: AttachedStore) {
+        for (root, members) in Dictionary(grouping: objects, by: \.home.root) {
+            guard let rows = try? store.newest.heldRows(members.map(\.primaryKey), root: root, staleness: -1) else {
+                continue
+            }
+            for (index, object) in members.enumerated() where rows.hasRow(index) && !object.hasSameRow(as: rows[index])
+            {
+                if !followers.isEmpty { event.mergedUpdates.append(object.objectID) }
+                if object.flags.contains(.observed) { event.observed.append(object) }
+                showDerived(rows[index], in: object)
+            }
+        }
+    }
+
+    private func showDerived(_ row: RowSnapshot, in object: NSManagedObject) {
+        object.forgetSameValues()
+        object.row = row
+        rebase(object)
     }
 }
 

@@ -334,7 +334,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///     read.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { refreshObject(object, mergeChanges: flag) }
 
-    /// Refreshes every registered object; those with changes keep them.
+    /// Refreshes every registered object; those with changes keep them. A pinned context stays where it is pinned, unless nobody can read
+    /// there any more.
     open func refreshAllObjects() { refreshObjects() }
 
     /// Takes back every unsaved change: inserted objects leave, deleted ones return, changed ones are as they were
@@ -360,8 +361,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///     try context.setQueryGenerationFrom(nil)                             // reads what is newest again
     ///
     /// Fetches, faults, relationships, counts and dictionaries are of the generation then; objects that have their values keep
-    /// them. A save, `mergeChanges`, ``refreshAllObjects()`` and ``reset()`` have the next read pin the newest one; a save finds
-    /// rows that others changed since in conflict, as ever. Batch requests leave it. Stores that are added later are not read.
+    /// them until ``refreshAllObjects()``, which reads them from the generation. A save, `mergeChanges` and ``reset()`` have the next
+    /// read pin the newest one; a save finds rows that others changed since in conflict, as ever. Batch requests leave it. Stores
+    /// that are added later are not read.
     ///
     /// Only an SQLite file with a write-ahead log, as it has unless `NSSQLitePragmasOption` says otherwise, keeps former states;
     /// other stores are read as they are. The first read throws 134070 where a store has as many generations as it may.

@@ -90,6 +90,7 @@ extension NSManagedObject {
             let column = Int(home.facts[slot].column)
             if !constraint.contains(column) { columns.insert(column) }
         }
+        for column in runtime.derivedColumns { columns.remove(column) }
         return columns.isEmpty ? nil : columns
     }
 }

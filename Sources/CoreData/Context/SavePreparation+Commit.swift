@@ -19,8 +19,20 @@ extension SavePreparation {
             index += 1
         }
         updated.forEachHeld { $0.becomeClean() }
+        if keepsDerived { readDerivedValues(outcome) }
         store.didSave(outcome, in: context, metadataEdits: changes.metadata == nil ? nil : metadataEdits)
         deleted.forEachHeld { $0.becomeClean() }
+    }
+
+    /// Of the changed objects with derived attributes that the store does not tell of.
+    private func readDerivedValues(_ outcome: SaveOutcome) {
+        let derived = written.filter { !$0.isFault && !$0.runtime.derivedColumns.isEmpty }
+        guard !derived.isEmpty else { return }
+        let told = Set(outcome.derivedRows)
+        let untold = derived.filter {
+            !told.contains(RowKey(entity: $0.runtime.ordinal, primaryKey: $0.primaryKey))
+        }
+        if !untold.isEmpty { context.readDerivedValues(of: untold, in: store) }
     }
 }
 

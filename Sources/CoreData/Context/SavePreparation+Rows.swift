@@ -46,6 +46,7 @@ extension SavePreparation {
                 for column in values.owners.keys { columns.insert(column) }
             }
         }
+        if keepsDerived { object.runtime.derivedColumns.forEach { columns.remove($0) } }
         guard !object.relations.isEmpty else { return columns }
         for relation in object.relations.indices {
             guard object.relations.isRead(relation), object.relations.uncountedMembers(relation) == nil else {
@@ -62,9 +63,13 @@ extension SavePreparation {
         return columns
     }
 
+    /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
+    var keepsDerived: Bool { store.objectSource == nil && !isForContexts }
+
     func row(of object: NSManagedObject, version: Int32) throws -> RowSnapshot {
         let form = form(for: object)
         for column in form.roles.indices { try set(column, of: object, form) }
+        if keepsDerived { form.runtime.derivedColumns.forEach { form.builder.setNull(at: $0) } }
         return form.builder.finish(
             primaryKey: object.primaryKey, version: version, entity: form.runtime.ordinal)
     }

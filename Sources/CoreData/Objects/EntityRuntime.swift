@@ -40,6 +40,8 @@ final class EntityRuntime: @unchecked Sendable {
     /// Whether objects have values that a save does not put into the row: transient ones, transformed objects.
     let keepsValues: Bool
     let hasComposites: Bool
+    /// The columns of derived attributes, whose values are the store's.
+    let derivedColumns: [Int]
     var name: String { compiled.name }
     var layout: RowLayout { compiled.rowLayout }
 
@@ -67,6 +69,7 @@ final class EntityRuntime: @unchecked Sendable {
         self.deleteSteps = UnsafeBufferPointer(deleteSteps)
         if slots.contains(where: { $0.type == .transformable }) { _ = ManagedArchiveNames.registered }
         hasComposites = slots.contains { $0.kind == .composite }
+        derivedColumns = slots.filter { $0.attribute?.isDerived == true && $0.column >= 0 }.map(\.column)
         keepsValues = slots.contains {
             $0.attribute != nil && $0.kind != .composite && ($0.property.isTransient || $0.type == .transformable)
         }

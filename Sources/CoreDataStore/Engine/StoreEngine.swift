@@ -46,7 +46,9 @@ package final class StoreEngine: Sendable {
     /// Texts of the statements that fetch rows.
     let fetchTexts: FetchTexts
     /// Whether the database reckons attributes from other rows.
-    let derivesFromOthers: Bool
+    var derivesFromOthers: Bool { entitiesWithDerived.contains(true) }
+    /// Whether the entity, by ordinal, has attributes that the database reckons.
+    let entitiesWithDerived: [Bool]
     /// The columns of dates by entity, where the database keeps less of a date than a row does; else none.
     private let roundedColumns: [[Int]]
     /// Keeps the files that rows of a former state name.
@@ -81,7 +83,7 @@ package final class StoreEngine: Sendable {
         self.tracksHistory = tracksHistory
         self.formerFiles = formerFiles
         self.fetchTexts = fetchTexts
-        derivesFromOthers = model.entities.contains { entity in
+        entitiesWithDerived = model.entities.map { entity in
             entity.properties.contains { $0.attribute?.derivationExpression != nil }
         }
         rowCache = RowCache(model: model, keepsRows: keepsRows)

@@ -57,7 +57,7 @@ extension StoreEngine {
                 try writeBesideOthers(run) { outcome in
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
-                    rowCache.commit(attempted, changedByStore: outcome.derivedRows, at: Self.now)
+                    rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: Self.now)
                 }
             }
             let outcome = try retrying(save)
@@ -78,8 +78,15 @@ extension StoreEngine {
         let roots = Set(outcome.absorbed.map { model.entities[changes.insertions[$0].row.entity].root })
         var changes = changes
         changes.insertions.removeElements(at: outcome.absorbed)
-        rowCache.commit(changes, changedByStore: outcome.derivedRows, at: Self.now)
+        rowCache.commit(changes, changedByStore: uncertainRows(changes, outcome), at: Self.now)
         for root in roots { rowCache.removeAll(root: root) }
+    }
+
+    /// The rows of which the store has, or may have, other derived values than the saver: it gives a row no version when it changes them.
+    private func uncertainRows(_ changes: ChangeSet, _ outcome: SaveOutcome) -> [RowKey] {
+        guard derivesFromOthers else { return outcome.derivedRows }
+        return outcome.derivedRows
+            + changes.updates.lazy.map(\.new.key).filter { entitiesWithDerived[$0.entity] }
     }
 
     /// Rows of an entity alone in its table, with one constraint: which rows took values of which new ones is neither found out nor

@@ -38,6 +38,8 @@ struct DerivedAttribute {
     /// Whether what is read is truth, and whether the attribute is: numbers in files, and none where columns have types.
     private let readsTruth: Bool
     private let isTruth: Bool
+    /// Whether a count of rows of the attribute's own table is made anew each time.
+    private let countsAnew: Bool
 
     init(
         schema: SchemaLayout, entity: CompiledEntity, property: CompiledProperty, expression: String
@@ -57,6 +59,7 @@ struct DerivedAttribute {
         (source, function, sourceEntity) = (parsed.source, parsed.function, parsed.entity)
         readsTruth = parsed.attribute?.attribute?.type.kind == .boolean
         isTruth = property.attribute?.type.kind == .boolean
+        countsAnew = schema.naming != .apples
     }
 
     func triggers() -> [CreateTrigger] {
@@ -73,6 +76,7 @@ struct DerivedAttribute {
     // MARK: - Apple's
 
     private func countTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
+        if countsAnew, other == table { return recountTriggers(other, key) }
         let target = SQLExpression.column(nil, column)
         let counted = SQLExpression.function(.ifNull, [target, .integer(0)])
         func trigger(
@@ -89,6 +93,24 @@ struct DerivedAttribute {
                 select(
                     .function(.ifNull, [.aggregate(.count, .column(nil, key), distinct: false), .integer(0)]),
                     from: other, where: key, .column("NEW", "Z_PK"))),
+        ]
+    }
+
+    /// Where triggers run when their statement has ended an owner may have been inserted by the same statement as its members, and has counted
+    /// all of them already when each of them would be added.
+    private func recountTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
+        func count(_ row: String, _ rowColumn: String) -> SQLExpression {
+            select(.countAll, from: other, where: key, .column(row, rowColumn))
+        }
+        func trigger(_ kind: String, _ event: CreateTrigger.Event, _ row: String) -> CreateTrigger {
+            parameter(
+                kind, event, on: other, requiring: .column(row, key), count(row, key), matching: "Z_PK",
+                .column(row, key))
+        }
+        return [
+            trigger("INSERT", .insert, "NEW"), trigger("UPDATE_INCREMENT", .update(of: [key]), "NEW"),
+            trigger("UPDATE_DECREMENT", .update(of: [key]), "OLD"), trigger("DELETE", .delete, "OLD"),
+            sourceInsert(count("NEW", "Z_PK")),
         ]
     }
 

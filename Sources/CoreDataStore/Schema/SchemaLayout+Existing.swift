@@ -99,7 +99,8 @@ extension SchemaLayout {
     private init(binding binder: SchemaBinder) {
         self.init(
             model: binder.expected.model, entities: binder.expected.entities, numbers: binder.expected.numbers,
-            tables: binder.expected.tables, joinTables: binder.joinTables, layout: binder.layout)
+            tables: binder.expected.tables, joinTables: binder.joinTables, layout: binder.layout,
+            naming: binder.expected.naming)
     }
 }
 

@@ -19,6 +19,7 @@ package struct SchemaLayout: Sendable {
     /// In the order in which the tables are created.
     package let joinTables: [SchemaJoinTable]
     package let layout: StoreLayout
+    let naming: SQLDialect.Naming
     /// Statements that fit the layout.
     package let fetchTexts: FetchTexts
 
@@ -42,14 +43,14 @@ package struct SchemaLayout: Sendable {
         {
             self.init(
                 model: model, entities: closed, numbers: numbers, tables: kept.tables, joinTables: kept.joinTables,
-                layout: kept.layout, fetchTexts: kept.fetchTexts)
+                layout: kept.layout, naming: naming, fetchTexts: kept.fetchTexts)
             return
         }
         var builder = SchemaLayoutBuilder(model: model, entities: closed, numbers: numbers, naming: naming)
         builder.build()
         self.init(
             model: model, entities: closed, numbers: numbers, tables: builder.tables, joinTables: builder.joinTables,
-            layout: builder.storeLayout())
+            layout: builder.storeLayout(), naming: naming)
         model.companions.keep(
             KeptLayout(
                 entities: closed, numbers: numbers, naming: naming, tables: tables, joinTables: joinTables,
@@ -69,7 +70,8 @@ package struct SchemaLayout: Sendable {
 
     init(
         model: CompiledModel, entities: [Int], numbers: [Int64?], tables: [SchemaTable],
-        joinTables: [SchemaJoinTable], layout: StoreLayout, fetchTexts: FetchTexts = FetchTexts()
+        joinTables: [SchemaJoinTable], layout: StoreLayout, naming: SQLDialect.Naming,
+        fetchTexts: FetchTexts = FetchTexts()
     ) {
         self.model = model
         self.entities = entities
@@ -77,6 +79,7 @@ package struct SchemaLayout: Sendable {
         self.tables = tables
         self.joinTables = joinTables
         self.layout = layout
+        self.naming = naming
         self.fetchTexts = fetchTexts
     }
 

@@ -213,7 +213,7 @@ import Testing
             rows.propertiesToFetch = ["isbn"]
             #expect(try pinned.fetch(rows).count == 12)
             #expect(try pinned.fetch(NSFetchRequest<Book>(entityName: "Book"), \.isbn).count == 12)
-            pinned.refreshAllObjects()
+            try pinned.setQueryGenerationFrom(.current)
             #expect(try pinned.count(for: NSFetchRequest<Book>(entityName: "Book")) == 6)
         }
     }

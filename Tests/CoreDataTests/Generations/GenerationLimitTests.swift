@@ -115,7 +115,7 @@ import Testing
                 other.assign(book, to: memory)
             }
             #expect(try context.titles() == ["A"])
-            context.refreshAllObjects()
+            try context.setQueryGenerationFrom(.current)
             #expect(try context.titles() == ["A", "M"])
         }
     }
