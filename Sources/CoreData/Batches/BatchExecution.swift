@@ -25,16 +25,23 @@ struct BatchExecution {
                 "Objects of the abstract entity '\(entity.name)' cannot be inserted; use one of its subentities.")
         }
         let conflict = Self.conflict((context.mergePolicy as? NSMergePolicy)?.mergeType)
-        guard let place = try stores(for: entity, request).first(where: { !$0.store.isReadOnly }) else {
+        guard
+            let place = try stores(for: entity, request.affectedStores, itself: true).first(where: {
+                !$0.store.isReadOnly
+            })
+        else {
             throw CoreDataErrors.noWritableStore(entity: entity.name, in: coordinator)
         }
         let result = try write([place], request.resultType.form, NSInsertedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             let rows = try BatchRows(request, entity, store, writer, in: coordinator.runtime)
             var done = Done()
+            var read = 0
             while try rows.readPortion() {
                 let part = try writer.insert(
-                    entity: entity.ordinal, rows.insertions, given: rows.given, conflict, wantsKeys: wantsKeys)
+                    entity: entity.ordinal, rows.insertions, given: rows.given, rows.mandatory, first: read + 1,
+                    conflict, wantsKeys: wantsKeys)
+                read += rows.insertions.count
                 done.count += part.count
                 if wantsKeys { done.keys += part.keys }
             }
@@ -48,7 +55,7 @@ struct BatchExecution {
         fetch.predicate = request.predicate
         fetch.includesSubentities = request.includesSubentities
         let translation = try FetchTranslation(fetch, in: coordinator.runtime)
-        let stores = try stores(for: translation.entity, request)
+        let stores = try stores(for: translation.entity, request.affectedStores)
         let result = try write(stores, request.resultType.form, NSUpdatedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             let assignments = try BatchAssignments(translation.entity, store).make(request.propertiesToUpdate ?? [:])
@@ -66,7 +73,8 @@ struct BatchExecution {
         }
         let isEmpty = request.objectIDs?.isEmpty == true
         let translation = isEmpty ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
-        let stores = try translation.map { try self.stores(for: $0.entity, request) } ?? []
+        let affected = request.affectedStores ?? request.fetchRequest.affectedStores
+        let stores = try translation.map { try self.stores(for: $0.entity, affected) } ?? []
         let result = try write(stores, request.resultType.form, NSDeletedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             guard let translation else { return Done() }
@@ -171,6 +179,7 @@ struct BatchExecution {
                     + "its unique values already, which has no place for \(places.properties.joined(separator: ", ")). Delete that one "
                     + "first, or leave these out.",
                 [NSAffectedStoresErrorKey: [store.store]])
+        case let missing as MissingValue: ValidationErrors.missing(missing, in: coordinator.runtime, store.store)
         case let denied as DeletionDenied:
             CoreDataErrors.make(
                 NSValidationRelationshipDeniedDeleteError,
@@ -193,9 +202,15 @@ struct BatchExecution {
         return entity
     }
 
+    /// The stores that the request is for; those that have the entity `itself`, where one with some of its subentities is not enough.
+    ///
     /// - Throws: where one of the stores is no SQL store.
-    private func stores(for entity: EntityRuntime, _ request: NSPersistentStoreRequest) throws -> [Place] {
-        let stores = coordinator.stores(for: entity, affected: request.affectedStores)
+    private func stores(
+        for entity: EntityRuntime, _ affected: [NSPersistentStore]?, itself: Bool = false
+    ) throws -> [Place] {
+        let stores = coordinator.stores(for: entity, affected: affected).filter {
+            !itself || $0.source.includes(entity: entity.ordinal)
+        }
         if stores.isEmpty { throw CoreDataErrors.coreData("No store of the coordinator has entity '\(entity.name)'.") }
         return try stores.map { store in
             guard let engine = store.source as? StoreEngine else {

@@ -14,12 +14,26 @@ final class BatchRows {
     private let assignments: BatchAssignments
     /// What is not nil where nothing is given.
     private let defaults: [(slot: Int, column: Int, value: Value)]
+    /// The attributes that no new row may lack; to-ones are not looked at, since Apple's batch inserts cannot set any.
+    let mandatory: MandatoryColumns
     /// The columns of the row in the making that were given a value.
     private var mask = IndexMask()
     private var next = 0
     private var isAtEnd = false
     private lazy var scratch = BatchObject(entity, store, assignments)
     private let columns: BatchColumns?
+
+    /// What a key of the handler's dictionary is.
+    private enum Key {
+        case property(slot: Int, String)
+        /// Leads to a value of a destination, perhaps.
+        case path(String)
+        case nothing
+    }
+
+    private var dictionary = BatchDictionary()
+    /// What the dictionary's keys are, in its order.
+    private var keys: [Key] = []
     private let destinations: BatchDestinations
 
     /// The portion's rows, whose keys they are yet to get, and the columns that each was given.
@@ -40,6 +54,16 @@ final class BatchRows {
         assignments = BatchAssignments(entity, store)
         columns = try request.rowSource.map { try BatchColumns($0, entity) }
         destinations = BatchDestinations(writer, entity, in: model)
+        mandatory = MandatoryColumns(
+            entity: entity.ordinal,
+            columns: entity.validation.mandatory.compactMap { slot in
+                let info = entity.slots[slot]
+                guard info.attribute != nil, info.property.isStored else { return nil }
+                func leaves(_ slot: Int) -> [Int] { entity.slots[slot].leaves.map { entity.slots[$0].column } }
+                return .init(
+                    slot: slot, columns: info.kind == .composite ? leaves(slot) : [info.column],
+                    companions: info.property.composite.map(leaves) ?? [])
+            })
         defaults = entity.slots.compactMap { slot in
             guard slot.column >= 0, let value = slot.attribute?.defaultValue, !value.isNull else { return nil }
             return (slot.property.slot, slot.column, value)
@@ -56,6 +80,10 @@ final class BatchRows {
             guard try readOne() else {
                 isAtEnd = true
                 break
+            }
+            for column in entity.derivedColumns {
+                builder.setNull(at: column)
+                mask.remove(column)
             }
             for (slot, column, value) in defaults where !mask.contains(column) { try set(value, slot, column) }
             bytes += builder.wholeByteCount
@@ -76,13 +104,30 @@ final class BatchRows {
             return true
         }
         if let handler = request.dictionaryHandler {
-            let dictionary = NSMutableDictionary()
             if handler(dictionary) { return false }
-            for (key, value) in dictionary { if let key = key as? String { try add(value, key) } }
+            while keys.count < dictionary.keys.count { keys.append(key(dictionary.keys[keys.count])) }
+            try dictionary.forEachValue { place, value in
+                switch keys[place] {
+                case .property(let slot, let name): try add(value, slot, name)
+                case .path(let path): try addUnique(value, path)
+                case .nothing: break
+                }
+            }
+            // Whoever keeps it shall find in it what he put there.
+            if isKnownUniquelyReferenced(&dictionary) {
+                dictionary.clear()
+            } else {
+                (dictionary, keys) = (BatchDictionary(), [])
+            }
             return true
         }
         guard let handler = request.managedObjectHandler else { return false }
         return try scratch.read(handler, setValue: give, setDestination: give)
+    }
+
+    private func key(_ key: AnyHashable) -> Key {
+        guard let name = key.base as? String else { return .nothing }
+        return entity.slot(forKey: name).map { .property(slot: $0, name) } ?? .path(name)
     }
 
     private func add(_ value: Any, _ key: String) throws {

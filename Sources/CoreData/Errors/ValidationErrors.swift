@@ -1,11 +1,26 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataStore
 import Foundation
 
 /// Validation errors with Apple's codes, keys and sentences.
 enum ValidationErrors {
     static func missing(_ key: String, of object: NSManagedObject) -> CocoaError {
         make(NSValidationMissingMandatoryPropertyError, key, object, nil)
+    }
+
+    /// A row of a batch insert, which no object stands for.
+    static func missing(_ missing: MissingValue, in model: ModelRuntime, _ store: NSPersistentStore) -> CocoaError {
+        let entity = model.entities[missing.entity]
+        let key = entity.slots[missing.slot].name
+        return CoreDataErrors.make(
+            NSValidationMissingMandatoryPropertyError,
+            "\(key) is a required value of entity '\(entity.name)', and row \(missing.row) of the batch insert has none. Nothing was "
+                + "inserted.",
+            [
+                NSValidationKeyErrorKey: key, NSValidationValueErrorKey: NSNull(),
+                NSAffectedStoresErrorKey: [store],
+            ])
     }
 
     static func tooFew(_ key: String, of object: NSManagedObject, members: [NSManagedObject]) -> CocoaError {

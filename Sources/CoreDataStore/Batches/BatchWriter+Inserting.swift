@@ -37,9 +37,12 @@ extension BatchWriter {
     /// - Parameters:
     ///   - rows: nobody else has them.
     ///   - given: the columns of each that were given a value; asked for only where a unique value may be taken.
+    ///   - mandatory: what no new row may lack; a row that is there may, unless it is given nil.
+    ///   - first: the number of the portion's first row.
     /// - Returns: how many rows were inserted or updated, and their keys where they are wanted.
     package func insert(
-        entity: Int, _ rows: [ChangeSet.Insertion], given: [IndexMask], _ conflict: BatchConflict, wantsKeys: Bool
+        entity: Int, _ rows: [ChangeSet.Insertion], given: [IndexMask], _ mandatory: MandatoryColumns, first: Int,
+        _ conflict: BatchConflict, wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
         guard !rows.isEmpty else { return (0, []) }
         var new = ChangeSet()
@@ -48,12 +51,15 @@ extension BatchWriter {
         let root = engine.model.entities[entity].root
         let table = try engine.saveTables.table(of: entity)
         guard conflict != .fail, !table.constraints.isEmpty else {
+            if !mandatory.columns.isEmpty {
+                for index in rows.indices { try mandatory.check(rows[index].row, number: first + index) }
+            }
             let keys = try engine.takeKeys(root: root, count: rows.count, connection)
             for (index, key) in keys.enumerated() { rows[index].row.assign(primaryKey: key) }
             try write(new)
             return (rows.count, wantsKeys ? keys.map { RowKey(entity: entity, primaryKey: $0) } : [])
         }
-        let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, conflict)
+        let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, mandatory, first, conflict)
         return (keys.count, wantsKeys ? keys : [])
     }
 
@@ -66,7 +72,7 @@ extension BatchWriter {
 
     private func upsert(
         _ rows: [(row: RowSnapshot, given: IndexMask)], _ table: SaveTables.Table, _ root: Int,
-        _ conflict: BatchConflict
+        _ mandatory: MandatoryColumns, _ first: Int, _ conflict: BatchConflict
     ) throws -> [RowKey] {
         let stored = try storedRows(rows.map(\.row), table)
         let known = Dictionary(
@@ -75,11 +81,14 @@ extension BatchWriter {
         var updates: [(old: RowSnapshot, new: RowSnapshot)] = []
         var updateOfKey: [Int64: Int] = [:]
         var new: [RowSnapshot] = []
+        /// The number of the row that each began as.
+        var numbers: [Int] = []
         var newOfClaim: [Claim: Int] = [:]
-        for (row, given) in rows {
+        for (number, (row, given)) in zip(first..., rows) {
             let claims = claims(of: row, table)
             if let key = claims.lazy.compactMap({ stored[$0] }).first, let old = known[key] {
                 guard conflict == .update else { continue }
+                try mandatory.check(row, number: number, given: given)
                 let place = updateOfKey[key] ?? updates.count
                 if place == updates.count {
                     updateOfKey[key] = place
@@ -91,12 +100,15 @@ extension BatchWriter {
                     : try merged(updates[place].new, row, given, of: row.entity, version: old.version &+ 1)
             } else if let index = claims.lazy.compactMap({ newOfClaim[$0] }).first {
                 guard conflict == .update else { continue }
+                try mandatory.check(row, number: number, given: given)
                 new[index] = merged(new[index], row, given, table, key: 0, version: 1)
             } else {
                 for claim in claims { newOfClaim[claim] = new.count }
                 new.append(row)
+                numbers.append(number)
             }
         }
+        for (row, number) in zip(new, numbers) { try mandatory.check(row, number: number) }
         var changes = ChangeSet()
         changes.updates = updates.map { ChangeSet.Update(old: $0.old, new: $0.new) }
         if !new.isEmpty {

@@ -208,7 +208,86 @@ import Testing
         #expect(try titles(stack) == [])
     }
 
-    // MARK: Update
+    /// 600 rows are more than a portion, the last of which lacks a title.
+    @Test(
+        "G9: a row without a mandatory value is an error that names it, and nothing is inserted",
+        arguments: ["dictionaries", "nil", "dictionary handler", "object handler", "typed rows", "one column"],
+        [NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
+    func mandatoryValues(_ form: String, _ policy: NSMergePolicy) throws {
+        let stack = try LibraryStack()
+        try stack.story { context throws in
+            context.mergePolicy = policy
+            func title(_ number: Int) -> String? { number == 600 ? nil : "book \(number)" }
+            var number = 0
+            func values() -> [String: Any] {
+                number += 1
+                var values: [String: Any] = ["pages": number, "isbn": "isbn \(number)"]
+                if let title = title(number) { values["title"] = title }
+                if form == "nil", number == 600 { values["title"] = NSNull() }
+                return values
+            }
+            let request: NSBatchInsertRequest
+            switch form {
+            case "dictionary handler":
+                request = NSBatchInsertRequest(entityName: "Book") { (dictionary: NSMutableDictionary) in
+                    for (key, value) in values() { dictionary[key] = value }
+                    return number > 600
+                }
+            case "object handler":
+                request = NSBatchInsertRequest(entityName: "Book") { (object: NSManagedObject) in
+                    for (key, value) in values() { object.setValue(value, forKey: key) }
+                    return number > 600
+                }
+            case "typed rows":
+                request = try NSBatchInsertRequest(\Book.title, \.isbn) {
+                    number += 1
+                    return number > 600 ? nil : (title(number), "isbn \(number)")
+                }
+            case "one column":
+                request = try NSBatchInsertRequest(\Book.isbn) {
+                    number += 1
+                    return number > 600 ? nil : "isbn \(number)"
+                }
+            default: request = NSBatchInsertRequest(entityName: "Book", objects: (1...600).map { _ in values() })
+            }
+            let error = #expect(throws: CocoaError.self) { try context.execute(request) }
+            #expect(error?.code.rawValue == NSValidationMissingMandatoryPropertyError)
+            #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "title")
+            let row = form == "one column" ? "row 1 " : "row 600 "
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("title") && text.contains("'Book'") && text.contains(row), "\(text)")
+            #expect(try titles(stack).isEmpty)
+            #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 0)
+            // The keys of those that were not inserted are free again, and the store takes others.
+            #expect(try insert(context, [["title": "One"]]).count == 1)
+        }
+    }
+
+    @Test("N4: a row that takes values because of a constraint may leave mandatory ones out, but not be given nil")
+    func mandatoryValuesOfRowsThatAreThere() throws {
+        let stack = try LibraryStack()
+        try stack.story { context throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            _ = try insert(context, [["title": "One", "isbn": "1"]])
+            _ = try insert(
+                context,
+                [["isbn": "1", "pages": 7], ["title": "Two", "isbn": "2"], ["isbn": "2", "pages": 8]])
+            #expect(try titles(stack, "pages > 6") == ["One", "Two"])
+            for (rows, number) in [
+                ([["isbn": "1", "title": NSNull()]], 1), ([["isbn": "1", "pages": 9], ["isbn": "3", "pages": 9]], 2),
+                ([["title": "a", "isbn": "3"], ["title": NSNull(), "isbn": "3"]], 2),
+            ] as [([[String: Any]], Int)] {
+                let error = #expect(throws: CocoaError.self) { _ = try insert(context, rows) }
+                #expect(error?.code.rawValue == NSValidationMissingMandatoryPropertyError)
+                #expect(error?.localizedDescription.contains("row \(number) ") == true)
+            }
+            #expect(try titles(stack) == ["One", "Two"])
+            #expect(try titles(stack, "pages > 8").isEmpty)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            _ = try insert(context, [["isbn": "1", "title": NSNull()], ["isbn": "1", "pages": 9]])
+            #expect(try titles(stack) == ["One", "Two"])
+        }
+    }
 
     private func fill(_ stack: LibraryStack) throws {
         try stack.story { context in
