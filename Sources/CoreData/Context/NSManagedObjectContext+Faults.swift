@@ -334,7 +334,7 @@ extension NSManagedObjectContext {
     }
 
     /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
-    private func home(of id: NSManagedObjectID) -> ObjectHome? {
+    final func home(of id: NSManagedObjectID) -> ObjectHome? {
         if let last = lastHome, last.holdsObject(of: id) { return last }
         guard !id.isTemporaryID, let store = store(withIdentifier: id.storeIdentifier),
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)

@@ -99,10 +99,15 @@ extension NSManagedObjectContext {
     /// Those who follow the context learn of rows that it does not know, too.
     private func noteForFollowers(_ saved: SavedIDs) {
         let isStranger = { (id: NSManagedObjectID) in !(self.registeredObject(for: id)?.hasRow ?? false) }
-        let updated = saved.updatedIDs(in: coordinator)
+        let updated = saved.updatedIDs(in: coordinator).filter(isReachable)
         event.mergedUpdates += updated
         event.strangers += updated.filter(isStranger)
-        event.deletedStrangers += saved.deleted.filter(isStranger)
+        event.deletedStrangers += saved.deleted.filter { isReachable($0) && isStranger($0) }
+    }
+
+    /// Whether it may be of an object here: others are of stores of another coordinator.
+    private func isReachable(_ id: NSManagedObjectID) -> Bool {
+        id.isTemporaryID ? keptParent != nil : home(of: id) != nil
     }
 
     private func mergeUpdates(
@@ -187,7 +192,7 @@ extension NSManagedObjectContext {
     }
 
     private func mergeInsertions(_ ids: [NSManagedObjectID], _ staleness: TimeInterval, _ merged: inout MergedIDs) {
-        let objects = ids.filter { keptParent != nil || !$0.isTemporaryID }.map { object(with: $0) }
+        let objects = ids.filter(isReachable).map { object(with: $0) }
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
         // A parent's new objects may be known here since before it changed and saved them.
         if keptParent != nil { mergeUpdates(objects.filter(\.hasRow), staleness, as: NSInsertedObjectIDsKey, &merged) }
@@ -233,6 +238,7 @@ extension NSManagedObjectContext {
     /// Those that the context knows are shown as deleted, with their values, until they leave.
     private func mergeDeletions(_ ids: [NSManagedObjectID], _ merged: inout MergedIDs) -> [NSManagedObject] {
         var deleted: [NSManagedObject] = []
+        var withoutRows: Set<ObjectReference> = []
         for id in ids {
             guard let object = registeredObject(for: id), object.isStored else { continue }
             deleted.append(object)
@@ -240,6 +246,7 @@ extension NSManagedObjectContext {
             if !object.flags.contains(.inaccessible) {
                 letGoOfChangedReferences(to: object)
                 letGoOfMembers(object)
+                if !object.hasRow { withoutRows.insert(ObjectReference(object)) }
             }
             object.flags.remove(.updated)
             object.flags.insert(.deleted)
@@ -248,7 +255,23 @@ extension NSManagedObjectContext {
                 event.deleted.append(object)
             }
         }
+        if !withoutRows.isEmpty { letGoOfMembers(withoutRows) }
         return deleted
+    }
+
+    /// As ``letGoOfMembers(_:)``, of deleted objects that cannot say whose members they were: whoever has one of them is looked for.
+    private func letGoOfMembers(_ deleted: Set<ObjectReference>) {
+        for owner in registry.objects where owner.home.hasToMany && !owner.relations.isEmpty {
+            var hasLost = false
+            for (relation, slot) in owner.runtime.relationSlots.enumerated() where owner.runtime.slots[slot].isToMany {
+                guard let members = owner.relations.uncountedMembers(relation)?.takeUnretainedValue(), members.isKnown,
+                    !members.hasChanges, members.members.contains(where: { deleted.contains(ObjectReference($0)) })
+                else { continue }
+                owner.relations.forget(relation)
+                hasLost = true
+            }
+            if hasLost { event.refreshed.append(owner) }
+        }
     }
 
     /// To-many relationships that were read have an object no longer that the store has lost.
@@ -257,6 +280,8 @@ extension NSManagedObjectContext {
             let info = object.runtime.slots[slot]
             guard let inverse = info.relationship?.inverseSlot, object.relations.isRead(info.relation) || !info.isToMany
             else { continue }
+            // One that has no row cannot say any more whose member it was.
+            if !info.isToMany, !object.hasRow, !object.relations.isRead(info.relation) { continue }
             let owners = info.isToMany ? object.members(slot).members : object.toOne(slot).map { [$0] } ?? []
             for owner in owners where !owner.isFault && owner.runtime.slots[inverse].isToMany {
                 let relation = owner.runtime.slots[inverse].relation

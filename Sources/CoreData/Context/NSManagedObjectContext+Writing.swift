@@ -273,9 +273,7 @@ extension NSManagedObjectContext {
                 return
             }
             let runtime = object.runtime
-            let stores =
-                candidates[runtime.ordinal]
-                ?? self.stores(for: runtime, affected: nil).filter { !$0.isReadOnly }
+            let stores = candidates[runtime.ordinal] ?? writableStores(for: runtime)
             candidates[runtime.ordinal] = stores
             guard let first = stores.first else {
                 throw CoreDataErrors.noWritableStore(entity: runtime.name, in: coordinator)
@@ -286,11 +284,27 @@ extension NSManagedObjectContext {
                 object.home = home
                 return
             }
-            let relative = runtime.relationSlots.lazy
-                .filter { !runtime.slots[$0].isToMany }
-                .compactMap { object.toOne($0)?.home.store }
-                .first { store in stores.contains { $0 === store } }
-            object.home = registry.home(of: runtime, in: relative ?? first)
+            object.home = registry.home(of: runtime, in: storeOfRelatives(of: object, among: stores) ?? first)
         }
+    }
+
+    /// The store that a save will assign a new object to, if it is assigned to none and nothing else changes; where all of its entity are
+    /// read-only, the first.
+    final func futureStore(of object: NSManagedObject) -> AttachedStore? {
+        let stores = writableStores(for: object.runtime)
+        guard stores.count > 1 else { return stores.first ?? storeForNew(object.runtime) }
+        return storeOfRelatives(of: object, among: stores) ?? stores[0]
+    }
+
+    /// Those that have the entity itself: others may have some of its subentities only.
+    private func writableStores(for runtime: EntityRuntime) -> [AttachedStore] {
+        stores(for: runtime, affected: nil).filter { !$0.isReadOnly && $0.source.includes(entity: runtime.ordinal) }
+    }
+
+    private func storeOfRelatives(of object: NSManagedObject, among stores: [AttachedStore]) -> AttachedStore? {
+        object.runtime.relationSlots.lazy
+            .filter { !object.runtime.slots[$0].isToMany }
+            .compactMap { object.toOne($0)?.home.store }
+            .first { store in stores.contains { $0 === store } }
     }
 }

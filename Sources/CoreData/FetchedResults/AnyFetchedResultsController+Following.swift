@@ -18,6 +18,11 @@ extension AnyFetchedResultsController: ChangeFollower {
             note([managedObjectContext.object(with: id)], translation, &rest, besides: unchanged)
         }
         note(event.formerDestinations, translation, &rest)
+        // Rows before the window move it, though nobody here knew them.
+        if translation.request.fetchOffset > 0 {
+            isBehind =
+                isBehind || event.deletedStrangers.contains { translation.includes(entity: runtime(of: $0)?.ordinal) }
+        }
         if !isBehind, let dependencies, !dependencies.isEmpty {
             isBehind =
                 event.strangers.contains { runtime(of: $0).map(dependencies.includeMembers) ?? false }
@@ -160,6 +165,11 @@ extension AnyFetchedResultsController: ChangeFollower {
                 && object.flags.isDisjoint(with: [.deleted, .leaving, .inaccessible])
         }
         guard isThere() else { return false }
+        // Of one that was told of as changed the row may have gone since.
+        if object.isFault, object.isStored, !object.hasRow {
+            try? managedObjectContext.readRows(of: [object])
+            if !object.hasRow { return false }
+        }
         do { guard try translation.matches(object) else { return false } } catch {
             CoreDataLog.general.error(
                 "\(object.objectID) cannot be told to match, and counts as not matching: \(error.localizedDescription)")

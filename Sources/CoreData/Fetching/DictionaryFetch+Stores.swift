@@ -28,21 +28,14 @@ extension DictionaryFetch {
             && translation.request.havingPredicate == nil
             && !columns.contains { TupleCombination.aggregates($0.expression, isToMany) }
         return try CoreDataErrors.converting {
-            if isOneOfEachRow {
-                let total = try stores.reduce(0) { total, store in
-                    var plan = translation.plan(for: store)
-                    (plan.limit, plan.offset) = (0, 0)
-                    return try total + store.source.count(plan)
-                }
-                return stores.first.map { FetchPlanner.counted(total, translation.plan(for: $0)) } ?? 0
-            }
+            if isOneOfEachRow || columns.isEmpty { return try countOfRows(stores) }
             if stores.count > 1 { return try combined(stores).count }
             var count = 0
             for store in stores {
                 try store.source.forEachTuple(
                     translation.plan(for: store), columns: fetchColumns,
                     distinct: translation.request.returnsDistinctResults, groupBy: groups.map(\.expression),
-                    having: translation.request.havingPredicate?.node
+                    having: having
                 ) { _ in count += 1 }
             }
             return count
@@ -62,7 +55,7 @@ extension DictionaryFetch {
         let externals = columns.map(\.external)
         let hasExternals = externals.contains { $0 != nil }
         let (plan, isDistinct) = (translation.plan(for: store), translation.request.returnsDistinctResults)
-        let (groupBy, having) = (groups.map(\.expression), translation.request.havingPredicate?.node)
+        let groupBy = groups.map(\.expression)
         guard hasExternals else {
             return try store.source.forEachTuple(
                 plan, columns: fetchColumns, distinct: isDistinct, groupBy: groupBy, having: having
@@ -84,7 +77,7 @@ extension DictionaryFetch {
         let request = translation.request
         return try CoreDataErrors.converting {
             let combination = try TupleCombination(
-                fetchColumns, groupBy: groups.map(\.expression), having: request.havingPredicate?.node,
+                fetchColumns, groupBy: groups.map(\.expression), having: having,
                 sorts: translation.sorts, isDistinct: request.returnsDistinctResults, isToMany: isToMany)
             var externals: [ExpressionNode: External] = [:]
             for column in columns + groups { externals[column.expression] = column.external }
@@ -133,14 +126,16 @@ extension DictionaryFetch {
         return result
     }
 
+    private func isToMany(_ keys: [String]) -> Bool { Self.isToMany(keys, translation.entity, coordinator.runtime) }
+
     /// Whether the path leads to many rows.
-    private func isToMany(_ keys: [String]) -> Bool {
-        var current = translation.entity
+    static func isToMany(_ keys: [String], _ entity: EntityRuntime, _ model: ModelRuntime) -> Bool {
+        var current = entity
         for key in keys {
             guard let slot = current.slot(forKey: key) else { return false }
             if current.slots[slot].isToMany { return true }
             guard let relationship = current.slots[slot].relationship else { return false }
-            current = coordinator.runtime.entities[relationship.destination]
+            current = model.entities[relationship.destination]
         }
         return false
     }

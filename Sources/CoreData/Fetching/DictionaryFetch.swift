@@ -37,6 +37,7 @@ struct DictionaryFetch {
     private(set) var columns: [Column]
     let hasComposites: Bool
     let groups: [Column]
+    let having: PredicateNode?
 
     init(
         _ translation: FetchTranslation, coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext
@@ -58,11 +59,18 @@ struct DictionaryFetch {
             try Self.columns($0, entity: entity, in: coordinator.runtime)
         }
         self.groups = groups
-        guard !groups.isEmpty else { return }
-        columns = columns.map { column in
+        guard !groups.isEmpty else {
+            having = request.havingPredicate?.node
+            return
+        }
+        let isToMany = { Self.isToMany($0, entity, coordinator.runtime) }
+        having = try request.havingPredicate?.node.mapOutermost { try $0.ofGroup(entity.name, isToMany: isToMany) }
+        columns = try columns.map { column in
             var column = column
             if !groups.contains(where: { $0.expression == column.expression }) {
-                column.expression = column.expression.ofGroup
+                column.expression = try column.expression.mapOutermost {
+                    try $0.ofGroup(entity.name, isToMany: isToMany)
+                }
             }
             return column
         }
@@ -87,7 +95,7 @@ struct DictionaryFetch {
                     translation.plan(for: store),
                     columns: columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
                     distinct: translation.request.returnsDistinctResults, groupBy: groups.map(\.expression),
-                    having: translation.request.havingPredicate?.node
+                    having: having
                 ) { tuple in
                     for index in slots.indices {
                         var value = tuple[index]
@@ -106,12 +114,20 @@ struct DictionaryFetch {
 
     /// Of an entity without attributes: one for each object.
     private func emptyDictionaries(_ stores: [AttachedStore]) throws -> [NSDictionary] {
-        let count = try CoreDataErrors.converting {
-            try stores.reduce(0) { try $0 + $1.source.count(translation.plan(for: $1)) }
+        try CoreDataErrors.converting { (0..<(try countOfRows(stores))).map { _ in NSDictionary() } }
+    }
+
+    /// How many objects of all stores together are in the request's window; where nothing is fetched of them, those are distinct of which
+    /// there is one.
+    func countOfRows(_ stores: [AttachedStore]) throws -> Int {
+        guard let first = stores.first else { return 0 }
+        let total = try stores.reduce(0) { total, store in
+            var plan = translation.plan(for: store)
+            (plan.limit, plan.offset) = (0, 0)
+            return try total + store.source.count(plan)
         }
-        let limit = translation.request.fetchLimit > 0 ? translation.request.fetchLimit : count
-        let wanted = min(count, limit, translation.request.returnsDistinctResults ? 1 : count)
-        return (0..<wanted).map { _ in NSDictionary() }
+        let isDistinct = columns.isEmpty && translation.request.returnsDistinctResults
+        return FetchPlanner.counted(isDistinct ? min(total, 1) : total, translation.plan(for: first))
     }
 
     /// What the stored bytes stand for: nil where that is a file which cannot be read.
@@ -252,18 +268,60 @@ struct DictionaryFetch {
 }
 
 extension ExpressionNode {
-    /// What a collection operator of each row is of a group of rows: the sum of the counts, the least of the least.
+    /// What each row of a group has one of, since it leads over a to-many, is of all rows of the group: the sum of the counts, the least
+    /// of the least. `nil` for other expressions.
     ///
-    ///     books.@count        // sum:(books.@count + 0), since sum:(books.@count) is of the members of one row
-    fileprivate var ofGroup: ExpressionNode {
-        guard case .keyPath(.evaluatedObject, let keys) = self,
-            let name = keys.first(where: { $0.hasPrefix("@") }), keys[0] != name
-        else { return self }
+    ///     books.@count        // sum:(count:(books)), as count:(books)
+    ///     books.@min.pages    // min:(min:(books.pages)), as min:(books.pages)
+    fileprivate func ofGroup(_ entity: String, isToMany: ([String]) -> Bool) throws -> ExpressionNode? {
+        switch self {
+        case .keyPath:
+            guard let each = ofEach(isToMany) else { return self }
+            return try Self.ofGroup(each.name, .function(each.name, [each.members]), entity)
+        case .function(let name, let arguments) where arguments.count == 1 && Self.isAggregate(name):
+            switch arguments[0] {
+            case .keyPath(.evaluatedObject, let keys) where isToMany(keys) && !keys.contains { $0.hasPrefix("@") }:
+                return try Self.ofGroup(name, self, entity)
+            case .subquery: return try Self.ofGroup(name, self, entity)
+            default:
+                // It is of the group already: sum:(books.@count).
+                guard let each = arguments[0].ofEach(isToMany) else { return self }
+                return .function(name, [.function(each.name, [each.members])])
+            }
+        case .subquery: return self
+        default: return nil
+        }
+    }
+
+    private static func isAggregate(_ name: String) -> Bool {
+        ["count:", "sum:", "min:", "max:", "average:", "median:", "mode:", "stddev:"].contains(name)
+    }
+
+    /// The function that a path with a collection operator stands for, and what it is of; `nil` of other expressions.
+    private func ofEach(_ isToMany: ([String]) -> Bool) -> (name: String, members: ExpressionNode)? {
+        guard case .keyPath(let operand, let keys) = self, let place = keys.firstIndex(where: { $0.hasPrefix("@") }),
+            !keys[(place + 1)...].contains(where: { $0.hasPrefix("@") })
+        else { return nil }
+        switch operand {
+        case .subquery: break
+        case .evaluatedObject: if !isToMany(Array(keys[..<place])) { return nil }
+        default: return nil
+        }
+        let name = keys[place] == "@avg" ? "average:" : keys[place].dropFirst() + ":"
+        guard Self.isAggregate(name) else { return nil }
+        let path = Array(keys[..<place]) + (name == "count:" ? [] : keys[(place + 1)...])
+        return (name, path.isEmpty ? operand : .keyPath(operand: operand, path))
+    }
+
+    private static func ofGroup(_ name: String, _ each: ExpressionNode, _ entity: String) throws -> ExpressionNode? {
         switch name {
-        case "@count", "@sum": return .function("sum:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
-        case "@min": return .function("min:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
-        case "@max": return .function("max:", [.function("add:to:", [self, .constant(.value(.integer(0)))])])
-        default: return self
+        case "count:", "sum:": return .function("sum:", [each])
+        case "min:", "max:": return .function(name, [each])
+        case "average:", "median:", "mode:", "stddev:":
+            throw CoreDataErrors.invalidRequest(
+                "\(each.predicateFormat) is of the members of each '\(entity)', and cannot be grouped: divide sums by counts, or fetch the "
+                    + "members and group those.")
+        default: return nil
         }
     }
 }

@@ -12,6 +12,8 @@ struct FetchTranslation {
     /// The request's predicate with its objects; what memory evaluates.
     private let predicate: PredicateNode?
     private let evaluator: PredicateEvaluator?
+    /// The only stores that are asked; `nil` for all.
+    private let affectedStores: [NSPersistentStore]?
 
     /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
     ///   descriptor that no store can follow.
@@ -30,6 +32,13 @@ struct FetchTranslation {
         sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
         predicate = try request.predicate?.node.runningFetches().foldingConstants()
         evaluator = predicate.map { PredicateEvaluator($0) }
+        affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
+        // Where no row is looked at nobody else would tell.
+        if let variable = predicate?.freeVariables.first {
+            throw CoreDataErrors.invalidRequest(
+                "The predicate of the request for entity '\(name)' has no value for variable $\(variable): substitute it before the "
+                    + "fetch, withSubstitutionVariables([\"\(variable)\": …]).")
+        }
     }
 
     /// What one store is asked.
@@ -55,11 +64,17 @@ struct FetchTranslation {
                 + ".dictionaryResultType.")
     }
 
-    /// Whether the object is of the entity that is asked for.
+    /// Whether the object is of the entity that is asked for, and in a store that is.
     func includes(_ object: NSManagedObject) -> Bool {
-        request.includesSubentities
-            ? entity.compiled.subtree.contains(object.runtime.ordinal)
-            : object.runtime.ordinal == entity.ordinal
+        let isOfEntity = includes(entity: object.runtime.ordinal)
+        guard isOfEntity, let affectedStores else { return isOfEntity }
+        let store = object.home.store ?? object.managedObjectContext?.futureStore(of: object)
+        return affectedStores.contains { $0 === store?.store }
+    }
+
+    func includes(entity ordinal: Int?) -> Bool {
+        guard let ordinal else { return false }
+        return request.includesSubentities ? entity.compiled.subtree.contains(ordinal) : ordinal == entity.ordinal
     }
 
     func matches(_ object: NSManagedObject) throws -> Bool {

@@ -257,6 +257,11 @@ struct TupleCombination {
             var isOfMembers = false
             _ = arguments[0].mapOutermost { part in
                 switch part {
+                // One value of each row: sum:(count:(books)).
+                case .function(let inner, let members)
+                where members.count == 1
+                    && PredicateFunction(spelled: inner).map { $0.isOfMany && $0 != .distinct } == true:
+                    return part
                 case .keyPath(_, let keys) where isToMany(keys) || keys.contains { $0.hasPrefix("@") }:
                     isOfMembers = true
                 case .subquery, .aggregate: isOfMembers = true

@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
             return .columns(
                 fetch.columns.map { FetchColumn(name: $0.name, expression: $0.expression) },
                 distinct: request.returnsDistinctResults, groupBy: fetch.groups.map(\.expression),
-                having: request.havingPredicate?.node)
+                having: fetch.having)
         default: return request.includesPropertyValues && request.fetchBatchSize <= 0 ? .rows : .keys
         }
     }

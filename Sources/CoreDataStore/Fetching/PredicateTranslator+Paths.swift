@@ -49,7 +49,16 @@ extension PredicateTranslator {
             let (property, remainder) = entity.property(at: [key] + rest)
         else { return key }
         rest = remainder
-        return property.name
+        guard property.isComposite, let next = remainder.first, !next.hasPrefix("@") else { return property.name }
+        // An element that it lacks, with all that would be in it.
+        rest = []
+        return property.name + "." + next
+    }
+
+    /// Whether the name is that of an element that a composite attribute lacks: it is nil, as in the attribute's dictionaries.
+    private func isLackingElement(_ name: String, of entity: CompiledEntity) -> Bool {
+        guard let dot = name.lastIndex(of: ".") else { return false }
+        return entity.property(named: String(name[..<dot]))?.isComposite == true
     }
 
     /// What is NULL where all elements of a composite are: it can be compared with nil. Elements are of several types, which servers do
@@ -70,10 +79,8 @@ extension PredicateTranslator {
         }
         try add(attribute)
         let isThere = SQLExpression.or(parts.map { .isNotNull($0) })
-        var scalar = QueryScalar(
-            parts.isEmpty ? .null : .caseWhen([.init(isThere, .integer(1))], otherwise: .null), .opaque)
-        scalar.isComposite = true
-        return .scalar(scalar)
+        return .scalar(
+            QueryScalar(parts.isEmpty ? .null : .caseWhen([.init(isThere, .integer(1))], otherwise: .null), .opaque))
     }
 
     private func value(of key: String, in term: QueryTerm, _ expression: ExpressionNode) throws -> QueryTerm {
@@ -96,8 +103,6 @@ extension PredicateTranslator {
         case .list(let members):
             return .list(try members.map { try value(of: key, in: $0, expression) })
         case .scalar(let scalar):
-            // As a dictionary has nothing under a key that it lacks.
-            if scalar.isComposite { return .constant(.null) }
             if let value = part(key, of: scalar) { return .scalar(value) }
             throw failure(
                 "\(scalar.kind.name) has no key '\(key)' in a store", expression,
@@ -167,6 +172,7 @@ extension PredicateTranslator {
             switch key {
             case "objectID": return .row(row)
             case "entity": return .entity(row)
+            case _ where found == nil && isLackingElement(key, of: entity): return .constant(.null)
             default: throw keyNotFound(key, in: entity, expression)
             }
         }

@@ -40,8 +40,6 @@ struct QueryScalar {
     var isOptional: Bool
     /// Whether it is a column that an index begins with.
     var isIndexed = false
-    /// Whether it stands for a composite attribute, which has no keys but its elements.
-    var isComposite = false
     /// The trigram index of the column, and the key of the row that has it.
     var search: (index: SearchIndex, key: SQLExpression)?
 

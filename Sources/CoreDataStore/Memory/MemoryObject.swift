@@ -88,5 +88,7 @@ private final class MemoryEntity: PredicateObject {
     func isSamePredicateObject(as other: any PredicateObject) -> Bool { (other as? MemoryEntity)?.name == name }
     var predicateHash: Int { name.hashValue }
     var predicateDescription: String { name }
+    // As a request has the entities that it is given.
+    var predicateName: String? { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
 }

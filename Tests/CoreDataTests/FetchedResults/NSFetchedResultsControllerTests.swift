@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("R3 to R6: sections are told before objects, by old places what leaves and by new ones what arrives")
+    @Test("R3, R4, R5, R6: sections are told before objects, by old places what leaves and by new ones what arrives")
     func calls() throws {
         let stack = try LibraryStack()
         try stack.story { context in
@@ -226,6 +226,16 @@ import Testing
             #expect(listener.taken() == [])  // R5
             try context.save()
             #expect(listener.taken() == [])
+            // R4: the rows of a section that goes are told of, too, and a row that moves out of it is not updated at the same place.
+            context.delete(books[0])
+            new.pages = 0
+            new.rating = 3
+            books[2].title = "cc"
+            context.processPendingChanges()
+            #expect(
+                listener.taken() == [
+                    "will", "delete section 1 at 1", "delete a 1.0", "update cc 2.1", "move bb 2.0 to 0.0", "did",
+                ])
         }
     }
 

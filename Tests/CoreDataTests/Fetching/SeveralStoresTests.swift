@@ -205,4 +205,179 @@ import Testing
             try check(3)
         }
     }
+
+    @Test(
+        "M12: every kind of result is of the affected stores alone, unsaved changes included", arguments: [false, true])
+    func affectedStores(inChild: Bool) throws {
+        try library { parent throws in
+            let stores = parent.persistentStoreCoordinator?.persistentStores ?? []
+            let context = inChild ? NSManagedObjectContext(.privateQueue) : parent
+            if inChild { context.parent = parent }
+            try context.performAndWait {
+                for step in ["saved", "changed"] {
+                    if step == "changed" {
+                        // One more, and one less, in each store; 3 pages become 30.
+                        for (index, store) in stores.enumerated() {
+                            let book = Book(context: context)
+                            book.title = "new"
+                            book.pages = Int32(100 + index)
+                            context.assign(book, to: store)
+                        }
+                        for book in try context.all(Book.self, "Book", "pages IN {4, 5, 6}") { context.delete(book) }
+                        for book in try context.all(Book.self, "Book", "pages IN {1, 2, 3}") { book.pages *= 10 }
+                        if inChild { try context.save() }
+                    }
+                    for (index, store) in stores.enumerated() {
+                        let all =
+                            step == "saved"
+                            ? [1, 4, 7].map { $0 + index } : [7 + index, 10 * (index + 1), 100 + index]
+                        let request = NSFetchRequest<Book>(entityName: "Book")
+                        request.affectedStores = [store]
+                        request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true)]
+                        #expect(try context.fetch(request).map { Int($0.pages) } == all, "\(step)")
+                        #expect(try context.count(for: request) == 3, "\(step)")
+                        request.fetchLimit = 2
+                        #expect(try context.fetch(request).map { Int($0.pages) } == Array(all.prefix(2)), "\(step)")
+                        #expect(try context.count(for: request) == 2, "\(step)")
+                        request.fetchLimit = 0
+                        request.fetchOffset = 1
+                        #expect(try context.fetch(request).map { Int($0.pages) } == Array(all.dropFirst()), "\(step)")
+                        let ids = NSFetchRequest<NSManagedObjectID>(request)
+                        (ids.resultType, ids.fetchOffset) = (.managedObjectIDResultType, 0)
+                        #expect(ids.affectedStores == [store])
+                        let found = try context.fetch(ids)
+                        #expect(found.count == 3, "\(step)")
+                        for id in found where !id.isTemporaryID { #expect(id.persistentStore === store, "\(step)") }
+                        let dictionaries = NSFetchRequest<NSDictionary>(request)
+                        (dictionaries.resultType, dictionaries.fetchOffset) = (.dictionaryResultType, 0)
+                        dictionaries.propertiesToFetch = [value("n", "count:(pages)"), value("sum", "sum:(pages)")]
+                        #expect(try context.fetch(dictionaries).map { $0["n"] as? Int } == [3])
+                        #expect(try context.fetch(dictionaries).map { $0["sum"] as? Int } == [12 + 3 * index])
+                        dictionaries.propertiesToFetch = ["pages"]
+                        #expect(try context.count(for: dictionaries) == 3)
+                        request.fetchOffset = 0
+                        let list = NSFetchedResultsController(
+                            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil,
+                            cacheName: nil)
+                        try list.performFetch()
+                        #expect(list.fetchedObjects?.map { Int($0.pages) } == all, "\(step)")
+                        let two = NSFetchRequest<Book>(request)
+                        two.affectedStores = Array(stores.prefix(2))
+                        #expect(try context.count(for: two) == 6, "\(step)")
+                    }
+                    #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 9)
+                }
+            }
+        }
+    }
+
+    @Test("M12, R3: a list of one store follows what is new there, and nothing else")
+    func listsOfAffectedStores() throws {
+        try library { context throws in
+            let stores = context.persistentStoreCoordinator?.persistentStores ?? []
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.affectedStores = [stores[1]]
+            request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true)]
+            let list = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            final class Delegate: NSObject, NSFetchedResultsControllerDelegate {
+                func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
+            }
+            let delegate = Delegate()
+            list.delegate = delegate
+            try list.performFetch()
+            func pages() -> [Int32] { (list.fetchedObjects ?? []).map(\.pages) }
+            #expect(pages() == [2, 5, 8])
+            let other = NSManagedObjectContext(.privateQueue)
+            other.persistentStoreCoordinator = context.persistentStoreCoordinator
+            let ids = try other.performAndWait {
+                let books = stores.indices.map { index in
+                    let book = Book(context: other)
+                    book.title = "other"
+                    book.pages = Int32(50 + index)
+                    other.assign(book, to: stores[index])
+                    return book
+                }
+                try other.save()
+                return books.map(\.objectID)
+            }
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: ids], into: [context])
+            #expect(pages() == [2, 5, 8, 51])
+            for (index, store) in stores.enumerated() {
+                let book = Book(context: context)
+                book.title = "own"
+                book.pages = Int32(60 + index)
+                context.assign(book, to: store)
+            }
+            // One that is assigned to none goes to the first store, and to that of its author.
+            let unassigned = (0..<2).map { _ in Book(context: context) }
+            for book in unassigned { (book.title, book.pages) = ("none", 70) }
+            unassigned[1].pages = 71
+            unassigned[1].author = try context.all(Author.self, "Author", "name == 'Author 1'").first
+            context.processPendingChanges()
+            #expect(pages() == [2, 5, 8, 51, 61, 71])
+            try context.save()
+            #expect(unassigned.map { $0.objectID.persistentStore === stores[1] } == [false, true])
+            #expect(pages() == [2, 5, 8, 51, 61, 71])
+            withExtendedLifetime(delegate) {}
+        }
+    }
+
+    @Test("N6, M12: batch requests write to the affected stores that have the entity, and to no others")
+    func batchRequests() throws {
+        let model = Library.model()
+        let names = Set(model.entities.compactMap(\.name))
+        model.setEntities(
+            model.entities.filter { $0.name == "Author" || $0.name == "Tag" }, forConfigurationName: "Authors")
+        let stack = try LibraryStack(model: model)
+        let coordinator = stack.coordinator
+        #expect(names.contains("Reader"))
+        let second = try coordinator.addPersistentStore(
+            type: .sqlite, at: stack.folder.appendingPathComponent("Second.sqlite"))
+        let authors = try coordinator.addPersistentStore(
+            type: .sqlite, configuration: "Authors", at: stack.folder.appendingPathComponent("Authors.sqlite"))
+        let first = coordinator.persistentStores[0]
+        try stack.story { context throws in
+            func count(_ entity: String, _ stores: NSPersistentStore...) throws -> Int {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                request.affectedStores = stores
+                return try context.count(for: request)
+            }
+            for store in [first, second] {
+                let insert = NSBatchInsertRequest(entityName: "Book", objects: [["title": "a"], ["title": "b"]])
+                insert.affectedStores = [store]
+                try context.execute(insert)
+            }
+            #expect(try count("Book", first) == 2 && count("Book", second) == 2)
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.affectedStores = [second]
+            update.propertiesToUpdate = ["title": "c"]
+            update.resultType = .updatedObjectIDsResultType
+            let updated = (try context.execute(update) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID]
+            #expect(updated?.allSatisfy { $0.persistentStore === second } == true && updated?.count == 2)
+            let books = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+            books.affectedStores = [first]
+            try context.execute(NSBatchDeleteRequest(fetchRequest: books))
+            #expect(try count("Book", first) == 0 && count("Book", second) == 2)
+            // Set on the request that is deleted by, later.
+            let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Book"))
+            delete.fetchRequest.affectedStores = [first]
+            try context.execute(delete)
+            #expect(try count("Book", second) == 2)
+
+            let author = NSBatchInsertRequest(entityName: "Author", objects: [["name": "Ann"]])
+            author.affectedStores = [authors]
+            try context.execute(author)
+            #expect(try count("Author", authors) == 1 && count("Author", first) == 0 && count("Person") == 1)
+            // A store that has one of its subentities has not the entity.
+            let reader = NSBatchInsertRequest(entityName: "Reader", objects: [["name": "Rob"]])
+            reader.affectedStores = [authors]
+            let error = #expect(throws: CocoaError.self) { try context.execute(reader) }
+            #expect(error?.localizedDescription.contains("'Reader'") == true)
+            let nothing = NSBatchInsertRequest(entityName: "Book", objects: [["title": "x"]])
+            nothing.affectedStores = [authors]
+            #expect(throws: CocoaError.self) { try context.execute(nothing) }
+            #expect(try count("Book") == 2 && count("Reader") == 0)
+        }
+    }
 }

@@ -102,6 +102,16 @@ import Testing
                 ("address.zip == nil", ["Ann", "Bob", "Cid"]), ("address.zip == 'x'", []),
                 ("friend.address.geo.z > 1", []), ("address.zip.code != nil", []),
                 ("friends.@min.address.geo.x < 0", ["Ann"]), ("address.city IN {'Bern', 'Rome'}", ["Bob"]),
+                // What a composite lacks is nil.
+                ("address.nothing == nil", ["Ann", "Bob", "Cid"]), ("address.nothing == 5", []),
+                ("address.geo.nothing != 'x'", ["Ann", "Bob", "Cid"]),
+                ("address.nothing.more == nil", ["Ann", "Bob", "Cid"]),
+                ("NOT address.nothing BEGINSWITH 'a'", ["Ann", "Bob", "Cid"]), ("address.nothing IN {1, 2}", []),
+                ("friend.address.nothing == nil", ["Ann", "Bob", "Cid"]), ("address.nothing > 1", []),
+                ("address.city == nil OR address.nothing == 'x'", ["Cid"]),
+                ("address.nothing == address.city", ["Cid"]),
+                ("ANY friends.address.nothing == 1", []),
+                ("SUBQUERY(friends, $f, $f.address.nothing == nil).@count == 1", ["Ann", "Bob"]),
             ]
             for isChanged in [false, true] {
                 try stack.story { context in
@@ -159,6 +169,63 @@ import Testing
                 #expect(whole.map { $0.allKeys.compactMap { $0 as? String }.sorted() }.first == ["address", "name"])
                 request.propertiesToFetch = ["address"]
                 #expect(try context.fetch(request).map { $0.count } == [1, 1, 0])
+            }
+        }
+    }
+
+    /// One of a program's own class has what that gives it.
+    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
+    func elementsAreGroupedAndAggregated(_ store: SpecifiedStore) throws {
+        try store.checkContexts(Self.document) { stack in
+            try stack.story { context throws in
+                for (number, city) in ["Oslo", "Bern", "Oslo", nil, "Bern", "Oslo"].enumerated() {
+                    let address: [String: Any] = ["number": number, "geo": ["x": Double(number) / 2]]
+                    let person = context.insert("Person", ["name": "\(number)", "address": address])
+                    person.setValue(city, forKeyPath: "address.city")
+                }
+                try context.save()
+                let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+                request.resultType = .dictionaryResultType
+                func column(_ name: String, _ format: String) -> NSExpressionDescription {
+                    let column = NSExpressionDescription()
+                    column.name = name
+                    column.expression = NSExpression(format: format)
+                    return column
+                }
+                request.propertiesToFetch = [
+                    "address.city", column("sum", "sum:(address.number)"), column("most", "max:(address.geo.x)"),
+                    column("count", "count:(address.number)"),
+                ]
+                request.propertiesToGroupBy = ["address.city"]
+                request.sortDescriptors = [NSSortDescriptor(key: "address.city", ascending: true)]
+                func lines() throws -> [String] {
+                    try context.fetch(request).map { row in
+                        ["address.city", "sum", "most", "count"].map { row[$0].map { "\($0)" } ?? "nil" }
+                            .joined(separator: " ")
+                    }
+                }
+                #expect(try lines() == ["nil 3 1.5 1", "Bern 5 2.0 2", "Oslo 7 2.5 3"])
+                request.havingPredicate = NSPredicate(format: "sum:(address.number) > 3 AND $most < 2.25")
+                #expect(try lines() == ["Bern 5 2.0 2"])
+                #expect(try context.count(for: request) == 1)
+                request.havingPredicate = nil
+                request.predicate = NSPredicate(format: "address.geo.x > 1")
+                #expect(try lines() == ["nil 3 1.5 1", "Bern 4 2.0 1", "Oslo 5 2.5 1"])
+                for properties in [["address.nothing"], ["address.geo.nothing"], ["address.city.nothing"]] {
+                    request.propertiesToFetch = properties
+                    request.propertiesToGroupBy = nil
+                    let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+                    #expect(error?.localizedDescription.contains(properties[0]) == true, "\(error as Any)")
+                    request.propertiesToFetch = ["address.city"]
+                    request.propertiesToGroupBy = properties
+                    #expect(throws: (any Error).self) { try context.fetch(request) }
+                }
+                for key in ["address", "address.geo", "address.nothing"] {
+                    let sorted = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                    sorted.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+                    let error = #expect(throws: (any Error).self) { try context.fetch(sorted) }
+                    #expect(error?.localizedDescription.contains("'\(key)'") == true, "\(error as Any)")
+                }
             }
         }
     }

@@ -255,6 +255,130 @@ import Testing
         }
     }
 
+    @Test(arguments: SpecifiedStore.all)
+    func whatNobodyKnowsHereIsMergedWithoutATrace(_ store: SpecifiedStore) throws {  // L2
+        try store.checkContexts { stack in
+            let elsewhere = try NSPersistentStoreCoordinator(
+                validating: NSManagedObjectModel(document: StoreTestSupport.document(Library.entities)))
+            try elsewhere.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
+            let foreign = NSManagedObjectContext(.privateQueue)
+            foreign.persistentStoreCoordinator = elsewhere
+            let strangers = try foreign.performAndWait {
+                let books = (1...3).map { foreign.insert("Book", ["title": "\($0)"]) }
+                try foreign.save()
+                return books.map(\.objectID)
+            }
+            let gone = try stack.story { other throws in
+                let books = (1...3).map { other.insert("Book", ["title": "gone \($0)"]) }
+                try other.save()
+                let ids = books.map(\.objectID)
+                books.forEach(other.delete)
+                try other.save()
+                return ids
+            }
+            try stack.story { context throws in
+                let kept = context.insert("Book", ["title": "kept"])
+                try context.save()
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+                request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+                let list = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+                let replay = CallReplay()
+                list.delegate = replay
+                try list.performFetch()
+                replay.begin(list)
+                let temporary = context.insert("Book").objectID
+                context.rollback()
+                for ids in [strangers, gone, strangers + gone + [temporary]] {
+                    let urls = ids.map { $0.uriRepresentation() }
+                    let forms: [Any] = [ids, Set(ids), urls, Set(urls), ids.map { $0 as Any } + urls + ["x", 1]]
+                    for form in forms {
+                        for key in [
+                            NSDeletedObjectsKey, NSDeletedObjectIDsKey, NSUpdatedObjectsKey, NSUpdatedObjectIDsKey,
+                            NSInsertedObjectIDsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey,
+                        ] {
+                            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: form], into: [context])
+                            #expect(list.fetchedObjects == [kept], "\(key) \(form)")
+                            #expect(replay.list == ListPicture(list), "\(key) \(form)")
+                        }
+                    }
+                }
+                #expect(try context.all("Book") == [kept])
+                #expect(
+                    !context.hasChanges,
+                    "\(context.insertedObjects) \(context.updatedObjects) \(context.deletedObjects)")
+                #expect(kept.text("title") == "kept")
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func listsFollowDeletionsOfRowsThatNobodyKnew(_ store: SpecifiedStore) throws {  // L2, R3
+        try store.checkContexts { stack in
+            try stack.story { context throws in
+                let ids = try stack.story { other throws in
+                    let books = (1...9).map { other.insert("Book", ["title": "\($0)"]) }
+                    try other.save()
+                    return books.map(\.objectID)
+                }
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+                request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+                request.fetchOffset = 3
+                request.fetchLimit = 3
+                let list = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+                let replay = CallReplay()
+                list.delegate = replay
+                try list.performFetch()
+                replay.begin(list)
+                func titles() -> [String] { (list.fetchedObjects ?? []).map { $0.text("title") } }
+                #expect(titles() == ["4", "5", "6"])
+                try stack.story { other throws in
+                    for id in [ids[0], ids[4]] { other.delete(try other.existingObject(with: id)) }
+                    try other.save()
+                }
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSDeletedObjectsKey: [ids[0], ids[4]].map { $0.uriRepresentation() }],
+                    into: [context])
+                #expect(titles() == ["6", "7", "8"])
+                #expect(replay.list == ListPicture(list))
+            }
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func relationshipsLetGoOfDeletedFaults(_ store: SpecifiedStore) throws {  // L1, L2
+        try store.checkContexts { stack in
+            try stack.story { context throws in
+                let book = context.insert("Book", ["title": "One"])
+                for number in 1...3 { _ = context.insert("Chapter", ["title": "\(number)", "book": book]) }
+                for number in 1...2 {
+                    book.mutableOrderedSetValue(forKey: "tags").add(context.insert("Tag", ["name": "\(number)"]))
+                }
+                try context.save()
+                let chapters = try context.all("Chapter", by: "title")
+                let tags = try context.all("Tag", by: "name")
+                #expect(
+                    book.names(of: "chapters", by: "title") == ["1", "2", "3"] && book.names(of: "tags") == ["1", "2"])
+                try stack.story { other throws in
+                    other.delete(try other.existingObject(with: chapters[1].objectID))
+                    other.delete(try other.existingObject(with: tags[0].objectID))
+                    try other.save()
+                }
+                for object in [chapters[1], tags[0]] { context.refresh(object, mergeChanges: false) }
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSDeletedObjectIDsKey: [chapters[1].objectID, tags[0].objectID]],
+                    into: [context])
+                #expect(book.names(of: "chapters", by: "title") == ["1", "3"])
+                #expect(book.names(of: "tags") == ["2"])
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                book.setValue("Two", forKey: "title")
+                try context.save()
+                #expect(try stack.story { try $0.one("Book").names(of: "chapters", by: "title") } == ["1", "3"])
+            }
+        }
+    }
+
     // MARK: Races
 
     /// Each context adds members of its own and sets an attribute of its own, all of the same rows.
