@@ -42,6 +42,58 @@ import Testing
         await #expect(throws: CocoaError.self) { try await context.perform { throw CocoaError(.coreData) } }
     }
 
+    @Test("Q3: a block runs though its task was cancelled before it began")
+    func cancellation() async throws {
+        let stack = try LibraryStack()
+        let context = stack.context
+        let gate = DispatchSemaphore(value: 0)
+        hold(context, until: gate)
+        let task = Task {
+            await context.perform(schedule: .enqueued) {
+                Tag(context: context).name = "made"
+                return context.insertedObjects.count
+            }
+        }
+        task.cancel()
+        gate.signal()
+        #expect(await task.value == 1 && task.isCancelled)
+    }
+
+    /// In an asynchronous function nobody may wait for a semaphore.
+    private func hold(_ context: NSManagedObjectContext, until gate: DispatchSemaphore) {
+        context.perform { gate.wait() }
+    }
+
+    @Test("L3: what a batch request writes is not merged by itself, and is by the IDs that it tells")
+    func batches() async throws {
+        let stack = try LibraryStack()
+        let (context, other) = (stack.context, stack.newContext())
+        context.automaticallyMergesChangesFromParent = true
+        let id = try await context.perform {
+            context.retainsRegisteredObjects = true
+            let book = Book(context: context)
+            book.title = "old"
+            try context.save()
+            return book.objectID
+        }
+        let ids = try await other.perform {
+            let request = NSBatchUpdateRequest(entityName: "Book")
+            request.propertiesToUpdate = ["title": "new"]
+            request.resultType = .updatedObjectIDsResultType
+            let result = try other.execute(request) as? NSBatchUpdateResult
+            return result?.result as? [NSManagedObjectID] ?? []
+        }
+        #expect(ids == [id])
+        func title() async -> String? {
+            await context.perform(schedule: .enqueued) { (context.object(with: id) as? Book)?.title }
+        }
+        #expect(await title() == "old")
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [context])
+        #expect(await title() == "new")
+        await context.perform { context.retainsRegisteredObjects = false }
+        context.automaticallyMergesChangesFromParent = false
+    }
+
     @Test("Many contexts write at once; nothing is lost")
     func writers() async throws {
         let stack = try LibraryStack()
