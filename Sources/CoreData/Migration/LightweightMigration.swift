@@ -128,7 +128,7 @@ package struct LightweightMigration {
         return options
     }
 
-    private func migration() throws -> StoreMigration {
+    func migration() throws -> StoreMigration {
         let progress = progress
         var migration = try StoreMigration(
             to: model.makeDocument(), model: try model.freeze(), configuration: configuration,
@@ -190,7 +190,7 @@ package struct LightweightMigration {
 
     // MARK: Errors
 
-    private func converting<R>(_ url: URL, _ body: () throws -> R) throws -> R {
+    func converting<R>(_ url: URL, _ body: () throws -> R) throws -> R {
         let url = ServerStores.shared.shown(url)
         do { return try body() } catch let failure as MigrationFailure {
             throw CoreDataErrors.migration(failure, url: url, model: model)

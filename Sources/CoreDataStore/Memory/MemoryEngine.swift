@@ -224,6 +224,11 @@ package struct MemoryContents: Sendable {
         self.identifier = identifier
         graph = MemoryGraph(model: model)
     }
+
+    /// The keys of all rows.
+    package var keys: [RowKey] {
+        graph.model.entities.indices.flatMap { graph.rows(of: $0, includesSubentities: false).map(\.key) }
+    }
 }
 
 /// Keeps the rows of a ``MemoryEngine`` beyond the process.

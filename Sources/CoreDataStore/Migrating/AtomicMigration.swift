@@ -11,18 +11,36 @@ import Foundation
 /// What becomes of objects is what becomes of them in SQLite, down to the keys and what is refused. The old file stays until
 /// the new one is whole; one that somebody else has written meanwhile is read again.
 package struct AtomicMigration {
-    private let format: any AtomicFormat.Type
+    private let format: (any AtomicFormat.Type)?
+    private let storeType: String
     private let migration: StoreMigration
 
     package init(_ format: any AtomicFormat.Type, _ migration: StoreMigration) {
-        self.format = format
-        self.migration = migration
+        (self.format, self.migration) = (format, migration)
+        storeType = format.storeType
+    }
+
+    /// A migration of rows that somebody else reads and writes.
+    package init(ofRowsOf storeType: String, _ migration: StoreMigration) {
+        (self.storeType, self.migration) = (storeType, migration)
+        format = nil
+    }
+
+    /// What becomes of the rows of a store with that metadata, which `read` reads as rows of the model that it is given; `nil` where it is of the
+    /// newer model already.
+    package func migrated(
+        _ row: MetadataRow, path: String?, read: (ModelDocument) throws -> MemoryContents
+    ) throws -> (contents: MemoryContents, outcome: StoreMigration.Outcome)? {
+        guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
+        let (contents, outcome) = try migrated(try read(source.document), source)
+        return (contents, outcome)
     }
 
     /// Migrates the store, unless it is of the newer model already.
     ///
     /// - Throws: ``MigrationFailure``, ``StoreFailure``, ``AtomicFileFailure``. The file is then as it was.
     package func run(path: String, timeout: Double?, isReadOnly: Bool) throws -> StoreMigration.Outcome {
+        guard let format else { return .init() }
         guard !isReadOnly else { throw MigrationFailure.readOnly(path) }
         try format.check(migration.model, entities: migration.entities)
         var file = AtomicFile(path: path)
@@ -43,6 +61,7 @@ package struct AtomicMigration {
 
     /// What ``run(path:timeout:isReadOnly:)`` would do, but for what only the objects tell; `nil` where there is nothing to do.
     package func plan(path: String) throws -> MigrationPlan? {
+        guard let format else { return nil }
         try format.check(migration.model, entities: migration.entities)
         let row = try AtomicStore.metadata(format, path: path)
         guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
@@ -79,7 +98,7 @@ package struct AtomicMigration {
                 else { continue }
                 contents.lastKeys[root] = number.maximum
             }
-            if format.sharesKeys { contents.lastKeys = [-1: old.lastKeys.values.max() ?? 0] }
+            if format?.sharesKeys == true { contents.lastKeys = [-1: old.lastKeys.values.max() ?? 0] }
             return (contents, .init(plan: plan, loss: loss))
         }
     }
@@ -91,7 +110,7 @@ package struct AtomicMigration {
         _ contents: MemoryContents, _ source: StoreMigration.Source, _ body: (any SQLDatabase) throws -> R
     ) throws -> R {
         var options = StoreOptions(path: nil)
-        options.type = format.storeType
+        options.type = storeType
         options.identifier = contents.identifier
         options.metadata = contents.metadata
         let creation = try StoreCreation(model: source.model, entities: source.entities, options: options)

@@ -124,6 +124,31 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return attached
     }
 
+    /// Begins with rows that a migration has made, in place of what the file has; they have the keys that the references name.
+    final func attach(
+        index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], migrated contents: MemoryContents,
+        _ name: (ReferenceTable) -> Void
+    ) throws -> AttachedStore {
+        let backing = NodeBacking(self, runtime: coordinator.runtime)
+        name(backing.references)
+        let engine = try MemoryEngine(contents, entities: entities, isReadOnly: true, backing: backing)
+        let attached = AttachedStore(
+            self, source: engine, index: index, objectSource: backing, references: backing.references)
+        self.attached = attached
+        backing.attached = attached
+        return attached
+    }
+
+    /// Makes nodes of the objects, and writes them.
+    final func write(migrated objects: [NSManagedObject]) throws {
+        for object in objects { addCacheNodes([newCacheNode(for: object)]) }
+        for object in objects {
+            guard let node = cacheNode(for: object.objectID) else { continue }
+            updateCacheNode(node, from: object)
+        }
+        try save()
+    }
+
     /// Does what a save did to objects to their nodes, and writes them; after an error the nodes are as they were.
     final func write(_ saved: SavedRequest?, deleted: [NSManagedObjectID]) throws {
         let before = nodes.mapValues { (node: $0, cache: $0.propertyCache?.mutableCopy() as? NSMutableDictionary) }

@@ -46,13 +46,26 @@ enum CustomStore {
         guard let members = coordinator.compiledModel.entities(inConfiguration: configuration) else {
             throw CoreDataErrors.coreData("The model has no configuration '\(configuration ?? "")'.")
         }
-        let store = storeClass.init(
-            persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
-        store.state.withLock { state in
-            state.registeredType = type
-            if settings.isReadOnly { state.isReadOnly = true }
+        func made() throws -> NSPersistentStore {
+            let store = storeClass.init(
+                persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
+            store.state.withLock { state in
+                state.registeredType = type
+                if settings.isReadOnly { state.isReadOnly = true }
+            }
+            try store.loadMetadata()
+            return store
         }
-        try store.loadMetadata()
+        var store = try made()
+        if let atomic = storeClass as? NSAtomicStore.Type, !settings.isReadOnly, !settings.ignoresVersioning,
+            LightweightMigration.isWanted(options), LightweightMigration.isInferenceWanted(options),
+            try CustomMigration(
+                of: atomic, type: type, configuration: configuration, url: url, options: options ?? [:],
+                to: coordinator.managedObjectModel
+            ).run(from: metadata(of: store, type: type))
+        {
+            store = try made()
+        }
         try check(store, type: type, model: coordinator.runtime.model, entities: members.map(\.ordinal), settings)
         switch store {
         case let store as NSAtomicStore:
@@ -67,8 +80,16 @@ enum CustomStore {
         }
     }
 
+    /// The metadata with UUID and type.
+    private static func metadata(of store: NSPersistentStore, type: String) throws -> MetadataRow {
+        var metadata: [String: Any] = store.metadata
+        let identifier = metadata.removeValue(forKey: NSStoreUUIDKey) as? String ?? store.identifier ?? ""
+        metadata[NSStoreTypeKey] = type
+        return MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: metadata))
+    }
+
     /// The metadata must have UUID and type, and be of the model; where they have no version hashes they get the model's.
-    private static func check(
+    static func check(
         _ store: NSPersistentStore, type: String, model: CompiledModel, entities: [Int], _ settings: StoreSettings
     ) throws {
         var metadata: [String: Any] = store.metadata

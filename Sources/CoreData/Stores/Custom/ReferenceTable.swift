@@ -46,6 +46,17 @@ final class ReferenceTable: Sendable {
         }
     }
 
+    /// The object with that key has that reference from now on.
+    func take(_ reference: Any, key: Int64, entity: EntityRuntime) {
+        let reference = Self.hashable(reference)
+        state.withLock { state in
+            state.keys[entity.root, default: [:]][reference] = key
+            state.entries[RowKey(entity: entity.root, primaryKey: key)] = Entry(
+                reference: reference, entity: entity.ordinal)
+            state.next = max(state.next, key + 1)
+        }
+    }
+
     func reference(ofKey key: Int64, root: Int) -> Any? {
         state.withLock { $0.entries[RowKey(entity: root, primaryKey: key)]?.reference }?.value.base
     }
