@@ -76,9 +76,13 @@ import Testing
                     try scenario.run(folder)
                     #expect(try scenario.state(folder) == new, "\(name), then done again from \(state)")
                     // They go with the next store that is made anew, or that is opened to be migrated; what was left to do later need not do
-                    // either.
-                    if state == old || scenario.looksForLeavings {
-                        #expect(try scenario.leftovers(folder) == [], "\(name), then done again from \(state)")
+                    // either. SQLite's journal of a transaction that was over goes with the next that writes.
+                    let left = try scenario.leftovers(folder)
+                    if state == old {
+                        #expect(left == [], "\(name), then done again from \(state)")
+                    } else if scenario.looksForLeavings {
+                        let others = left.filter { !$0.hasSuffix("-journal") }
+                        #expect(others == [], "\(name), then done again from \(state)")
                     }
                 } catch { Issue.record("\(name): \(error)") }
             }
