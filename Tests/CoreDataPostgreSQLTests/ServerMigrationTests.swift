@@ -371,6 +371,29 @@ import Testing
         #expect(try leavings().isEmpty)
     }
 
+    /// Whoever makes a store where a copy is to be keeps it.
+    @Test(arguments: ["server", "file"]) func aCopyDoesNotReplaceWhatHasComeMeanwhile(_ target: String) throws {
+        let library = try Library()
+        let folder = try Fixtures.temporaryFolder()
+        let file = folder.appendingPathComponent("Store.sqlite")
+        try library.fill(file, .sqlite, "Book", count: 24)
+        let place = target == "file" ? folder.appendingPathComponent("Copy.sqlite") : Self.url("")
+        guard let url = place else { return }
+        let type: NSPersistentStore.StoreType = target == "file" ? .sqlite : .postgreSQL
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.models[0])
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: file)
+        var made = false
+        let error = #expect(throws: CocoaError.self) {
+            try StoreCopy.run(store, of: coordinator, to: url, type: .sqlite) { done, _ in
+                guard done > 0, !made else { return }
+                made = true
+                do { try library.fill(url, type, "Other", count: 24) } catch { Issue.record(error) }
+            }
+        }
+        #expect(error?.code == .fileWriteFileExists, "\(String(describing: error))")
+        #expect(try library.state(of: url, type, count: 24) == "v1 other")
+    }
+
     @Test(arguments: ["source", "copy"]) func whatHasChangedMeanwhileIsCopiedAnew(_ changed: String) throws {
         guard let url = Self.url("") else { return }
         let library = try Library()

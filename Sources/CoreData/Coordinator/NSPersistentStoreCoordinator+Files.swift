@@ -123,7 +123,7 @@ extension NSPersistentStoreCoordinator {
             if let place = try ServerPlace(for: destination) {
                 try AttachedStore.copy(source, sourceOptions, to: place.url)
                 if let store = persistentStore(for: destination) { try remove(store) }
-                return try AttachedStore.converting(destination) { try place.put(destinationOptions) }
+                return try AttachedStore.converting(destination) { try place.put(destinationOptions, replaces: true) }
             }
             guard let place = NewStorePlace(for: destination) else {
                 throw CoreDataErrors.make(

@@ -23,6 +23,14 @@ enum CoreDataErrors {
             [NSURLErrorKey: url])
     }
 
+    /// Somebody has put something where a new store was to be, while that was made.
+    static func isTakenByNow(_ url: URL) -> CocoaError {
+        make(
+            CocoaError.Code.fileWriteFileExists.rawValue,
+            "Something was put at '\(ServerStores.name(url))' while a store was made for that place. It is as it was, and what was made is gone.",
+            url.isFileURL ? [NSFilePathErrorKey: url.path] : [NSURLErrorKey: ServerStores.shared.shown(url)])
+    }
+
     static func coreData(_ message: String) -> CocoaError { make(NSCoreDataError, message) }
 
     static func invalidRequest(_ message: String) -> CocoaError { make(NSCoreDataError, message) }

@@ -60,7 +60,10 @@ package final class NewStorePlace {
     private static func note(in folder: URL) -> URL { folder.appendingPathComponent(".purpose") }
 
     /// Puts the store, which nobody has open, where it is to be.
+    ///
+    /// - Throws: 516 where a store is there by now.
     func put(at destination: URL, type: String) throws {
+        guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
         guard AtomicFileStore.format(ofType: type) != nil else { return try SQLStore.put(url, at: destination) }
         guard rename(url.path, destination.path) == 0 else {
             throw CoreDataErrors.make(

@@ -40,11 +40,16 @@ final class ServerPlace {
 
     private static var schemas: StoreSchemas { StoreSchemas { try SQLStore.makeDatabase($0) } }
 
-    /// Puts the store, which nobody has open, where it is to be, in place of the one that is there.
-    func put(_ options: [AnyHashable: Any]? = nil) throws {
+    /// Puts the store, which nobody has open, where it is to be.
+    ///
+    /// - Parameter replaces: whether in place of the one that is there.
+    /// - Throws: 516 where something is there by now that is not to be replaced.
+    func put(_ options: [AnyHashable: Any]? = nil, replaces: Bool = false) throws {
         try place.hold?.check()
-        try Self.schemas.put(
-            Self.options(url), at: Self.options(destination, options), schemas: place.schemas)
+        guard
+            try Self.schemas.put(
+                Self.options(url), at: Self.options(destination, options), schemas: place.schemas, replaces: replaces)
+        else { throw CoreDataErrors.isTakenByNow(destination) }
         isLeft = false
     }
 

@@ -66,15 +66,23 @@ package struct StoreSchemas {
 
     /// Puts the store that nobody has open where it is to be, in one transaction: in place of the one there, if any.
     ///
-    /// - Parameter schemas: the names of both schemas.
+    /// - Parameters:
+    ///   - schemas: the names of both schemas.
+    ///   - replaces: whether that is what is wanted.
+    /// - Returns: `false` where there is something that was not to be replaced, and nothing was done.
     package func put(
-        _ source: DatabaseOptions, at destination: DatabaseOptions, schemas: (from: String, to: String)
-    ) throws {
+        _ source: DatabaseOptions, at destination: DatabaseOptions, schemas: (from: String, to: String), replaces: Bool
+    ) throws -> Bool {
         guard !destination.isReadOnly else { throw Self.readOnly }
         let parts = try parts(source)
         let database = try makeDatabase(destination)
         defer { database.close() }
-        try database.write { try put(parts, schemas, $0) }
+        return try database.write { connection in
+            // It may have come while this one was made.
+            guard try replaces || StoreCatalog.read(connection).isEmpty else { return false }
+            try put(parts, schemas, connection)
+            return true
+        }
     }
 
     /// Makes a store and puts it in place of another, if that is what is expected. Nobody else writes to the other one meanwhile.
