@@ -181,8 +181,15 @@ package final class PostgreSQLServer: Sendable {
         try closeOthers(&actions)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
+        // A thread of a pool has signals blocked, and the program would have them so: a pooler does not end then.
+        var (attributes, none) = (posix_spawnattr_t(), sigset_t())
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var child: pid_t = 0
-        let code = posix_spawnp(&child, program, &actions, nil, &words, environ)
+        let code = posix_spawnp(&child, program, &actions, &attributes, &words, environ)
         guard code == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(code)))") }
         return child
     }

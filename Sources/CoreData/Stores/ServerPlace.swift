@@ -34,7 +34,8 @@ final class ServerPlace {
     }
 
     deinit {
-        if !isLeft { try? place.remove() }
+        // What nobody can tell from what is being made nobody can go on with.
+        if !isLeft || place.hold == nil { try? place.remove() }
         place.hold?.release()
     }
 

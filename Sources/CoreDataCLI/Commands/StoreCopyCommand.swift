@@ -66,12 +66,27 @@ struct StoreCopyCommand: ParsableCommand {
             configuration: found.configuration, at: from, options: StoreFile.readingOptions)
         defer { try? coordinator.remove(store) }
         let bar = Bar()
-        let copy = try StoreCopy.run(
-            store, of: coordinator, to: to, type: storeType, checks: check
-        ) { done, all in bar.update(done, all) }
+        let copy: StoreCopy
+        do {
+            copy = try StoreCopy.run(store, of: coordinator, to: to, type: storeType, checks: check) { done, all in
+                bar.update(done, all)
+            }
+        } catch {
+            bar.finish()
+            if bar.count > 0, isKept(after: error) {
+                Terminal.note("note: what was copied by then is kept; the same command goes on with it")
+            }
+            throw error
+        }
         bar.finish()
         print(json ? try JSONOutput.text(Summary(copy, self)) : text(of: copy))
         guard copy.differences.isEmpty else { throw ExitCode(1) }
+    }
+
+    /// Whether what a copy has got done is there to be gone on with.
+    private func isKept(after error: any Error) -> Bool {
+        guard let error = error as? CocoaError else { return false }
+        return storeType == .sqlite && ![.fileWriteOutOfSpace, .fileWriteFileExists].contains(error.code)
     }
 
     private var storeType: NSPersistentStore.StoreType {
@@ -119,8 +134,10 @@ struct StoreCopyCommand: ParsableCommand {
     /// A bar that closures can move.
     private final class Bar {
         private var bar = ProgressBar("Copying", unit: "objects")
+        private(set) var count = 0
 
         func update(_ done: Int, _ all: Int) {
+            count = done
             bar.update(fraction: all == 0 ? 1 : min(1, Double(done) / Double(all)), count: done)
         }
 
