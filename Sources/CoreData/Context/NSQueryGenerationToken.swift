@@ -8,7 +8,8 @@ import Foundation
 ///     let items = try view.fetch(request)             // BEGIN; SELECT …: this is the generation from now on
 ///     // … another process saves a thousand times
 ///     items[0].unit?.name                             // as it was when the items were fetched
-///     view.refreshAllObjects()                        // moves on to what is there now
+///     try view.setQueryGenerationFrom(.current)       // the next read moves on to what is there now
+///     view.refreshAllObjects()                        // and objects that were read show it
 ///
 /// A token keeps its generation, for as long as somebody holds the token or a context is pinned to it. A generation is a connection with an
 /// open transaction: a store keeps ``NSPersistentStore/queryGenerationCountOption`` at most, and gives them up

@@ -197,7 +197,7 @@ import Testing
             try context.save()
             try other.performAndWait { () throws in
                 #expect(try other.found("milk") == ["Fresh milk"])
-                other.refreshAllObjects()
+                try other.setQueryGenerationFrom(.current)
                 #expect(try other.found("milk").count == 2)
             }
         }

@@ -44,7 +44,12 @@ import Testing
                     case "save":
                         _ = context.insert("Author", ["name": "Cid"])
                         try context.save()
-                    case "refresh": context.refreshAllObjects()
+                    case "refresh":
+                        // What it is pinned to stays; another token moves on.
+                        let keeps = store.exceptions["aPinnedContextKeepsWhatItReads"] == nil
+                        context.refreshAllObjects()
+                        #expect(try context.names("Author").count == (keeps ? index + 2 : index + 3))
+                        try context.setQueryGenerationFrom(.current)
                     case "reset": context.reset()
                     default: try context.setQueryGenerationFrom(nil)
                     }
