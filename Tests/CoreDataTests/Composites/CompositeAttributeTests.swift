@@ -163,12 +163,18 @@ import Testing
             _ = insert(context, "A", ["richter": 4.5])
             try context.save()
             let request = NSFetchRequest<NSManagedObject>(entityName: "Quake")
-            request.predicate = NSPredicate(format: "magnitude.width == nil")
-            #expect(try context.fetch(request).count == 1)
-            request.predicate = NSPredicate(format: "magnitude.width == 1 OR magnitude.width.length > 0")
-            #expect(try context.fetch(request).isEmpty)
-            request.predicate = NSPredicate(format: "magnitude.depth == nil")
-            #expect(try context.fetch(request).count == 1)
+            // In the store, and in memory, where it is looked at as long as it has changes.
+            for isChanged in [false, true] {
+                if isChanged { try context.fetch(request).first?.setValue("B", forKey: "code") }
+                for (format, count) in [
+                    ("magnitude.width == nil", 1), ("magnitude.width > 1", 0), ("magnitude.depth == nil", 1),
+                    ("magnitude.width == 1 OR magnitude.width.length > 0", 0),
+                ] {
+                    request.predicate = NSPredicate(format: format)
+                    #expect(try context.fetch(request).count == count, "\(format), changed: \(isChanged)")
+                }
+                request.predicate = nil
+            }
         }
     }
 
