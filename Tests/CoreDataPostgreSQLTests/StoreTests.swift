@@ -214,6 +214,36 @@ import Testing
         }
     }
 
+    @Test func rowsWithoutMandatoryValuesAreRefused() throws {  // G9, N4
+        guard let url = try newURL() else { return }
+        let note = NSEntityDescription()
+        note.name = "Note"
+        note.properties = ["title", "text"].map { name in
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = (
+                name, .stringAttributeType, name == "text"
+            )
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [note]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+        let context = newContext(coordinator)
+        try context.performAndWait { () throws in
+            let rows = (1...600).map { $0 == 600 ? ["text": "x"] : ["title": "\($0)"] }
+            let error = #expect(throws: CocoaError.self) {
+                try context.execute(NSBatchInsertRequest(entityName: "Note", objects: rows))
+            }
+            #expect(error?.code.rawValue == NSValidationMissingMandatoryPropertyError)
+            #expect(error?.localizedDescription.contains("row 600 ") == true)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            #expect(try context.count(for: request) == 0)
+            try context.execute(NSBatchInsertRequest(entityName: "Note", objects: Array(rows.dropLast())))
+            #expect(try context.count(for: request) == 599)
+        }
+    }
+
     @Test func whatIsNotThereYetIsRefused() throws {
         guard let url = try newURL() else { return }
         _ = try newCoordinator(url)

@@ -34,7 +34,7 @@ struct FetchTranslation {
         evaluator = predicate.map { PredicateEvaluator($0) }
         affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
         // Where no row is looked at nobody else would tell.
-        if let variable = predicate?.freeVariables.first {
+        if let predicate, predicate.hasVariable, let variable = predicate.freeVariables.first {
             throw CoreDataErrors.invalidRequest(
                 "The predicate of the request for entity '\(name)' has no value for variable $\(variable): substitute it before the "
                     + "fetch, withSubstitutionVariables([\"\(variable)\": …]).")

@@ -77,6 +77,13 @@ extension PredicateNode {
         return names
     }
 
+    /// Whether there is any variable in it, bound or not.
+    package var hasVariable: Bool {
+        var found = false
+        forEachExpression { if case .variable = $0 { found = true } }
+        return found
+    }
+
     fileprivate func substituting(bound: Set<String>, _ value: (String) -> ExpressionNode?) -> PredicateNode {
         switch self {
         case .constant, .block: return self
