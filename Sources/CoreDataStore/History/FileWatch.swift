@@ -73,14 +73,22 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
     /// Watches the file and its log, and for the log where it is not there yet.
     private func watch() {
         isBlind = false
-        for suffix in ["", "-wal"] where watches[path + suffix] == nil { watch(path + suffix, .file) }
+        watchFiles()
         let folder = folder
-        let hasAll = watches[path] != nil && watches[path + "-wal"] != nil
-        if hasAll, let number = watches.removeValue(forKey: folder) {
-            events.stopListening(listener, to: number)
-        } else if !hasAll, watches[folder] == nil {
+        if !hasAllFiles, watches[folder] == nil {
             watch(folder, .folder)
+            // What appeared meanwhile, of which the folder does not tell.
+            watchFiles()
         }
+        if hasAllFiles, let number = watches.removeValue(forKey: folder) {
+            events.stopListening(listener, to: number)
+        }
+    }
+
+    private var hasAllFiles: Bool { watches[path] != nil && watches[path + "-wal"] != nil }
+
+    private func watchFiles() {
+        for suffix in ["", "-wal"] where watches[path + suffix] == nil { watch(path + suffix, .file) }
     }
 
     private var folder: String {
