@@ -80,6 +80,10 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
                 mappings: [("1to2", try library.mapping())])
             try migration.run(at: store, options: nil)
         case .manager, .managerInDatabase:
+            // Who finds a store at the destination adds to it: programs have to agree on who makes one.
+            let turn = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(turn) }
+            guard flock(turn, LOCK_EX) == 0 else { throw Broken("\(folder.path) cannot be locked") }
             guard !FileManager.default.fileExists(atPath: other(folder).path) else { return }
             let manager = NSMigrationManager(sourceModel: library.models[0], destinationModel: library.models[1])
             try manager.migrateStore(

@@ -16,9 +16,6 @@ import Testing
         init(_ format: String, _ expected: [String]) { (self.format, self.expected) = (format, expected) }
     }
 
-    /// Those that have groups; one of a program's own has what that gives it.
-    private static let databases = SpecifiedStore.all.filter { $0.attach == nil }
-
     private static func fill(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
         let author = context.insert("Author", ["name": "Ann"])
         let objects = [
@@ -203,7 +200,8 @@ import Testing
         Expectation("count:(SUBQUERY(books, $b, $b.pages > 15))", ["4", "1", "0"]),
     ]
 
-    @Test(arguments: databases, groupedFunctions)
+    // A store of a program's own has the groups that it makes.
+    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil }, groupedFunctions)
     func functionsOfToManysInGroups(_ store: SpecifiedStore, _ expectation: Expectation) throws {  // M6
         let (format, expected) = (expectation.format, expectation.expected)
         try store.checkContexts { stack in
@@ -232,7 +230,8 @@ import Testing
         }
     }
 
-    @Test(arguments: databases, ["average:(books.pages)", "books.@avg.pages"])
+    @Test(
+        arguments: SpecifiedStore.all.filter { $0.attach == nil }, ["average:(books.pages)", "books.@avg.pages"])
     func whatCannotBeGroupedIsAnError(_ store: SpecifiedStore, _ format: String) throws {  // M6
         try store.checkContexts { stack in
             try stack.story { context throws in
@@ -250,7 +249,7 @@ import Testing
         }
     }
 
-    @Test(arguments: databases, [0, 3])
+    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil }, [0, 3])
     func entitiesWithoutAttributes(_ store: SpecifiedStore, _ batchSize: Int) throws {  // M2, M5, M9
         let entities = [
             Entity("Bare").toOne("owner", "Owner", inverse: "bares"), Entity("Barer", parent: "Bare"),
