@@ -59,7 +59,9 @@ page() { curl -s -b "$folder.jar" -c "$folder.jar" "$@"; }
 post() {
     local from=$1 to=$2 token
     shift 2
-    token=$(page "$address$from" | sed -n 's/.*name=token value="\([^"]*\)".*/\1/p' | head -n 1)
+    # Not through a pipe: who has found what he looks for would close it before curl has written all.
+    page "$address$from" >"$folder.form"
+    token=$(sed -n '/name=token/{s/.*name=token value="\([^"]*\)".*/\1/p;q}' "$folder.form")
     page -L -H "Origin: $address" --data-urlencode "token=$token" "$@" "$address$to"
 }
 
@@ -71,10 +73,11 @@ grep -q "on a server" "$folder.page" || fail "the page of backups does not say t
 kill -9 "$running"
 wait "$running" 2>/dev/null || true
 start
-page "$address/prepare" | grep -q Mangosteen || fail "what was answered is gone after the app was killed"
+page "$address/prepare" >"$folder.page"
+grep -q Mangosteen "$folder.page" || fail "what was answered is gone after the app was killed"
 [ "$(server "SELECT quantity FROM groceries.\"Item\" WHERE name = 'Mangosteen'")" = 3 ] || fail "the row is another"
 kill -INT "$running"
 wait "$running" || fail "the app does not end well"
 running=
-rm -f "$folder.app" "$folder.jar" "$folder.page"
+rm -f "$folder.app" "$folder.jar" "$folder.form" "$folder.page"
 echo "What a browser added was there after the app was killed"
