@@ -26,7 +26,8 @@ extension SavePreparation {
 
     /// Of the changed objects with derived attributes that the store does not tell of.
     private func readDerivedValues(_ outcome: SaveOutcome) {
-        let derived = written.filter { !$0.isFault && !$0.runtime.derivedColumns.isEmpty }
+        var derived: [NSManagedObject] = []
+        written.forEachHeld { if !$0.runtime.derivedColumns.isEmpty, !$0.isFault { derived.append($0) } }
         guard !derived.isEmpty else { return }
         let told = Set(outcome.derivedRows)
         let untold = derived.filter {

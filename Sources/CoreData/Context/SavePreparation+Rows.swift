@@ -63,9 +63,6 @@ extension SavePreparation {
         return columns
     }
 
-    /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
-    var keepsDerived: Bool { store.objectSource == nil && !isForContexts }
-
     func row(of object: NSManagedObject, version: Int32) throws -> RowSnapshot {
         let form = form(for: object)
         for column in form.roles.indices { try set(column, of: object, form) }

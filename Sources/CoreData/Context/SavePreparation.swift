@@ -24,6 +24,8 @@ final class SavePreparation {
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
     /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
     let isForContexts: Bool
+    /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
+    let keepsDerived: Bool
     /// The number that the store's history has of the save.
     private(set) var historyTransaction: Int64?
     /// Whether rows with the unique values of new objects may take what was set on these, without the merge policy being asked.
@@ -43,6 +45,7 @@ final class SavePreparation {
         self.deleted = deleted
         self.checked = checked
         self.isForContexts = isForContexts
+        keepsDerived = store.objectSource == nil && !isForContexts
     }
 
     /// Reads what writing needs. Nothing is read once a store has a transaction.
