@@ -186,6 +186,8 @@ extension NSManagedObjectContext {
                 for slot in object.runtime.relationSlots { addPartners(of: object, slot, to: &found) }
             }
         }
+        var seen: Set<ObjectReference> = []
+        found = found.filter { seen.insert(ObjectReference($0)).inserted }
         try readRows(of: found.filter { !$0.hasRow })
         return found
     }
@@ -202,7 +204,7 @@ extension NSManagedObjectContext {
         for case let end? in ends
         where end.registry === registry && end.isStored && !end.isDeleted && !end.flags.contains(.inaccessible) {
             guard !end.isUpdated || !end.isChanged(Int(facts.inverse)) else { continue }
-            if !found.contains(where: { $0 === end }) { found.append(end) }
+            found.append(end)
         }
     }
 
