@@ -78,8 +78,10 @@ package struct StoreMigration {
                     return Outcome(plan: plan, loss: loss)
                 }
                 if let outcome {
-                    for name in outcome.loss.files where !external.isShared {
-                        external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) }
+                    if !outcome.loss.files.isEmpty, !external.isShared {
+                        for name in outcome.loss.files {
+                            external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) }
+                        }
                     }
                     return outcome
                 }

@@ -8,7 +8,7 @@ import Foundation
 //
 // A copy of the one under such a name even names the same files. What one of them gives up may be the other's.
 extension ExternalData {
-    /// The other databases beside the store whose files lie in the same folder.
+    /// The other files beside the store that may be databases, whose external data lie in the same folder.
     package var neighbours: [String] {
         guard let storePath else { return [] }
         let store = URL(fileURLWithPath: storePath)
@@ -31,17 +31,15 @@ extension ExternalData {
         ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
     }
 
-    /// Whether it begins like a database; what may not be read may be one.
+    /// Whether it has whole pages, as a database has. It is not opened: to close it again would give up all locks that this process has on
+    /// it, those of SQLite's connections among them. What is taken for a database and is none costs the files that nobody removes.
     private static func mayBeDatabase(_ path: String, otherThan store: String) -> Bool {
         var (status, own) = (stat(), stat())
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return false }
-        if stat(store, &own) == 0, own.st_ino == status.st_ino, own.st_dev == status.st_dev { return false }
-        let start = Data("SQLite format 3\0".utf8)
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return true }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: start.count)
-        return Foundation.read(file, &bytes, bytes.count) == bytes.count && Data(bytes) == start
+        let smallestPage: off_t = 512
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+            status.st_size % smallestPage == 0
+        else { return false }
+        return stat(store, &own) != 0 || own.st_ino != status.st_ino || own.st_dev != status.st_dev
     }
 
     /// The files that rows of a database name, whatever its model is; `nil` where that cannot be told.
