@@ -13,12 +13,13 @@ import Foundation
 package enum SQLiteFile: SQLDatabaseFile {
     package static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws {
         guard let path = options.path else { return }
-        let database = try openForWriting(path, creates: false)
-        defer { sqlite3_close_v2(database) }
-        do { try lock(database, options) } catch let failure as SQLFailure {
+        let database: OpaquePointer?
+        do { database = try openAlone(path, options, creates: false) } catch let failure as SQLFailure {
             // What is damaged cannot be locked; it is to go all the same.
             guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path) else { throw failure }
+            database = nil
         }
+        defer { sqlite3_close_v2(database) }
         // By path: to close the file here would give up the locks that SQLite holds on it.
         guard truncate(path, 0) == 0 else { throw unwritable(path, errno) }
         for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
@@ -99,7 +100,7 @@ package enum SQLiteFile: SQLDatabaseFile {
                 throw error
             }
             try SQLiteFile.run("COMMIT", on: database)
-            try SQLiteFile.lock(database, options)
+            try SQLiteFile.retrying(options) { try SQLiteFile.lock(database) }
             self.database = nil
             return database
         }
@@ -119,24 +120,31 @@ package enum SQLiteFile: SQLDatabaseFile {
 
     /// Opens a file, or makes it, for this connection alone. One that is damaged is emptied: nothing is lost of it.
     private static func openLocked(_ path: String, _ options: DatabaseOptions) throws -> OpaquePointer {
-        let database = try openForWriting(path, creates: true)
-        do {
-            try lock(database, options)
-            return database
-        } catch let failure as SQLFailure {
-            sqlite3_close_v2(database)
+        do { return try openAlone(path, options, creates: true) } catch let failure as SQLFailure {
             guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path), truncate(path, 0) == 0 else {
                 throw failure
             }
             for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
         }
         // Anew, since what the other connection knew of the file is no longer true.
-        let emptied = try openForWriting(path, creates: true)
-        do { try lock(emptied, options) } catch {
-            sqlite3_close_v2(emptied)
-            throw error
+        return try openAlone(path, options, creates: true)
+    }
+
+    /// Opens a file for this connection alone, until it is closed.
+    ///
+    /// Who waits with the file open keeps all others from having it alone, as they keep him: of several at once nobody would get it.
+    private static func openAlone(_ path: String, _ options: DatabaseOptions, creates: Bool) throws -> OpaquePointer {
+        try retrying(options) {
+            let database = try openForWriting(path, creates: creates)
+            do {
+                sqlite3_busy_timeout(database, 10)
+                try lock(database)
+                return database
+            } catch {
+                sqlite3_close_v2(database)
+                throw error
+            }
         }
-        return emptied
     }
 
     static func copy(_ from: OpaquePointer, _ to: OpaquePointer) throws {
@@ -152,23 +160,20 @@ package enum SQLiteFile: SQLDatabaseFile {
     }
 
     /// Takes the database for this connection alone, until it is closed.
-    private static func lock(_ database: OpaquePointer, _ options: DatabaseOptions) throws {
-        wait(database, options)
-        try retrying(options) {
-            for sql in [
-                "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT",
-            ] { try run(sql, on: database) }
+    private static func lock(_ database: OpaquePointer) throws {
+        for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT"] {
+            try run(sql, on: database)
         }
     }
 
-    /// SQLite does not wait where a log is left: somebody may but look at the file.
-    private static func retrying(_ options: DatabaseOptions, _ body: () throws -> Void) throws {
+    /// SQLite does not wait where a log is left: somebody may but look at the file. Not all who wait try again at the same moment.
+    private static func retrying<R>(_ options: DatabaseOptions, _ body: () throws -> R) throws -> R {
         let end = ContinuousClock.now + timeout(options)
         while true {
             do { return try body() } catch let failure as SQLFailure
                 where failure.kind == .busy && ContinuousClock.now < end
             {
-                usleep(5_000)
+                usleep(.random(in: 1_000...15_000))
             }
         }
     }
