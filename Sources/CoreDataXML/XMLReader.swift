@@ -115,7 +115,7 @@ package final class XMLReader {
             return stop("the elements are nested more than \(Self.deepest) deep")
         }
         // In a document with a type, expat takes an entity in a tag that nobody declared for one of another file.
-        if hasDocumentType, let mistake = Mistake(reader: self).unknownReference(in: tagLength) {
+        if hasDocumentType, tagHasReference, let mistake = Mistake(reader: self).unknownReference(in: tagLength) {
             return stop(mistake)
         }
         hasRoot = true
@@ -178,6 +178,15 @@ package final class XMLReader {
     var column: Int { Int(XML_GetCurrentColumnNumber(parser)) + 1 }
     var offset: Int { Int(XML_GetCurrentByteIndex(parser)) }
     private var tagLength: Int { Int(XML_GetCurrentByteCount(parser)) }
+
+    /// Most tags have none, and need not be looked at more closely.
+    private var tagHasReference: Bool {
+        let (start, count) = (max(0, offset), tagLength)
+        return data.withUnsafeBytes { bytes in
+            guard let all = bytes.baseAddress, start < bytes.count else { return false }
+            return memchr(all + start, Int32(UInt8(ascii: "&")), min(count, bytes.count - start)) != nil
+        }
+    }
 
     private func stop(_ message: String) {
         stop(XMLFailure(message, line: line, column: column, offset: max(0, offset)))
