@@ -1,12 +1,37 @@
-import CoreData
 import CoreDataPostgreSQL
+import CoreDataSQL
+import CoreDataStore
 import Foundation
 import PostgreSQLServer
 import Testing
 
-/// Saves of so many objects that the server gets them as arrays, some hundred a statement.
+@testable import CoreData
+
+/// Saves of so many objects that the server gets them as arrays, some hundred a statement, or by a copy.
 @Suite struct ManyRowsTests {
-    private static let count = 700
+    /// How the rows of new objects travel.
+    enum Form: String, CaseIterable {
+        case arrays, copy
+        /// As many as are copied, on their way to where nothing is.
+        case pooledCopy, manyArrays
+
+        var count: Int { self == .arrays ? 700 : 4_200 }
+        var isCopy: Bool { self == .copy || self == .pooledCopy }
+
+        var mode: String {
+            switch self {
+            case .arrays, .copy: ""
+            case .pooledCopy: "&pooler=transaction"
+            case .manyArrays: "&engine=cockroachdb"
+            }
+        }
+
+        /// Decimals are not copied.
+        var types: [(name: String, type: NSAttributeType)] {
+            ManyRowsTests.types.filter { !isCopy || $0.name != "price" }
+        }
+    }
+
     private static let types: [(name: String, type: NSAttributeType)] = [
         ("isDone", .booleanAttributeType), ("day", .dateAttributeType), ("key", .UUIDAttributeType),
         ("rating", .integer16AttributeType), ("pages", .integer32AttributeType), ("size", .integer64AttributeType),
@@ -14,7 +39,7 @@ import Testing
         ("name", .stringAttributeType), ("data", .binaryDataAttributeType), ("link", .URIAttributeType),
     ]
 
-    private static func makeModel() -> NSManagedObjectModel {
+    private static func makeModel(_ form: Form) -> NSManagedObjectModel {
         let (event, guest) = (NSEntityDescription(), NSEntityDescription())
         (event.name, guest.name) = ("Event", "Guest")
         func relationship(_ name: String, to: NSEntityDescription, isOrdered: Bool) -> NSRelationshipDescription {
@@ -27,7 +52,7 @@ import Testing
         let events = relationship("events", to: event, isOrdered: false)
         (guests.inverseRelationship, events.inverseRelationship) = (events, guests)
         event.properties =
-            types.map { name, type in
+            form.types.map { name, type in
                 let attribute = NSAttributeDescription()
                 (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
                 return attribute
@@ -39,12 +64,21 @@ import Testing
         return model
     }
 
-    private func open() throws -> NSPersistentStoreCoordinator? {
+    private func open(_ form: Form) throws -> (NSPersistentStoreCoordinator, SQLRecorder)? {
         PostgreSQLStore.register()
-        guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("m")) else { return nil }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
-        try coordinator.addPersistentStore(type: .postgreSQL, at: url)
-        return coordinator
+        guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("m"), form.mode) else { return nil }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel(form))
+        let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+        let recorder = SQLRecorder()
+        try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine).database.addObserver(recorder)
+        return (coordinator, recorder)
+    }
+
+    /// Whether events were copied.
+    private func copies(_ recorder: SQLRecorder) -> Bool {
+        recorder.statements.contains {
+            $0.hasPrefix("COPY \"Event\" (") && $0.hasSuffix(") FROM STDIN (FORMAT binary)")
+        }
     }
 
     private func on<R>(
@@ -77,17 +111,17 @@ import Testing
 
     private func text(_ value: Any?) -> String { value.map { "\($0)" } ?? "none" }
 
-    private func check(_ coordinator: NSPersistentStoreCoordinator, _ step: Int) throws {
+    private func check(_ form: Form, _ coordinator: NSPersistentStoreCoordinator, _ step: Int) throws {
         try on(coordinator) { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Event")
             request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true)]
             let found = Dictionary(
                 try context.fetch(request).map { ($0.value(forKey: "key") as? UUID, $0) }, uniquingKeysWith: { $1 })
-            #expect(found.count == Self.count)
-            for index in 0..<Self.count {
+            #expect(found.count == form.count)
+            for index in 0..<form.count {
                 let event = try #require(found[key(index)])
                 let expected = values(index, step)
-                for (name, _) in Self.types {
+                for (name, _) in form.types {
                     #expect(text(event.value(forKey: name)) == text(expected[name]), "\(index), \(name)")
                 }
             }
@@ -98,25 +132,27 @@ import Testing
         try on(coordinator) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Event")) }
     }
 
-    private func fill(_ context: NSManagedObjectContext) -> [NSManagedObject] {
-        (0..<Self.count).map { index in
+    private func fill(_ form: Form, _ context: NSManagedObjectContext) -> [NSManagedObject] {
+        (0..<form.count).map { index in
             let event = NSEntityDescription.insertNewObject(forEntityName: "Event", into: context)
-            for (name, _) in Self.types { event.setValue(values(index, 0)[name], forKey: name) }
+            for (name, _) in form.types { event.setValue(values(index, 0)[name], forKey: name) }
             return event
         }
     }
 
-    @Test func everyValueComesBack() throws {
-        guard let coordinator = try open() else { return }
+    @Test(arguments: Form.allCases)
+    func everyValueComesBack(form: Form) throws {
+        guard let (coordinator, recorder) = try open(form) else { return }
         try on(coordinator) { context in
-            let events = fill(context)
+            let events = fill(form, context)
             try context.save()
-            try check(coordinator, 0)
+            #expect(copies(recorder) == form.isCopy, "\(recorder.statements)")
+            try check(form, coordinator, 0)
             for (index, event) in events.enumerated() {
-                for (name, _) in Self.types { event.setValue(values(index, 1)[name], forKey: name) }
+                for (name, _) in form.types { event.setValue(values(index, 1)[name], forKey: name) }
             }
             try context.save()
-            try check(coordinator, 1)
+            try check(form, coordinator, 1)
             for event in events { event.setValue(nil, forKey: "weight") }
             try context.save()
         }
@@ -124,29 +160,31 @@ import Testing
             let request = NSFetchRequest<NSManagedObject>(entityName: "Event")
             request.predicate = NSPredicate(format: "weight == nil")
             let count = try context.count(for: request)
-            #expect(count == Self.count)
+            #expect(count == form.count)
         }
     }
 
-    @Test func aTextThatNoServerKeepsLeavesAllAsItWas() throws {
-        guard let coordinator = try open() else { return }
+    @Test(arguments: Form.allCases)
+    func aTextThatNoServerKeepsLeavesAllAsItWas(form: Form) throws {
+        guard let (coordinator, _) = try open(form) else { return }
         try on(coordinator) { context in
-            let events = fill(context)
+            let events = fill(form, context)
             events[600].setValue("a\0b", forKey: "name")
             #expect(throws: (any Error).self) { try context.save() }
             let there = try count(coordinator)
             #expect(there == 0)
-            #expect(context.insertedObjects.count == Self.count)
+            #expect(context.insertedObjects.count == form.count)
             events[600].setValue(values(600, 0)["name"], forKey: "name")
             try context.save()
         }
-        try check(coordinator, 0)
+        try check(form, coordinator, 0)
     }
 
-    @Test func aConflictLeavesAllAsItWas() throws {
-        guard let coordinator = try open() else { return }
+    @Test(arguments: Form.allCases)
+    func aConflictLeavesAllAsItWas(form: Form) throws {
+        guard let (coordinator, _) = try open(form) else { return }
         try on(coordinator) { context in
-            let events = fill(context)
+            let events = fill(form, context)
             try context.save()
             try on(coordinator) { other in
                 let event = other.object(with: events[650].objectID)
@@ -156,11 +194,11 @@ import Testing
             for (index, event) in events.enumerated() { event.setValue(values(index, 1)["size"], forKey: "size") }
             let error = #expect(throws: CocoaError.self) { try context.save() }
             #expect(error?.errorCode == NSManagedObjectMergeError)
-            #expect(context.updatedObjects.count == Self.count)
+            #expect(context.updatedObjects.count == form.count)
             try on(coordinator) { other in
                 let sizes = try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Event"))
                     .map { text($0.value(forKey: "size")) }
-                #expect(Set(sizes) == Set((0..<Self.count).map { text(values($0, 0)["size"]) }))
+                #expect(Set(sizes) == Set((0..<form.count).map { text(values($0, 0)["size"]) }))
             }
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
@@ -172,15 +210,16 @@ import Testing
         }
     }
 
-    @Test func aUniqueValueThatIsTakenLeavesAllAsItWas() throws {
-        guard let coordinator = try open() else { return }
+    @Test(arguments: Form.allCases)
+    func aUniqueValueThatIsTakenLeavesAllAsItWas(form: Form) throws {
+        guard let (coordinator, _) = try open(form) else { return }
         try on(coordinator) { context in
             let taken = NSEntityDescription.insertNewObject(forEntityName: "Event", into: context)
             taken.setValue(key(555), forKey: "key")
             try context.save()
         }
         try on(coordinator) { context in
-            _ = fill(context)
+            _ = fill(form, context)
             let error = #expect(throws: CocoaError.self) { try context.save() }
             #expect(error?.errorCode == NSManagedObjectConstraintMergeError)
             let there = try count(coordinator)
@@ -188,12 +227,13 @@ import Testing
         }
     }
 
-    @Test func manyLinksKeepTheirOrder() throws {
-        guard let coordinator = try open() else { return }
+    @Test(arguments: Form.allCases)
+    func manyLinksKeepTheirOrder(form: Form) throws {
+        guard let (coordinator, _) = try open(form) else { return }
         let event = try on(coordinator) { context in
             let event = NSEntityDescription.insertNewObject(forEntityName: "Event", into: context)
             event.setValue(key(1), forKey: "key")
-            let guests = (0..<Self.count).map { _ in
+            let guests = (0..<form.count).map { _ in
                 NSEntityDescription.insertNewObject(forEntityName: "Guest", into: context)
             }
             event.setValue(NSOrderedSet(array: guests.reversed()), forKey: "guests")

@@ -40,6 +40,7 @@ final class BatchRows {
     private(set) var insertions: [ChangeSet.Insertion] = []
     private(set) var given: [IndexMask] = []
 
+    private let portion: Int
     /// A portion ends with the row that fills so many bytes.
     private static let largestPortion = 4 << 20
 
@@ -50,6 +51,7 @@ final class BatchRows {
         self.request = request
         self.entity = entity
         self.store = store
+        portion = writer.insertedPortion
         builder = RowBuilder(columnCount: entity.layout.columns.count)
         assignments = BatchAssignments(entity, store)
         columns = try request.rowSource.map { try BatchColumns($0, entity) }
@@ -75,7 +77,7 @@ final class BatchRows {
         insertions.removeAll(keepingCapacity: true)
         given.removeAll(keepingCapacity: true)
         var bytes = 0
-        while !isAtEnd, insertions.count < BatchWriter.portion, bytes < Self.largestPortion {
+        while !isAtEnd, insertions.count < portion, bytes < Self.largestPortion {
             mask = IndexMask()
             guard try readOne() else {
                 isAtEnd = true

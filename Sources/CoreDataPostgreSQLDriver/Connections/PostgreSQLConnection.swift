@@ -54,6 +54,8 @@ final class PostgreSQLConnection: SQLConnection {
     /// Whether the store has the row that is locked where nothing else can be, as far as was looked.
     var hasMetadata = false
 
+    private var copying: (sql: String, observer: (any SQLObserver)?, start: ContinuousClock.Instant)?
+
     /// What triggers tell.
     let notices = Notices()
 
@@ -392,6 +394,71 @@ final class PostgreSQLConnection: SQLConnection {
         if case .integer(let value)? = try rows(ServerText.transactionToken).first?.first {
             token = .transaction(value)
         }
+    }
+
+    // MARK: Copies
+
+    func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)? {
+        guard traits.copies, let description = try self.statement(statement.description) as? PostgreSQLStatement,
+            description.prepared.columnTypes.allSatisfy(PostgreSQLRowCopy.takes)
+        else { return nil }
+        let sql = statement.text(in: dialect).sql
+        try beginIfOwed()
+        try observer?.willRun(sql, bindings: [])
+        // What was put off is told of now; between that and the end of the copy the session is in no pipeline.
+        try finish()
+        guard PQexitPipelineMode(handle) == 1, let result = PQexec(handle, sql).map(QueryResult.init) else {
+            throw broken(sql)
+        }
+        copying = (sql, observer, .now)
+        guard PQresultStatus(result.pointer) == PGRES_COPY_IN else {
+            let failure = SQLFailure.of(result.pointer, sql: sql)
+            try backToPipeline()
+            throw failure
+        }
+        return PostgreSQLRowCopy(self, description.prepared.columnTypes)
+    }
+
+    func sendCopy(_ bytes: UnsafeRawBufferPointer) throws {
+        var first = 0
+        while first < bytes.count {
+            let count = min(bytes.count - first, 1 << 30)
+            let part = bytes.baseAddress.map { ($0 + first).assumingMemoryBound(to: CChar.self) }
+            guard PQputCopyData(handle, part, Int32(count)) == 1 else { throw broken(copying?.sql) }
+            first += count
+        }
+    }
+
+    func endCopy() throws {
+        guard PQputCopyEnd(handle, nil) == 1, let result = PQgetResult(handle).map(QueryResult.init) else {
+            throw broken(copying?.sql)
+        }
+        while let more = PQgetResult(handle) { PQclear(more) }
+        if PQstatus(handle) != CONNECTION_OK { throw broken(copying?.sql) }
+        let copied = copying
+        try backToPipeline()
+        guard PQresultStatus(result.pointer) == PGRES_COMMAND_OK else {
+            throw SQLFailure.of(result.pointer, sql: copied?.sql ?? "")
+        }
+        if let copied {
+            copied.observer?.didRun(copied.sql, duration: copied.start.duration(to: .now), rows: result.changeCount)
+        }
+    }
+
+    func giveUpCopy() {
+        guard !isBroken else { return }
+        guard PQputCopyEnd(handle, "given up") == 1 else {
+            isBroken = true
+            return
+        }
+        while let result = PQgetResult(handle) { PQclear(result) }
+        do { try backToPipeline() } catch { isBroken = true }
+    }
+
+    private func backToPipeline() throws {
+        let sql = copying?.sql
+        copying = nil
+        guard PQenterPipelineMode(handle) == 1 else { throw broken(sql) }
     }
 
     // MARK: Attempts: parts of a transaction that may fail without it

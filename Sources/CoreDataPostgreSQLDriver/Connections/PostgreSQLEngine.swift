@@ -26,6 +26,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.namesSnapshots = false
             traits.knowsSessions = false
             traits.unnestsTogether = false
+            traits.copies = false
             traits.tellsSizes = false
             traits.vacuums = false
         }
@@ -57,6 +58,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var namesSnapshots = true
     /// Whether several arrays become rows together: `UNNEST(?, ?)`.
     package var unnestsTogether = true
+    /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
+    package var copies = true
     /// Whether it says how many bytes its tables take.
     package var tellsSizes = true
     /// Whether it can be told to give back the space of deleted rows.

@@ -10,7 +10,7 @@ import Foundation
 ///  00000001    00000000   elem.   n       00001  8      …         -1 (NULL)    …
 /// ```
 /// All of it is big-endian. Values come to the end; what was bound is forgotten as a whole, and its memory kept.
-final class ArrayBuffer {
+final class ArrayBuffer: WireSink {
     private struct Column {
         let type: Oid
         var bytes: UnsafeMutableRawPointer
@@ -86,59 +86,11 @@ final class ArrayBuffer {
         return body(Int32(columns.count), values, lengths, Array(repeating: 1, count: columns.count))
     }
 
-    // MARK: Values
-
-    func append(_ value: Int64?, to index: Int) throws {
-        guard let value else { return appendNull(to: index) }
-        switch columns[index].type {
-        case PostgreSQLType.int8: put(value.bigEndian, to: index)
-        case PostgreSQLType.int4:
-            put(try ParameterBuffer.narrow(value, Int32.self, "integer").bigEndian, to: index)
-        case PostgreSQLType.int2:
-            put(try ParameterBuffer.narrow(value, Int16.self, "smallint").bigEndian, to: index)
-        case PostgreSQLType.boolean:
-            guard value == 0 || value == 1 else {
-                throw ParameterBuffer.unfit("a number that is neither 0 nor 1", "boolean")
-            }
-            put(UInt8(value), to: index)
-        case PostgreSQLType.float8, PostgreSQLType.timestampTZ: try append(real: Double(value), to: index)
-        default: append(String(value), to: index)
-        }
-    }
-
-    /// What is not a number is kept as NULL; see ``ParameterBuffer/set(_:real:)``.
-    func append(real value: Double, to index: Int) throws {
-        if value.isNaN { return appendNull(to: index) }
-        switch columns[index].type {
-        case PostgreSQLType.float8: put(value.bitPattern.bigEndian, to: index)
-        case PostgreSQLType.timestampTZ: put(try ParameterBuffer.microseconds(value).bigEndian, to: index)
-        case PostgreSQLType.int8, PostgreSQLType.int4, PostgreSQLType.int2, PostgreSQLType.boolean:
-            guard let whole = Int64(exactly: value) else { throw ParameterBuffer.unfit("a fraction", "integer") }
-            try append(whole, to: index)
-        default:
-            append(value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : value.description, to: index)
-        }
-    }
-
-    func append(text: UnsafeRawBufferPointer, to index: Int) throws {
-        try ParameterBuffer.checkIsKept(text)
-        switch columns[index].type {
-        case PostgreSQLType.varchar where text.elementsEqual("NaN".utf8): appendNull(to: index)
-        case PostgreSQLType.text, PostgreSQLType.varchar, PostgreSQLType.bytes: put(text, to: index)
-        default: throw ParameterBuffer.unfit("a text", "number \(columns[index].type)")
-        }
-    }
-
-    func append(blob: UnsafeRawBufferPointer, to index: Int) throws {
-        if columns[index].type == PostgreSQLType.uuid, blob.count != 16 {
-            throw ParameterBuffer.unfit("data of \(blob.count) bytes", "uuid")
-        }
-        put(blob, to: index)
-    }
-
     // MARK: Bytes
 
-    private func appendNull(to index: Int) {
+    func type(_ index: Int) -> Oid { columns[index].type }
+
+    func appendNull(to index: Int) {
         columns[index].hasNulls = true
         columns[index].elementCount += 1
         makeRoom(4, index)
@@ -146,19 +98,14 @@ final class ArrayBuffer {
         columns[index].count += 4
     }
 
-    private func append(_ text: String, to index: Int) {
-        var text = text
-        text.withUTF8 { put(UnsafeRawBufferPointer($0), to: index) }
-    }
-
     @inline(__always)
-    private func put<T>(_ value: T, to index: Int) {
+    func put<T>(_ value: T, to index: Int) {
         let size = MemoryLayout<T>.size
         let place = begin(size, index)
         place.storeBytes(of: value, as: T.self)
     }
 
-    private func put(_ source: UnsafeRawBufferPointer, to index: Int) {
+    func put(_ source: UnsafeRawBufferPointer, to index: Int) {
         let place = begin(source.count, index)
         if let base = source.baseAddress { place.copyMemory(from: base, byteCount: source.count) }
     }

@@ -134,24 +134,14 @@ final class PostgreSQLStatement: SQLStatement {
         }
     }
 
-    func append(_ value: Int64?, at parameter: Int) throws { try arraysToBind().append(value, to: parameter) }
+    func append(_ value: Int64?, at parameter: Int) throws {
+        let arrays = try arraysToBind()
+        guard let value else { return arrays.appendNull(to: parameter) }
+        try arrays.append(value, to: parameter)
+    }
 
     func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
-        let arrays = try arraysToBind()
-        var parameter = first
-        for column in columns {
-            if row.isNull(column) {
-                try arrays.append(nil, to: parameter)
-            } else {
-                switch kinds[column] {
-                case .integer: try arrays.append(row.integer(column), to: parameter)
-                case .real: try arrays.append(real: row.real(column), to: parameter)
-                case .text: try row.withBytes(column) { try arrays.append(text: $0, to: parameter) }
-                case .blob: try row.withBytes(column) { try arrays.append(blob: $0, to: parameter) }
-                }
-            }
-            parameter += 1
-        }
+        try arraysToBind().append(row, columns: columns, kinds: kinds, at: first)
     }
 
     var arrayByteCount: Int { arrays?.byteCount ?? 0 }

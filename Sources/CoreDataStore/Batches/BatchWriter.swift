@@ -16,6 +16,9 @@ package final class BatchWriter {
     /// So many rows are written before the next are looked at.
     package static let portion = 512
 
+    /// So many new rows are: where they travel, as many as are worth a copy.
+    package var insertedPortion: Int { engine.dialect.bindsArrays ? SaveExecutor.fewestCopied : Self.portion }
+
     init(_ engine: StoreEngine, _ connection: any SQLConnection, _ origin: ChangeOrigin, _ files: ExternalDataWriter) {
         self.engine = engine
         self.connection = connection

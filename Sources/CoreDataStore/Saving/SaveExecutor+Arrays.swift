@@ -8,7 +8,11 @@ extension SaveExecutor {
     private static let rowsAtOnce = 512
     private static let bytesAtOnce = 1 << 20
 
+    /// So many rows are worth the ways to a server that a copy costs.
+    static let fewestCopied = 4096
+
     func insert(_ step: SavePlan.Insertions, _ sql: String) throws {
+        if step.rows.count >= Self.fewestCopied, try copy(step) { return }
         let table = step.table
         try forEachPortion(of: step.rows.count, sql) { statement, index in
             try statement.append(step.rows[index].row.primaryKey, at: 0)
@@ -16,6 +20,31 @@ extension SaveExecutor {
             try append(step.rows[index].row, table.columns, table.externalColumns, table, to: statement, at: 2)
         } run: { statement, _ in
             try statement.runLater(expecting: nil, otherwise: {})
+        }
+    }
+
+    /// `COPY "Item" ("_id", "_entity", "_version", "name") FROM STDIN (FORMAT binary)`.
+    ///
+    /// - Returns: false where the database does not take such rows so; nothing is done then.
+    private func copy(_ step: SavePlan.Insertions) throws -> Bool {
+        let table = step.table
+        let statement = CopyStatement(into: table.name, columns: ["Z_PK", "Z_ENT", "Z_OPT"] + table.columnNames)
+        guard let copy = try connection.copy(statement) else { return false }
+        do {
+            for index in step.rows.indices {
+                try copy.beginRow()
+                try copy.append(step.rows[index].row.primaryKey)
+                try copy.append(table.number)
+                try copy.append(Int64(step.rows[index].row.version))
+                try copy.append(
+                    stored(step.rows[index].row, table.externalColumns, table), columns: table.columns,
+                    kinds: table.kinds)
+            }
+            try copy.end()
+            return true
+        } catch {
+            copy.giveUp()
+            throw error
         }
     }
 
@@ -46,9 +75,11 @@ extension SaveExecutor {
         _ row: RowSnapshot, _ columns: [Int], _ externalColumns: [Int], _ table: SaveTables.Table,
         to statement: any SQLStatement, at first: Int
     ) throws {
-        let stored =
-            externalColumns.isEmpty ? row : try externalData.encoded(row, externalColumns, kinds: table.kinds)
-        try statement.append(stored, columns: columns, kinds: table.kinds, at: first)
+        try statement.append(stored(row, externalColumns, table), columns: columns, kinds: table.kinds, at: first)
+    }
+
+    private func stored(_ row: RowSnapshot, _ externalColumns: [Int], _ table: SaveTables.Table) throws -> RowSnapshot {
+        externalColumns.isEmpty ? row : try externalData.encoded(row, externalColumns, kinds: table.kinds)
     }
 
     @inline(__always)
