@@ -33,6 +33,26 @@ extension ConstraintConflictResolution {
         }
     }
 
+    /// Who leads to the object by a relationship that cannot lead to the survivor, whose entity is not the destination's.
+    func referrer(
+        to object: NSManagedObject, thatCannotLeadTo survivor: NSManagedObject
+    ) throws -> (object: NSManagedObject, relationship: String)? {
+        guard let model = context.coordinator?.runtime, !object.isStored || prefersMine else { return nil }
+        let rows = object.isStored ? try referrers(to: [object]) : []
+        for referrer in [context.insertedList, context.updatedList, rows].joined() where isPresent(referrer) {
+            for (index, slot) in referrer.runtime.relationSlots.enumerated() where referrer.relations.isRead(index) {
+                let info = referrer.runtime.slots[slot]
+                guard let relationship = info.relationship, relationship.inverseSlot == nil, !info.property.isTransient,
+                    !isKind(survivor.runtime.ordinal, of: relationship.destination, in: model)
+                else { continue }
+                let leads =
+                    info.isToMany ? referrer.members(slot).contains(object) : referrer.toOne(slot) === object
+                if leads { return (referrer, info.name) }
+            }
+        }
+        return nil
+    }
+
     /// The objects whose rows lead to one of the rows that go, with these relationships read.
     ///
     ///     SELECT … FROM ZPERSON t0 WHERE t0.ZFAVOURITE IN (?)

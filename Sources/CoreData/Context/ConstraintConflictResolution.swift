@@ -31,6 +31,8 @@ final class ConstraintConflictResolution {
 
     func resolve(_ conflicts: [NSConstraintConflict]) throws {
         try readRows(of: conflicts.compactMap(\.databaseObject))
+        // Of all before the first is resolved: whoever gets the error finds everything as it was.
+        for conflict in conflicts { try checkPlaces(conflict, conflict.conflictingObjects.filter(isPresent)) }
         for conflict in conflicts {
             let objects = conflict.conflictingObjects.filter(isPresent)
             try checkPlaces(conflict, objects)
@@ -60,26 +62,49 @@ final class ConstraintConflictResolution {
         return isPresent(object) ? object : nil
     }
 
-    /// Throws for values that were set on an object and that the survivor, of another entity of the hierarchy, has no place for: they
-    /// would be lost without a word.
+    /// Throws for what would be lost without a word since the survivor is of another entity of the hierarchy: values that were set on an
+    /// object and win, and what leads to it, whoever wins.
     private func checkPlaces(_ conflict: NSConstraintConflict, _ objects: [NSManagedObject]) throws {
-        guard prefersMine else { return }
         let survivor = conflict.databaseObject.flatMap(survivor) ?? objects.first(where: \.isStored) ?? objects.first
         guard let survivor else { return }
         for object in objects where object !== survivor && object.runtime !== survivor.runtime {
             let lost = object.runtime.slots.indices.filter { slot in
-                self.slot(slot, of: object, in: survivor) == nil && hasValue(object, slot)
+                self.slot(slot, of: object, in: survivor) == nil
+                    && (prefersMine && hasValue(object, slot) || isReferred(object, by: slot))
             }
-            guard !lost.isEmpty else { continue }
-            let names = lost.map { object.runtime.slots[$0].name }.joined(separator: ", ")
-            let policy = context.mergePolicy as? NSMergePolicy ?? .error
-            throw CoreDataErrors.constraint(
-                [conflict], policy,
-                """
-                . The \(object.runtime.name) cannot become the \(survivor.runtime.name) that has the values already, which has no \
-                place for \(names): delete that one first, or leave \(names) unset
-                """)
+            if !lost.isEmpty {
+                let names = lost.map { object.runtime.slots[$0].name }.joined(separator: ", ")
+                throw noPlace(
+                    conflict, object, survivor,
+                    "which has no place for \(names): delete that one first, or leave \(names) unset")
+            }
+            if let (referrer, name) = try referrer(to: object, thatCannotLeadTo: survivor) {
+                throw noPlace(
+                    conflict, object, survivor,
+                    "to which \(name) of \(referrer.runtime.name) cannot lead: delete that one first, or set \(name) to another object"
+                )
+            }
         }
+    }
+
+    private func noPlace(
+        _ conflict: NSConstraintConflict, _ object: NSManagedObject, _ survivor: NSManagedObject, _ why: String
+    ) -> CocoaError {
+        CoreDataErrors.constraint(
+            [conflict], context.mergePolicy as? NSMergePolicy ?? .error,
+            ". The \(object.runtime.name) cannot become the \(survivor.runtime.name) that has the values already, \(why)"
+        )
+    }
+
+    /// Whether objects lead to this one by the inverse of its relationship, which would lead to the survivor then. A to-one that makes it one
+    /// of many is a value of its own.
+    private func isReferred(_ object: NSManagedObject, by slot: Int) -> Bool {
+        let info = object.runtime.slots[slot]
+        guard !object.isStored || prefersMine, !info.property.isTransient, info.relationship?.inverseSlot != nil else {
+            return false
+        }
+        if info.isToMany { return object.knownMembers(slot).members.contains { !$0.isDeleted } }
+        return !info.isInverseToMany && object.toOne(slot).map { !$0.isDeleted } ?? false
     }
 
     /// Whether something was set that a row of the object would have, and that is not there by default.
