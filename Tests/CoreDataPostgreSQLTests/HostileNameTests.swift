@@ -357,7 +357,9 @@ import Testing
         guard let server = PostgreSQLServer.shared else { return }
         let notes = try Notes(server.url(schema: Notes.newSchema("h")))
         let context = notes.newContext()
-        context.performAndWait {
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
             for text in ["a\0", "\0", "a\0'; DROP TABLE \"Note\"; --"] {
                 for count in [1, 12] {
                     for _ in 0..<count { Notes.insert(text, in: context) }
@@ -365,12 +367,43 @@ import Testing
                     #expect(error?.localizedDescription.contains("U+0000") == true, "\(String(describing: error))")
                     context.rollback()
                 }
-                let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
-                request.predicate = NSPredicate(format: "name == %@", argumentArray: [text])
-                let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
-                #expect(error?.localizedDescription.contains("U+0000") == true)
+                let update = NSBatchUpdateRequest(entityName: "Note")
+                update.propertiesToUpdate = ["name": text]
+                let error = #expect(throws: CocoaError.self) { try context.execute(update) }
+                #expect(error?.localizedDescription.contains("U+0000") == true, "\(String(describing: error))")
             }
         }
-        #expect(try notes.contents().isEmpty)
+        #expect(try notes.contents().map(\.name) == ["a"])
+    }
+
+    @Test func whatNoServerKeepsIsNoRowsValue() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let notes = try Notes(server.url(schema: Notes.newSchema("h")))
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+            for text in ["a\0", "\0", "a\0'; DROP TABLE \"Note\"; --"] {
+                let cases: [(String, [Any], Int)] = [
+                    ("name == %@", [text], 0), ("name != %@", [text], 1), ("name IN %@", [[text, "a"]], 1),
+                    ("NOT name IN %@", [[text, "b"]], 1), ("name BEGINSWITH %@", [text], 0),
+                    ("name < %@", [text], text == "\0" ? 0 : 1),
+                    ("%@ BEGINSWITH name", [text], text == "\0" ? 0 : 1), ("name CONTAINS[cd] %@", [text], 0),
+                ]
+                for (format, arguments, count) in cases {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                    request.predicate = NSPredicate(format: format, argumentArray: arguments)
+                    #expect(
+                        try context.count(for: request) == count && context.fetch(request).count == count,
+                        "\(format) \(arguments)")
+                }
+                let update = NSBatchUpdateRequest(entityName: "Note")
+                (update.predicate, update.propertiesToUpdate) = (NSPredicate(format: "name == %@", text), ["name": "b"])
+                update.resultType = .updatedObjectsCountResultType
+                let result = try context.execute(update) as? NSBatchUpdateResult
+                #expect(result?.result as? Int == 0)
+            }
+        }
+        #expect(try notes.contents().map(\.name) == ["a"])
     }
 }

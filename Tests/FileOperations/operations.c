@@ -15,83 +15,97 @@
 #include <unistd.h>
 
 static atomic_int isCounting;
-static atomic_int killsHalfWay;
-static _Atomic int64_t fatal;
+static _Atomic enum file_operations_end end;
+static _Atomic int64_t last;
 static _Atomic int64_t count;
 
-void file_operations_begin(int64_t number, int half) {
-    fatal = number;
-    killsHalfWay = half;
+void file_operations_begin(int64_t number, enum file_operations_end how) {
+    last = number;
+    end = how;
     count = 0;
     isCounting = 1;
 }
 
 int64_t file_operations_count(void) { return count; }
 
-static int isDue(void) {
-    if (!isCounting) return 0;
-    return atomic_fetch_add(&count, 1) + 1 == fatal;
-}
-
 static void die(void) {
     for (;;) kill(getpid(), SIGKILL);
 }
 
-static void note(void) {
-    if (isDue()) die();
+// Counts an operation. Where it is not to be done `errno` tells why; what takes no space is done on a full disk.
+static int fails(int takesSpace) {
+    if (!isCounting) return 0;
+    int64_t number = atomic_fetch_add(&count, 1) + 1;
+    if (last == 0 || number < last) return 0;
+    switch (end) {
+        case file_operations_kill:
+        case file_operations_kill_half:
+            if (number == last) die();
+            return 0;
+        case file_operations_fail:
+            errno = EIO;
+            return number == last;
+        case file_operations_full:
+            errno = ENOSPC;
+            return takesSpace;
+    }
+    return 0;
+}
+
+// The next operation is the one in whose middle the program is killed.
+static int isHalf(size_t size) {
+    return isCounting && end == file_operations_kill_half && size > 1 && count + 1 == last;
 }
 
 ssize_t write(int file, const void *bytes, size_t size) {
-    if (file > 2 && isDue()) {
-        if (killsHalfWay && size > 1) syscall(SYS_write, file, bytes, size / 2);
-        die();
+    if (file > 2) {
+        if (isHalf(size)) syscall(SYS_write, file, bytes, size / 2);
+        if (fails(1)) return -1;
     }
     return syscall(SYS_write, file, bytes, size);
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t size, off64_t offset) {
-    if (isDue()) {
-        if (killsHalfWay && size > 1) syscall(SYS_pwrite64, file, bytes, size / 2, offset);
-        die();
-    }
+    if (isHalf(size)) syscall(SYS_pwrite64, file, bytes, size / 2, offset);
+    if (fails(1)) return -1;
     return syscall(SYS_pwrite64, file, bytes, size, offset);
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset) { return pwrite64(file, bytes, size, offset); }
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t size) {
-    note();
+    if (fails(1)) return -1;
     return syscall(SYS_sendfile, to, from, offset, size);
 }
 
 ssize_t copy_file_range(int from, off64_t *start, int to, off64_t *place, size_t size, unsigned flags) {
-    note();
+    if (fails(1)) return -1;
     return syscall(SYS_copy_file_range, from, start, to, place, size, flags);
 }
 
 int ftruncate64(int file, off64_t size) {
-    note();
+    if (fails(size > 0)) return -1;
     return (int)syscall(SYS_ftruncate, file, size);
 }
 
 int ftruncate(int file, off_t size) { return ftruncate64(file, size); }
 
 int truncate64(const char *path, off64_t size) {
-    note();
+    if (fails(size > 0)) return -1;
     return (int)syscall(SYS_truncate, path, size);
 }
 
 int truncate(const char *path, off_t size) { return truncate64(path, size); }
 
 int renameat(int from, const char *old, int to, const char *new) {
-    note();
+    if (fails(0)) return -1;
     return (int)syscall(SYS_renameat2, from, old, to, new, 0);
 }
 
 int rename(const char *old, const char *new) { return renameat(AT_FDCWD, old, AT_FDCWD, new); }
 
 int unlinkat(int folder, const char *path, int flags) {
-    note();
+    if (fails(0)) return -1;
     return (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
@@ -105,18 +119,18 @@ int remove(const char *path) {
 }
 
 int mkdir(const char *path, mode_t mode) {
-    note();
+    if (fails(1)) return -1;
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int link(const char *old, const char *new) {
-    note();
+    if (fails(1)) return -1;
     return (int)syscall(SYS_linkat, AT_FDCWD, old, AT_FDCWD, new, 0);
 }
 
 static int opened(int folder, const char *path, int flags, mode_t mode) {
     // Files that are there already do not change by that.
-    if (flags & (O_CREAT | O_TRUNC)) note();
+    if (flags & (O_CREAT | O_TRUNC) && fails((flags & O_CREAT) != 0 && faccessat(folder, path, F_OK, 0) != 0)) return -1;
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
@@ -146,7 +160,7 @@ int openat(int folder, const char *path, int flags, ...) {
 
 #else
 
-void file_operations_begin(int64_t number, int half) {}
+void file_operations_begin(int64_t number, enum file_operations_end how) {}
 int64_t file_operations_count(void) { return 0; }
 
 #endif

@@ -85,12 +85,14 @@ struct MappedMigration {
         }
         defer { withExtendedLifetime(place) {} }
         if let format = AtomicFileStore.format(ofType: type) {
-            let stamp = try AtomicFile(path: url.path).read().stamp
+            let stamp = try CoreDataErrors.converting { try AtomicFile(path: url.path).read().stamp }
             try make(at: place.url, from: url)
             guard isOfSource(url) else { return }
             do {
                 try AtomicStore.replace(format, path: url.path, with: place.url.path, ifStill: stamp)
-            } catch let failure as AtomicFileFailure where failure.kind == .changed { throw SomebodySaved() }
+            } catch let failure as AtomicFileFailure where failure.kind == .changed { throw SomebodySaved() } catch {
+                throw CoreDataErrors.converted(error, store: nil, context: nil)
+            }
             return
         }
         try AttachedStore.checkMayWrite(url, nil)

@@ -8,6 +8,8 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case arithmetic(SQLExpression.Arithmetic)
     case complement
     case cast
+    /// A text with the character U+0000.
+    case zeroCharacter
 
     package var description: String {
         switch self {
@@ -17,6 +19,7 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
         case .arithmetic(let operation): operation.rawValue
         case .complement: "~"
         case .cast: "CAST"
+        case .zeroCharacter: "U+0000"
         }
     }
 }
@@ -26,6 +29,7 @@ extension SQLExpression {
     package func gap(in dialect: SQLDialect) -> SQLGap? {
         if dialect.hasEverything { return nil }
         switch self {
+        case .bind(.text(let text)) where dialect.failsOnValues && text.utf8.contains(0): return .zeroCharacter
         case .bind, .integer, .null, .column, .countAll: return nil
         case .comparison(_, let a, let b), .matches(let a, let b): return a.gap(in: dialect) ?? b.gap(in: dialect)
         case .arithmetic(let operation, let a, let b):

@@ -12,6 +12,8 @@ extension SQLiteConnection {
         guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
         let failure = SQLFailure.last(of: database, code: code)
         sqlite3_close_v2(database)
+        // As a file that nobody changes what is half done would be read.
+        if code == interruptedCode { throw interrupted(path, failure) }
         if size(of: path + "-wal") ?? 0 == 0 { return try openUnchanging(path) }
         guard let database = try openWithOwnIndex(path) else {
             throw SQLFailure(
@@ -40,19 +42,29 @@ extension SQLiteConnection {
     /// Undoes what a process left half done that died in a transaction which a journal beside the file can undo; whoever only
     /// reads cannot, and a file that nobody changes would be read as it is.
     ///
-    /// - Throws: where that needs write permission, which nobody has here.
+    /// - Throws: where that cannot be done, without write permission or on a full disk.
     private static func rollBack(_ path: String) throws {
         guard size(of: path + "-journal") ?? 0 > 0 else { return }
         let database = try open(path, SQLITE_OPEN_READWRITE)
         defer { sqlite3_close_v2(database) }
         sqlite3_busy_timeout(database, 1000)
         let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
-        guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return }
-        let failure = SQLFailure.last(of: database, code: code)
-        throw SQLFailure(
+        switch code & 0xFF {
+        // Somebody is at it, or it is no database that could be read.
+        case SQLITE_OK, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_NOTADB: return
+        default: throw interrupted(path, .last(of: database, code: code))
+        }
+    }
+
+    /// `SQLITE_READONLY_ROLLBACK`.
+    private static let interruptedCode = SQLITE_READONLY | 3 << 8
+
+    private static func interrupted(_ path: String, _ failure: SQLFailure) -> SQLFailure {
+        let isForbidden = [SQLITE_CANTOPEN, SQLITE_READONLY].contains(Int32(truncatingIfNeeded: failure.code) & 0xFF)
+        return SQLFailure(
             kind: failure.kind, code: failure.code,
-            message: "'\(path)' has a transaction that was interrupted, in its '-journal' file, which cannot be undone "
-                + "without write permission for the file and its folder: \(failure.message)")
+            message: "'\(path)' has a transaction that was interrupted, in its '-journal' file, which cannot be undone"
+                + "\(isForbidden ? " without write permission for the file and its folder" : ""): \(failure.message)")
     }
 
     private static func openUnchanging(_ path: String) throws -> OpaquePointer {

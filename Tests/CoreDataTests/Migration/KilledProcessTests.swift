@@ -13,13 +13,13 @@ import Testing
         .deletingLastPathComponent().appendingPathComponent("MigrationKiller")
 
     private func run(
-        _ scenario: MigrationScenario, _ folder: URL, _ number: Int, half: Bool = false
+        _ scenario: MigrationScenario, _ folder: URL, _ number: Int, _ end: String = ""
     ) throws -> (
-        output: String, reason: Process.TerminationReason
+        output: String, mistakes: String, reason: Process.TerminationReason, status: Int32
     ) {
         let process = Process()
         process.executableURL = Self.executable
-        process.arguments = [scenario.rawValue, folder.path, String(number)] + (half ? ["half"] : [])
+        process.arguments = [scenario.rawValue, folder.path, String(number), end]
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors
@@ -27,11 +27,30 @@ import Testing
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let mistakes = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        // What the store logs is no failure.
-        if process.terminationReason == .exit, process.terminationStatus != 0 {
-            Issue.record("\(scenario) \(number): \(mistakes)")
+        return (
+            String(decoding: text, as: UTF8.self), mistakes, process.terminationReason, process.terminationStatus
+        )
+    }
+
+    private func withCopy(of original: URL, _ body: (URL) throws -> Void) throws {
+        let folder = original.deletingLastPathComponent().appendingPathComponent("copy")
+        try FileManager.default.copyItem(at: original, to: folder)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    /// How many changes a process makes to files where nothing stops it.
+    private func changes(_ scenario: MigrationScenario, _ original: URL) throws -> Int {
+        var changes = 0
+        try withCopy(of: original) { folder in
+            let outcome = try run(scenario, folder, 0)
+            #expect(outcome.status == 0, "\(scenario): \(outcome.mistakes)")
+            changes = Int(outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+            #expect(try scenario.state(folder) == scenario.states.new)
+            #expect(try scenario.leftovers(folder) == [])
         }
-        return (String(decoding: text, as: UTF8.self), process.terminationReason)
+        #expect(changes >= 3)
+        return changes
     }
 
     @Test(arguments: MigrationScenario.allCases)
@@ -43,19 +62,7 @@ import Testing
         try scenario.prepare(original)
         #expect(try scenario.state(original) == scenario.states.old)
 
-        func round(_ number: Int, half: Bool, _ body: (URL) throws -> Void) throws {
-            let folder = base.appendingPathComponent("\(number)\(half ? "half" : "")")
-            try FileManager.default.copyItem(at: original, to: folder)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            try body(folder)
-        }
-        var changes = 0
-        try round(0, half: false) { folder in
-            changes = Int(try run(scenario, folder, 0).output.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
-            #expect(try scenario.state(folder) == scenario.states.new)
-            #expect(try scenario.leftovers(folder) == [])
-        }
-        #expect(changes >= 3)
+        let changes = try changes(scenario, original)
         var numbers = SeededNumbers(seed: 23)
         let points =
             Self.count < 0 || Self.count >= changes
@@ -63,10 +70,13 @@ import Testing
         var found: [String: Int] = [:]
         for point in points {
             let half = numbers.chance(3)
-            try round(point, half: half) { folder in
-                let outcome = try run(scenario, folder, point, half: half)
+            try withCopy(of: original) { folder in
+                let outcome = try run(scenario, folder, point, half ? "half" : "")
                 // A few changes come now and then, as where a log is begun anew.
-                guard outcome.reason == .uncaughtSignal else { return }
+                guard outcome.reason == .uncaughtSignal else {
+                    #expect(outcome.status == 0, "\(scenario) \(point): \(outcome.mistakes)")
+                    return
+                }
                 let name = "\(scenario.rawValue): killed at \(point) of \(changes)\(half ? ", half way" : "")"
                 do {
                     let state = try scenario.state(folder)
@@ -88,5 +98,44 @@ import Testing
             }
         }
         if Self.count != 8 { print("\(scenario.rawValue): \(points.count) kills of \(changes): \(found)") }
+    }
+
+    /// A change that fails, or a disk that is full from there on, is an error, and leaves what there was or what there is to be; or it is
+    /// coped with.
+    @Test(arguments: MigrationScenario.allCases)
+    func aFailingDiskLeavesOldOrNew(scenario: MigrationScenario) throws {
+        let base = try Fixtures.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: base) }
+        let original = base.appendingPathComponent("original")
+        try FileManager.default.createDirectory(at: original, withIntermediateDirectories: true)
+        try scenario.prepare(original)
+        let changes = try changes(scenario, original)
+        let (old, new, between) = scenario.states
+        var numbers = SeededNumbers(seed: 29)
+        let points =
+            Self.count < 0 || Self.count >= changes
+            ? Array(1...max(1, changes)) : (0..<Self.count).map { _ in 1 + numbers.below(changes) }
+        var found: [String: Int] = [:]
+        for point in points {
+            let end = numbers.chance(2) ? "fail" : "full"
+            try withCopy(of: original) { folder in
+                let outcome = try run(scenario, folder, point, end)
+                let name = "\(scenario.rawValue): \(end) at \(point) of \(changes)"
+                #expect(outcome.reason == .exit, "\(name): \(outcome.mistakes)")
+                do {
+                    let state = try scenario.state(folder)
+                    found["\(outcome.status == 0 ? "done" : "failed"), \(state)", default: 0] += 1
+                    #expect(
+                        outcome.status == 0 ? state == new : ([old, new] + between).contains(state),
+                        "\(name), \(state): \(outcome.mistakes)")
+                    #expect(
+                        outcome.status == 0 || outcome.mistakes.contains("Error Domain="),
+                        "\(name): \(outcome.mistakes)")
+                    try scenario.run(folder)
+                    #expect(try scenario.state(folder) == new, "\(name), then done again from \(state)")
+                } catch { Issue.record("\(name): \(error), after \(outcome.mistakes)") }
+            }
+        }
+        if Self.count != 8 { print("\(scenario.rawValue): \(points.count) failures of \(changes): \(found)") }
     }
 }

@@ -1,4 +1,4 @@
-// Counts what a program does to files, and kills it at one of them.
+// Counts what a program does to files, and kills it at one of them, or has it fail.
 //
 // The functions of the C library that change files are replaced in every program that links this, libraries that it uses
 // included. Reading is not counted, nor is what goes to standard output and error.
@@ -7,9 +7,20 @@
 
 #include <stdint.h>
 
-// From now on operations are counted. The one of that number, from 1 on, is not done: the program is killed (SIGKILL) in
-// its place. Where `half` is not 0 and it writes bytes, half of them are written before. 0 kills at none.
-void file_operations_begin(int64_t number, int half);
+// What becomes of an operation.
+enum file_operations_end {
+    // It is not done: the program is killed (SIGKILL) in its place.
+    file_operations_kill,
+    // As before; of one that writes bytes half are written.
+    file_operations_kill_half,
+    // It fails, with EIO.
+    file_operations_fail,
+    // From then on the disk is full: what takes space fails, with ENOSPC.
+    file_operations_full,
+};
+
+// From now on operations are counted, from 1 on; `how` says what becomes of that one. With 0 nothing does.
+void file_operations_begin(int64_t number, enum file_operations_end how);
 
 // How many there have been.
 int64_t file_operations_count(void);
