@@ -5,6 +5,7 @@
 
 #include "CallPlace.h"
 #include "ClassSearch.h"
+#include "IdentityLock.h"
 #include "ObjectAllocation.h"
 #include "VariableArguments.h"
 

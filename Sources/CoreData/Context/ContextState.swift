@@ -76,7 +76,7 @@ struct ContextState {
     private func restore(_ kept: Kept, in registry: ObjectRegistry) {
         let object = kept.object
         let wasRegistered = object.flags.contains(.registered)
-        object.home = kept.home
+        object.move(to: kept.home)
         object.row = kept.row
         object.values = kept.values
         object.relations.removeAll()

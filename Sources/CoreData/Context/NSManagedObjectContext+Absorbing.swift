@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         let known = registry.object(in: home, primaryKey: id.primaryKey)
         registry.alias(absorbed: temporaryKey, to: id)
         guard known != nil || runtime !== object.runtime else {
-            object.primaryKey = id.primaryKey
+            object.take(key: id.primaryKey)
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
             readAnew(object, in: store)
             return nil

@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
             precondition(
                 coordinator?.runtime.entity(named: object.runtime.name) != nil || coordinator == nil,
                 "Entity '\(object.runtime.name)' is not in the model of the context's coordinator.")
-            object.home = registry.home(of: object.runtime, in: nil)
+            object.move(to: registry.home(of: object.runtime, in: nil))
         }
         object.flags.formUnion([.new, .inserted, .eventInserted])
         registry.register(object)
@@ -207,7 +207,7 @@ extension NSManagedObjectContext {
         if !children.isEmpty { discarded.append(object.objectID) }
         registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.inserted, .deleted, .registered, .updated])
-        object.home = registry.homeOutside(object.home)
+        object.move(to: registry.homeOutside(object.home))
     }
 
     private func undelete(_ object: NSManagedObject) {

@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         registry.forgetHomes()
         for object in registry.objects {
             guard object.storeIndex != 0, let store = store(at: object.storeIndex) else { continue }
-            object.home = registry.home(of: object.runtime, in: store)
+            object.move(to: registry.home(of: object.runtime, in: store))
         }
         return made
     }

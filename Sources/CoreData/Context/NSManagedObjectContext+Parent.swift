@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
                 }
                 continue
             }
-            object.primaryKey = id.primaryKey
+            object.take(key: id.primaryKey)
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
         if !replaced.isEmpty { redirectReferences(to: survivors) }

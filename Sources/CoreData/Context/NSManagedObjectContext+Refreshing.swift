@@ -138,7 +138,7 @@ extension NSManagedObjectContext {
             object.relations.removeAll()
             object.forgetFetchedProperties()
             object.giveUpRow()
-            object.home = registry.homeOutside(object.home)
+            object.move(to: registry.homeOutside(object.home))
         }
         registry.removeAll(told)
         clearLists()
@@ -176,7 +176,7 @@ extension NSManagedObjectContext {
         else {
             preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
         }
-        object.home = registry.home(of: object.runtime, in: attached)
+        object.move(to: registry.home(of: object.runtime, in: attached))
     }
 
     /// What the open method of the class does.

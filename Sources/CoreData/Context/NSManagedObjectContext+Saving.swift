@@ -178,11 +178,11 @@ extension NSManagedObjectContext {
         objects.forEachHeld { object in
             object.flags.subtract([.registered, .updated, .inserted, .leaving])
             if let move, object.home === move.from {
-                object.home = move.to
+                object.move(to: move.to)
             } else {
                 let outside = registry.homeOutside(object.home)
                 move = (object.home, outside)
-                object.home = outside
+                object.move(to: outside)
             }
         }
     }
@@ -266,7 +266,7 @@ extension NSManagedObjectContext {
         }
         for (object, store, key) in keys {
             let temporaryKey = object.primaryKey
-            object.primaryKey = key
+            object.take(key: key)
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
         followers.forEach { $0.contextDidSave() }
@@ -278,7 +278,7 @@ extension NSManagedObjectContext {
         _ objects: [NSManagedObject], _ range: Range<Int>, in store: AttachedStore, temporaryKeys: [Int64]
     ) {
         objects.forEachHeld(in: range) { object in
-            if object.storeIndex != store.index { object.home = registry.home(of: object.runtime, in: store) }
+            if object.storeIndex != store.index { object.move(to: registry.home(of: object.runtime, in: store)) }
         }
         registry.rename(objects, in: range, temporaryKeys: temporaryKeys)
         let isKnownElsewhere = isKnownElsewhere

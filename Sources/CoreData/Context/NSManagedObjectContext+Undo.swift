@@ -154,7 +154,7 @@ extension NSManagedObjectContext {
             if let store = leaving.store, !store.isAttached { return false }
             // Whoever asked for the ID meanwhile got an object that had nothing.
             if let other = registeredObject(for: object.objectID), other !== object { detach([other]) }
-            object.home = registry.home(of: object.runtime, in: leaving.store)
+            object.move(to: registry.home(of: object.runtime, in: leaving.store))
             object.flags.subtract([.eventDeleted, .eventUpdated])
             object.flags.formUnion([.new, .inserted, .eventInserted])
             registry.register(object)

@@ -271,7 +271,7 @@ extension NSManagedObjectContext {
         try objects.forEachHeld { object in
             guard object.storeIndex == 0 else { return }
             if let move, object.home === move.from {
-                object.home = move.to
+                object.move(to: move.to)
                 return
             }
             let runtime = object.runtime
@@ -283,10 +283,10 @@ extension NSManagedObjectContext {
             if stores.count == 1 {
                 let home = registry.home(of: runtime, in: first)
                 move = (object.home, home)
-                object.home = home
+                object.move(to: home)
                 return
             }
-            object.home = registry.home(of: runtime, in: storeOfRelatives(of: object, among: stores) ?? first)
+            object.move(to: registry.home(of: runtime, in: storeOfRelatives(of: object, among: stores) ?? first))
         }
     }
 

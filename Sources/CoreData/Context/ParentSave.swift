@@ -165,11 +165,11 @@ struct ParentSave {
         func commit(_ object: NSManagedObject) {
             if object.home.storeIndex == 0 {
                 if let move, object.home === move.from {
-                    object.home = move.to
+                    object.move(to: move.to)
                 } else if let store = child.storeForNew(object.runtime) {
                     let home = child.registry.home(of: object.runtime, in: store)
                     move = (object.home, home)
-                    object.home = home
+                    object.move(to: home)
                 }
             }
             object.takeRow(HeldRow(rows[index]))

@@ -48,7 +48,7 @@ extension SavePreparation {
     func dropAbsorbed(_ places: [Int], _ changes: inout ChangeSet) {
         guard !places.isEmpty else { return }
         let absorbed = places.map { inserted[$0] }
-        for place in places { inserted[place].primaryKey = temporaryKeys[place] }
+        for place in places { inserted[place].take(key: temporaryKeys[place]) }
         absorbed.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         context.detach(absorbed)
         inserted.removeElements(at: places)

@@ -28,7 +28,7 @@ extension SavePreparation {
                 next[run.root] = run.key
                 run = (object.home.root, next[object.home.root] ?? 0)
             }
-            object.primaryKey = run.key
+            object.take(key: run.key)
             run.key += 1
         }
     }

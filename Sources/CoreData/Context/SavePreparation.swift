@@ -118,7 +118,7 @@ final class SavePreparation {
     /// The new objects are as they were before they got keys; orders and owners are assigned anew by the next attempt.
     private func takeBackKeys() {
         for (object, key) in zip(inserted, temporaryKeys) {
-            object.primaryKey = key
+            object.take(key: key)
             // Whoever asked for its ID meanwhile got one that is no longer its own.
             if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
         }

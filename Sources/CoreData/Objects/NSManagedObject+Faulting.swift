@@ -145,7 +145,7 @@ extension NSManagedObject {
     static func makeFault(_ home: ObjectHome, _ primaryKey: Int64, type: NSManagedObject.Type) -> NSManagedObject {
         ocd_set_pending_home(Unmanaged.passUnretained(home).toOpaque())
         let object = type.init(entity: home.entity, insertInto: nil)
-        object.primaryKey = primaryKey
+        object.begin(withKey: primaryKey)
         object.flags = .fault
         return object
     }

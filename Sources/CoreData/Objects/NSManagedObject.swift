@@ -37,8 +37,8 @@ open class NSManagedObject: NSObject {
 
     // What reading a property needs comes first, since an object spans two lines of the processor's cache.
 
-    /// Entity, context and store.
-    @exclusivity(unchecked) final var home: ObjectHome
+    /// Entity, context and store; see ``move(to:)``.
+    @exclusivity(unchecked) private(set) final var home: ObjectHome
     /// Stands for the row and holds it, 0 without one; see ``row``.
     @exclusivity(unchecked) private final var rowWord: UInt = 0
     /// As ``values``, without counting a reference: for as long as nobody lets go of them.
@@ -47,7 +47,7 @@ open class NSManagedObject: NSObject {
     /// By relationship position; empty until a relationship is looked at.
     @exclusivity(unchecked) final var relations = RelationTable()
     /// The key under which the object is registered: negative before the first save.
-    @exclusivity(unchecked) final var primaryKey: Int64 = 0
+    @exclusivity(unchecked) private(set) final var primaryKey: Int64 = 0
     /// What few objects need, retained: made once and never replaced, since other queues may ask for the ID.
     private final let extrasAddress = Atomic<UInt>(0)
 
@@ -199,21 +199,44 @@ open class NSManagedObject: NSObject {
     /// May be asked for on any queue.
     public final var objectID: NSManagedObjectID {
         if let cachedID { return cachedID }
-        let id = newID()
+        let (home, id) = newID()
         // On another queue it may be about to get a permanent one.
-        if let context = managedObjectContext, !context.isOwnedByCurrentThread { return id }
+        if let context = home.registry?.context, !context.isOwnedByCurrentThread { return id }
         return madeExtras().take(id)
     }
 
-    private final func newID() -> NSManagedObjectID {
-        // An object gets its store before the permanent key: a permanent key has its store.
-        let key = primaryKey
-        atomicMemoryFence(ordering: .acquiring)
-        return NSManagedObjectID(runtime: runtime, primaryKey: key, store: home.store)
+    private final func newID() -> (ObjectHome, NSManagedObjectID) {
+        let (home, key) = whileLocked { (self.home, primaryKey) }
+        return (home, NSManagedObjectID(runtime: home.runtime, primaryKey: key, store: home.store))
     }
 
     /// Gives the object an ID for the key that it has now, after somebody asked for the one that it had.
-    final func renewID() { madeExtras().replace(with: newID()) }
+    final func renewID() { madeExtras().replace(with: newID().1) }
+
+    /// Gives the object another context or store. Whoever asks for its ID meanwhile, on another queue, gets the old or the new one.
+    final func move(to home: ObjectHome) {
+        let old = whileLocked {
+            let old = self.home
+            self.home = home
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Gives the object another key, after its store: a permanent key has a store. As ``move(to:)``.
+    final func take(key: Int64) { whileLocked { primaryKey = key } }
+
+    /// Gives an object its key before anybody else has it.
+    @inline(__always)
+    final func begin(withKey key: Int64) { primaryKey = key }
+
+    @inline(__always)
+    private final func whileLocked<Value>(_ body: () -> Value) -> Value {
+        let address = Unmanaged.passUnretained(self).toOpaque()
+        ocd_lock_identity(address)
+        defer { ocd_unlock_identity(address) }
+        return body()
+    }
 
     /// Gives an object of no store of ours the ID that it was asked for with.
     final func takeID(_ id: NSManagedObjectID) { madeExtras().replace(with: id) }
