@@ -103,6 +103,9 @@ package final class PostgreSQLServer: Sendable {
         if Self.isRoot { try Self.run("chown", ["postgres", path]) }
     }
 
+    /// What every URL says beside, so that the tests may be run so, too: `POSTGRESQL_URL_REST='&constraints=foreign-keys,checks'`.
+    private static let restOfAll = ProcessInfo.processInfo.environment["POSTGRESQL_URL_REST"] ?? ""
+
     /// The URL of a store in that schema.
     ///
     /// - Parameters:
@@ -112,7 +115,9 @@ package final class PostgreSQLServer: Sendable {
     package func url(schema: String, user: String = user, folder: String? = nil, _ rest: String = "") -> URL {
         guard
             let url = URL(
-                string: "postgresql:///postgres?host=\(folder ?? self.folder)&user=\(user)&schema=\(schema)\(rest)")
+                string:
+                    "postgresql:///postgres?host=\(folder ?? self.folder)&user=\(user)&schema=\(schema)\(rest)\(Self.restOfAll)"
+            )
         else { preconditionFailure("\(schema) or \(rest) is no part of a URL") }
         return url
     }

@@ -113,6 +113,16 @@ extension CoreDataErrors {
         case .missingTable:
             (code, message) = (NSPersistentStoreIncompatibleSchemaError, "\(file) lacks a table: \(said).")
         case .constraint: (code, message) = (NSPersistentStoreSaveError, "\(file) refused the values: \(said).")
+        case .reference:
+            (code, message) = (
+                NSManagedObjectReferentialIntegrityError,
+                "\(file) refused the changes, since an object would lead to one that is not there: \(said)."
+            )
+        case .check:
+            (code, message) = (
+                NSManagedObjectConstraintValidationError,
+                "\(file) refused a value that its table does not take: \(said)."
+            )
         // Without the message, which has the value in it.
         case .pattern:
             code = NSCoreDataError
@@ -137,7 +147,8 @@ extension CoreDataErrors {
         var userInfo: [String: Any] = [NSSQLiteErrorDomain: failure.code]
         if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
         // What was run tells something only where the statement is to blame.
-        if let statement = failure.sql, [.missingTable, .constraint, .other].contains(failure.kind) {
+        if let statement = failure.sql, [.missingTable, .constraint, .reference, .check, .other].contains(failure.kind)
+        {
             userInfo["NSDebugDescription"] = statement
         }
         return make(code, message, userInfo)

@@ -22,6 +22,8 @@ package struct PostgreSQLAddress: Hashable, Sendable {
     package private(set) var pollInterval = 2.0
     /// Servers that have the same a moment later, to be read from: hosts, each with a port if it has another.
     package private(set) var replicas: [String] = []
+    /// The constraints that the store's tables are to have; `nil` for those that they have.
+    package private(set) var constraints: ConstraintKinds?
     /// The URL without the password.
     package private(set) var description: String
 
@@ -91,13 +93,29 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         case "replicas":
             replicas = value.split(separator: ",").map(String.init)
             guard !replicas.isEmpty else { throw Self.refusal("replicas= names no host") }
+        case "constraints": constraints = try Self.constraints(value)
         case "ssl" where value == "true": parameters["sslmode"] = "verify-full"
         case _ where Self.words.contains(name): parameters[name] = value
         default:
             throw Self.refusal(
-                "'\(description)' has '\(name)', which means nothing here: known are schema, pool, pooler, engine, poll, replicas, \(Self.words.sorted().joined(separator: ", "))"
+                "'\(description)' has '\(name)', which means nothing here: known are schema, pool, pooler, engine, poll, replicas, constraints, \(Self.words.sorted().joined(separator: ", "))"
             )
         }
+    }
+
+    private static func constraints(_ text: String) throws(SQLFailure) -> ConstraintKinds {
+        var kinds: ConstraintKinds = []
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+        for word in words {
+            switch word {
+            case "foreign-keys": kinds.insert(.references)
+            case "checks": kinds.insert(.checks)
+            case "none" where words.count == 1: break
+            default:
+                throw refusal("constraints=\(text) has '\(word)': foreign-keys, checks, both with a comma, or none")
+            }
+        }
+        return kinds
     }
 
     /// Where a replica is, and how to get there: as to the server, but for the host.
@@ -167,10 +185,10 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return name + "_new_" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
     }
 
-    /// The URL with another schema instead of its own.
+    /// The URL with another schema instead of its own, where a store is made in portions: without constraints on what is half there.
     package static func url(_ url: URL, schema: String) throws -> URL {
         let parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
-        let others = (parts?.queryItems ?? []).filter { $0.name != "schema" }
+        let others = (parts?.queryItems ?? []).filter { !["schema", "constraints"].contains($0.name) }
         guard var parts else {
             throw refusal("'\(withoutPassword(url).absoluteString)' is no URL of a PostgreSQL database")
         }

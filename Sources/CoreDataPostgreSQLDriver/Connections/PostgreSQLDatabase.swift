@@ -55,7 +55,16 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         (dialect, traits, engine) = (first.dialect, first.traits, first.engine)
         idle = [first]
         readerCount = 1
+        guard traits.defersConstraints || options.address.constraints?.contains(.references) != true else {
+            throw SQLFailure(
+                kind: .cannotOpen, code: 0,
+                message:
+                    "constraints=foreign-keys is not for engine=\(engine.rawValue), which looks at them row by row: rows of one save come in any order"
+            )
+        }
     }
+
+    package var wantedConstraints: ConstraintKinds? { options.isReplica ? nil : options.address.constraints }
 
     deinit {
         for connection in idle { connection.close() }

@@ -27,6 +27,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.knowsSessions = false
             traits.unnestsTogether = false
             traits.copies = false
+            traits.defersConstraints = false
             traits.tellsSizes = false
             traits.vacuums = false
         }
@@ -60,6 +61,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var unnestsTogether = true
     /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
     package var copies = true
+    /// Whether it can look at the end of a transaction only whether what a row leads to is there.
+    package var defersConstraints = true
     /// Whether it says how many bytes its tables take.
     package var tellsSizes = true
     /// Whether it can be told to give back the space of deleted rows.

@@ -45,6 +45,8 @@ extension SQLFailure {
         case "53100", "53200", "53400": .full
         case "42P01": .missingTable
         case "2201B": .pattern
+        case "23503": .reference
+        case "23514": .check
         case "42883", "42804", "42725", "42846", "42P18": .computation
         case "3D000", "3F000", "53300": .cannotOpen
         case "57P01", "57P02", "57P03": .disconnected

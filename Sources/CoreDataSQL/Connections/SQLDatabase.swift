@@ -9,6 +9,9 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// How it is written to, and what it can do.
     var dialect: SQLDialect { get }
 
+    /// The constraints that whoever opened it wants its tables to have; `nil` for those that they have.
+    var wantedConstraints: ConstraintKinds? { get }
+
     @discardableResult
     func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
@@ -110,6 +113,7 @@ extension SQLDatabase {
         _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
     ) throws -> R { try write(body, committed: committed) }
 
+    package var wantedConstraints: ConstraintKinds? { nil }
     package func pinned() throws -> (any SQLDatabase)? { nil }
     package func hold(_ name: String) throws -> SQLHolding { .unknown }
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
@@ -375,7 +379,12 @@ package protocol SQLKeyedStatement: AnyObject {
 package struct SQLFailure: Error, Sendable {
     package enum Kind: Sendable {
         case busy
+        /// Two rows have what only one may have.
         case constraint
+        /// A row leads to one that is not there.
+        case reference
+        /// A value is one that the table does not take.
+        case check
         case corrupt
         case notADatabase
         case readOnly

@@ -67,6 +67,9 @@ extension SQLDialect {
         traits.aggregates[.standardDeviation] = .call("STDDEV_POP")
         // Derived attributes are the server's to make; predicates ask for what is ours to the letter.
         traits.schemaFunctions = [
+            // Those that are two units in UTF-16 once more.
+            .textLength: .template(
+                "(CHAR_LENGTH({0}) + CHAR_LENGTH(REGEXP_REPLACE({0}, '[^\u{10000}-\u{10FFFF}]', '', 'g')))"),
             .uppercase: .template("UPPER({0} COLLATE \"und-x-icu\")"),
             .lowercase: .template("LOWER({0} COLLATE \"und-x-icu\")"),
             .canonical: .template(

@@ -76,6 +76,8 @@ package final class SQLDialect: Sendable {
     package let schema: Schema
     /// Whether columns come to a table and go from it without that its rows are written anew.
     package var altersTables: Bool { schema == .standard }
+    /// Whether constraints come to a table and go from it.
+    package var hasConstraints: Bool { schema == .standard }
     /// Whether the catalog has the statements that made the schema, to the letter.
     package var keepsTexts: Bool { catalog == .master }
     /// The most values that one statement may have bound.

@@ -13,6 +13,8 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     /// Table, index, whether it is unique, whether it is partial (0 or 1), and the column: NULL for an expression. A row for
     /// each column, in order.
     case indexes
+    /// Table, constraint, and what it says of itself: those of ours.
+    case constraints
 
     package func render(with renderer: inout SQLRenderer) {
         switch renderer.dialect.catalog {
@@ -36,6 +38,7 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
             SELECT m.name, l.name, l."unique", l.partial, i.name FROM sqlite_master AS m, pragma_index_list(m.name) AS l, \
             pragma_index_info(l.name) AS i WHERE m.type = 'table' ORDER BY m.rowid, l.seq, i.seqno
             """
+        case .constraints: "SELECT NULL, NULL, NULL WHERE 0"
         }
     }
 
@@ -77,6 +80,13 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
             CROSS JOIN LATERAL UNNEST(x.indkey) WITH ORDINALITY AS k(number, place) \
             LEFT JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = k.number \
             WHERE n.nspname = current_schema() ORDER BY t.relname, c.relname, k.place
+            """
+        case .constraints:
+            """
+            SELECT CAST(t.relname AS TEXT), CAST(c.conname AS TEXT), d.description FROM pg_constraint AS c \
+            JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = CAST('pg_constraint' AS regclass) \
+            JOIN pg_class AS t ON t.oid = c.conrelid JOIN pg_namespace AS n ON n.oid = t.relnamespace \
+            WHERE n.nspname = current_schema() AND starts_with(d.description, '\(TableConstraint.mark)') ORDER BY 1, 2
             """
         }
     }

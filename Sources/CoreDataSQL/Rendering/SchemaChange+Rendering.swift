@@ -36,9 +36,49 @@ extension SQLRenderer {
         case .dropTrigger(let name, _):
             text.append("DROP TRIGGER ")
             text.append(identifier: name)
+        case .addConstraint(let constraint): add(constraint)
+        case .describeConstraint(let constraint):
+            text.append("COMMENT ON CONSTRAINT ")
+            text.append(identifier: constraint.name)
+            text.append(" ON ")
+            text.append(identifier: constraint.table)
+            text.append(" IS ")
+            text.append(quoted: TableConstraint.mark + constraint.words)
+        case .validateConstraint(let name, let table): alter(table, " VALIDATE CONSTRAINT ", name)
+        case .dropConstraint(let name, let table): alter(table, " DROP CONSTRAINT IF EXISTS ", name)
         case .moveTable(let name, let schema, let other): move("ALTER TABLE ", name, "", schema, other)
         case .moveTrigger(let name, let schema, let other): move("ALTER FUNCTION ", name, "()", schema, other)
         }
+    }
+
+    private mutating func alter(_ table: String, _ words: StaticString, _ name: String) {
+        text.append("ALTER TABLE ")
+        text.append(identifier: table)
+        text.append(words)
+        text.append(identifier: name)
+    }
+
+    /// What leads to a row is looked at when the transaction ends, since rows come in any order.
+    private mutating func add(_ constraint: TableConstraint) {
+        alter(constraint.table, " ADD CONSTRAINT ", constraint.name)
+        switch constraint.rule {
+        case .reference(let column, let other, let key):
+            text.append(" FOREIGN KEY (")
+            text.append(identifier: column)
+            text.append(") REFERENCES ")
+            text.append(identifier: other)
+            text.append(" (")
+            text.append(identifier: key)
+            text.append(") DEFERRABLE INITIALLY DEFERRED")
+        case .check(let condition):
+            var values = SQLRenderer(dialect.inSchemas)
+            values.writesConstants = true
+            values.expression(condition)
+            text.append(" CHECK (")
+            text.append(verbatim: values.text.sql)
+            text.append(")")
+        }
+        text.append(" NOT VALID")
     }
 
     private mutating func move(

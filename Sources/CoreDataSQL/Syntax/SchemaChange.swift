@@ -9,6 +9,12 @@ package enum SchemaChange: Hashable, Sendable {
     /// With an index that has gone already there is nothing to do where columns take theirs with them.
     case dropIndex(String)
     case dropTrigger(String, on: String)
+    /// Rows that are there already need not meet it, until it is validated.
+    case addConstraint(TableConstraint)
+    /// Says in the database what it asks for.
+    case describeConstraint(TableConstraint)
+    case validateConstraint(String, on: String)
+    case dropConstraint(String, on: String)
     /// Moves a table with its indexes from one schema of a server to another.
     case moveTable(String, from: String, to: String)
     /// The same of what a trigger does.

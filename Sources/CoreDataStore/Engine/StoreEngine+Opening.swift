@@ -108,6 +108,7 @@ private struct StoreOpening {
             }
         }
         try prepareCommits(database)
+        try prepareConstraints(schema, database)
         var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: options.database.isReadOnly)
@@ -131,6 +132,11 @@ private struct StoreOpening {
             // Whoever may not make tables does without.
             database.note("commits are not noted in the store: \(failure.message)")
         }
+    }
+
+    private func prepareConstraints(_ schema: SchemaLayout, _ database: any SQLDatabase) throws {
+        guard !options.database.isReadOnly else { return }
+        try StoreConstraints.prepare(schema, document: options.document, in: database)
     }
 
     private enum Found {
@@ -267,6 +273,7 @@ private struct StoreOpening {
                 SearchIndex.wanted(model: model, layout: layout), in: connection)
             return try connection.schemaVersion()
         }
+        try prepareConstraints(creation.schema, database)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,

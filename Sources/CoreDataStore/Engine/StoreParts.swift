@@ -32,6 +32,7 @@ package struct StoreParts: Sendable {
 
     /// Takes all of it away, and nothing else.
     package func remove(_ connection: any SQLConnection) throws {
+        try StoreConstraints.remove(in: connection)
         for trigger in triggers { try connection.run(SchemaChange.dropTrigger(trigger.name, on: trigger.table)) }
         for table in tables { try connection.run(SchemaChange.dropTable(table)) }
     }

@@ -73,8 +73,10 @@ package struct StoreMigration {
                     // Somebody else migrated it to another model meanwhile.
                     guard row.metadata.versionHashes == source.hashes else { return nil }
                     let plan = try plan(source, row, connection)
+                    let kinds = try StoreConstraints.remove(in: connection)
                     let loss = try MigrationExecutor(connection: connection, external: external, progress: progress)
                         .run(plan)
+                    try StoreConstraints.make(plan.schema.constraints(kinds, document: document), in: connection)
                     return Outcome(plan: plan, loss: loss)
                 }
                 if let outcome {
