@@ -274,9 +274,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///     try FileManager.default.copyItem(at: store.url!, to: archive)
     ///     coordinator.setURL(archive, for: store)
     ///
+    /// An XML or binary store may be sent where nothing is yet: its next save makes the file, with all that it has.
+    ///
     /// Waits until what is being read or written has ended.
     ///
-    /// - Returns: whether it does; `false`, with a message in the log, where that store is not at the URL: then it lies where
+    /// - Returns: whether it does; `false`, with a message in the log, where something else than that store is at the URL: then it lies where
     ///   it lay.
     @discardableResult
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { moveURL(url, for: store) }

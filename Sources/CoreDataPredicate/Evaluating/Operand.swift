@@ -77,6 +77,12 @@ package struct PredicateFailure: Error, Sendable {
         self.diagnostic = diagnostic
         self.subexpression = subexpression
     }
+
+    /// A part of a predicate as messages have it: of a long one, such as a photo's bytes or a thousand IDs, its beginning and its end.
+    package static func shown(_ format: String) -> String {
+        guard format.utf8.count > 600 else { return format }
+        return "\(format.prefix(400)) … \(format.suffix(40))"
+    }
 }
 
 /// An object that stands for a value whose properties the engine reads; it equals that value.

@@ -65,7 +65,7 @@ private struct ComparisonEvaluator {
             do {
                 return try test(object, frame)
             } catch var failure as PredicateFailure where failure.subexpression == nil {
-                failure.subexpression = PredicateNode.comparison(explained).predicateFormat
+                failure.subexpression = PredicateFailure.shown(PredicateNode.comparison(explained).predicateFormat)
                 throw failure
             }
         }

@@ -157,7 +157,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+    var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
     private func synchronizeFolder() throws {
         let file = try Descriptor(folder, O_RDONLY, folderOf: path)

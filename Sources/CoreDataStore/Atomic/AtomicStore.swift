@@ -23,8 +23,8 @@ package final class AtomicStore: MemoryBacking {
 
     private struct State {
         var file: AtomicFile
-        /// What the file was when it was last read or written.
-        var stamp: AtomicFile.Stamp
+        /// What the file was when it was last read or written; `nil` where the next save makes it.
+        var stamp: AtomicFile.Stamp?
     }
 
     private let format: any AtomicFormat.Type
@@ -135,21 +135,27 @@ package final class AtomicStore: MemoryBacking {
 
     package func write(_ contents: MemoryContents, after changes: ChangeSet) throws {
         try state.withLock { state in
-            state.stamp = try state.file.replace(state.stamp) {
-                try format.write(contents, entities: entities, to: $0)
+            func fill(_ writer: AtomicFileWriter) throws {
+                try format.write(contents, entities: entities, to: writer)
             }
+            let isThere = state.stamp != nil
+            state.stamp = try isThere ? state.file.replace(state.stamp, fill) : state.file.create(fill)
         }
     }
 
-    /// The store lies there from now on, with what is in it.
+    /// The store lies there from now on, with what is in it: a copy with this one's rows, or where nothing is yet a file that the next save makes.
     ///
-    /// - Throws: where there is no store with this one's rows.
+    /// - Throws: where something else is, or no folder for it.
     package func move(to path: String) throws {
         try state.withLock { state in
             var file = AtomicFile(path: path)
             file.timeout = state.file.timeout
+            if FileSize.of(file.path) == nil, FileSize.isFolder(file.folder) {
+                state = State(file: file, stamp: nil)
+                return
+            }
             let (data, stamp) = try file.read()
-            guard data.count > 0, stamp.digest == state.stamp.digest else {
+            guard data.count > 0, stamp.digest == state.stamp?.digest else {
                 throw StoreFailure(
                     .notAStore, "The file '\(path)' is no copy of '\(state.file.path)' as it was last read or saved.")
             }

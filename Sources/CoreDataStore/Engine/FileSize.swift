@@ -10,6 +10,11 @@ package enum FileSize {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Removes a database file and its companions.
     static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] {

@@ -53,9 +53,9 @@ extension PredicateTranslator {
         return failure(message, expression, hint: nearest.map { "did you mean '\($0)'?" } ?? known)
     }
 
-    func text(of expression: ExpressionNode) -> String { expression.predicateFormat }
+    func text(of expression: ExpressionNode) -> String { PredicateFailure.shown(expression.predicateFormat) }
 
-    func text(of predicate: PredicateNode) -> String { predicate.predicateFormat }
+    func text(of predicate: PredicateNode) -> String { PredicateFailure.shown(predicate.predicateFormat) }
 }
 
 /// Finds what was meant by a name that is not there.

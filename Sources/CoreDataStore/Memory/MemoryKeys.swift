@@ -90,7 +90,7 @@ struct MemoryKeys {
     }
 
     private func failure(_ message: String, _ expression: ExpressionNode, hint: String? = nil) -> PredicateFailure {
-        let text = expression.predicateFormat
+        let text = PredicateFailure.shown(expression.predicateFormat)
         return PredicateFailure(
             .unsupported, Diagnostic(.error, "\(message) : (\(text))", hint: hint), subexpression: text)
     }

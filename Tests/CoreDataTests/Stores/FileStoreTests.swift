@@ -170,11 +170,42 @@ import Testing
         try FileManager.default.moveItem(at: stack.url, to: moved)
         #expect(stack.coordinator.setURL(moved, for: stack.store))
         #expect(!stack.coordinator.setURL(text, for: stack.store))
+        #expect(!stack.coordinator.setURL(stack.folder.appendingPathComponent("no/store"), for: stack.store))
         try stack.story { context in
             Tag(context: context).name = "moved"
             try context.save()
         }
         #expect(try Data(contentsOf: copy) != Data(contentsOf: moved))
+    }
+
+    @Test("setURL sends a store of one file where nothing is yet, and the next save makes it", arguments: types)
+    func moveToNothing(type: NSPersistentStore.StoreType) throws {
+        let stack = try FileStack(type)
+        try stack.story { context in
+            Tag(context: context).name = "first"
+            try context.save()
+        }
+        let (old, new) = (try stack.bytes(), stack.folder.appendingPathComponent("new"))
+        #expect(stack.coordinator.setURL(new, for: stack.store) && stack.store.url == new)
+        try stack.story { context in
+            try context.save()
+            #expect(!FileManager.default.fileExists(atPath: new.path), "nothing was to be saved")
+            // Somebody else's file is not written over.
+            try Data("theirs".utf8).write(to: new)
+            Tag(context: context).name = "second"
+            #expect(throws: CocoaError.self) { try context.save() }
+            #expect(try Data(contentsOf: new) == Data("theirs".utf8))
+            try FileManager.default.removeItem(at: new)
+            try context.save()
+            Tag(context: context).name = "third"
+            try context.save()
+        }
+        #expect(try stack.bytes() == old)
+        let coordinator = try NSPersistentStoreCoordinator(validating: Library.model())
+        try coordinator.addPersistentStore(type: type, at: new)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        #expect(try context.performAndWait { try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) } == 3)
     }
 
     @Test("S4: an empty file becomes a store; so does none, in a folder that is there", arguments: types)
