@@ -81,6 +81,47 @@ import Testing
         #expect(metadata[NSStoreTypeKey] as? String == NSPostgreSQLStoreType)
     }
 
+    @Test func aStoreIsAttachedOnceByWhateverURL() throws {
+        guard let url = try newURL() else { return }
+        let coordinator = try newCoordinator(url)
+        let other = try #require(URL(string: url.absoluteString + "&pool=3"))
+        for again in [url, other] {
+            let error = #expect(throws: CocoaError.self) {
+                try coordinator.addPersistentStore(type: .postgreSQL, at: again)
+            }
+            #expect(error?.code.rawValue == NSPersistentStoreOpenError)
+            #expect(error?.localizedDescription.contains("already") == true)
+        }
+        #expect(coordinator.persistentStores.count == 1)
+        let context = newContext(coordinator)
+        _ = try context.performAndWait { try items(context) }
+        try coordinator.remove(try #require(coordinator.persistentStores.first))
+        try coordinator.addPersistentStore(type: .postgreSQL, at: other)
+    }
+
+    @Test func nothingIsReadFromWhereNoStoreIs() throws {
+        guard let url = try newURL() else { return }
+        let error = #expect(throws: CocoaError.self) {
+            try newCoordinator(url, [NSReadOnlyPersistentStoreOption: true])
+        }
+        #expect(error?.localizedDescription.contains("There is no store in the schema") == true)
+    }
+
+    @Test func whatIsTooLongForAnIndexIsRefusedWithTheReason() throws {
+        guard let url = try newURL() else { return }
+        let context = newContext(try newCoordinator(url))
+        try context.performAndWait {
+            var random = SystemRandomNumberGenerator()
+            let item = insert("long", in: context)
+            item.setValue((0..<2000).map { _ in String(random.next(), radix: 36) }.joined(), forKey: "code")
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSManagedObjectConstraintValidationError)
+            #expect(error?.localizedDescription.contains("2,700 bytes") == true)
+            item.setValue("short", forKey: "code")
+            try context.save()
+        }
+    }
+
     @Test func thePasswordIsAskedForAndNowhereSeen() throws {
         guard let url = try newURL() else { return }
         var parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))

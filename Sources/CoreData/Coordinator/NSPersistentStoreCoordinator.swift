@@ -137,9 +137,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return try attach(
             at: storeURL, makes: (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue != true
         ) { index in
-            try AttachedStore.open(
+            let opened = try AttachedStore.open(
                 type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
                 coordinator: self)
+            // A server is reached by many URLs.
+            guard isServer, let known = store(withIdentifier: opened.identifier) else { return opened }
+            opened.close()
+            throw CoreDataErrors.make(
+                NSPersistentStoreOpenError,
+                "The store \(opened.identifier) is attached to this coordinator already, as \(known.store.url?.absoluteString ?? "")."
+            )
         }
     }
 

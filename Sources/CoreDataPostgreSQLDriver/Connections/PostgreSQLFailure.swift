@@ -15,6 +15,10 @@ extension SQLFailure {
         if !hint.isEmpty { message += " (\(hint))" }
         let constraint = field("n")
         if !constraint.isEmpty, !message.contains(constraint) { message += " [\(constraint)]" }
+        if state == "54000", message.contains("index row") {
+            message +=
+                " (a text that is unique or in an index has at most some 2,700 bytes on a server, more where it compresses well)"
+        }
         return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
     }
 
@@ -46,7 +50,7 @@ extension SQLFailure {
         case "42P01": .missingTable
         case "2201B": .pattern
         case "23503": .reference
-        case "23514": .check
+        case "23514", "54000": .check
         case "42883", "42804", "42725", "42846", "42P18": .computation
         case "3D000", "3F000", "53300": .cannotOpen
         case "57P01", "57P02", "57P03": .disconnected

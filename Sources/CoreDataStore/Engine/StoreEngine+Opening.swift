@@ -149,6 +149,9 @@ private struct StoreOpening {
         if try !TableNames.haveBookkeeping(in: connection) {
             let tables = try TableNames.read(connection)
             if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
+            if tables.isEmpty, options.database.server != nil {
+                throw StoreFailure(.cannotOpen, "There is no store in the schema, and none is to be made.")
+            }
             guard tables.missingBookkeeping.isEmpty else {
                 throw StoreFailure.notAStore(options.database.path, missing: tables.missingBookkeeping)
             }

@@ -165,7 +165,9 @@ extension StoreFailure {
     }
 
     static func notAStore(_ path: String?, missing: [String]) -> StoreFailure {
-        StoreFailure(
+        // On a server they have other names.
+        let missing = path == nil ? missing.map(SQLNames.readable.stored) : missing
+        return StoreFailure(
             .notAStore,
             missing.isEmpty
                 ? "The file\(quoted(path)) is empty: there is no store in it."
