@@ -33,7 +33,7 @@ void pq_put_bytes(pq_session *session, const void *bytes, size_t count);
 int64_t pq_int64(const char *bytes);
 double pq_double(const char *bytes);
 
-enum { PQ_FETCH_ALL, PQ_FETCH_KEY, PQ_FETCH_JOINED, PQ_UPDATE, PQ_INSERT_ONE, PQ_RAISE };
+enum { PQ_FETCH_ALL, PQ_FETCH_KEY, PQ_FETCH_JOINED, PQ_UPDATE, PQ_INSERT_ONE, PQ_RAISE, PQ_NOTE };
 
 int pq_prepare(pq_session *session, int place, const char *name, const char *sql);
 // Takes the results of that many statements of a pipeline, each of which has to have changed `changes` rows (or any number, if negative).

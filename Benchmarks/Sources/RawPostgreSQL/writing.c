@@ -133,7 +133,22 @@ int pq_insert(pq_session *session, int64_t first, const pq_item *items, int64_t 
     return pq_exec(session, "COMMIT");
 }
 
-int pq_insert_one(pq_session *session, int64_t key, const pq_item *item) {
+// On the way that BEGIN takes.
+static int note_commit(pq_session *session, int64_t number) {
+    enum { WRITER = 1 };
+    int64_t fields[2] = {(int64_t)__builtin_bswap64(WRITER), (int64_t)__builtin_bswap64((uint64_t)number)};
+    const char *values[2] = {(const char *)&fields[0], (const char *)&fields[1]};
+    int lengths[2] = {8, 8}, formats[2] = {1, 1};
+    return PQsendQueryPrepared(session->connection, "note", 2, values, lengths, formats, 1) != 1;
+}
+
+int pq_insert_one(pq_session *session, int64_t key, const pq_item *item, int64_t number) {
+    if (number && !session->prepared[PQ_NOTE]) {
+        PQ_CHECK(pq_prepare(
+            session, PQ_NOTE, "note",
+            "INSERT INTO \"_commits\" (\"_id\", \"number\", \"timestamp\") VALUES ($1::BIGINT, $2::BIGINT, statement_timestamp()) "
+            "ON CONFLICT (\"_id\") DO UPDATE SET \"number\" = EXCLUDED.\"number\", \"timestamp\" = EXCLUDED.\"timestamp\""));
+    }
     if (!session->prepared[PQ_INSERT_ONE]) {
         char sql[320];
         snprintf(
@@ -163,6 +178,7 @@ int pq_insert_one(pq_session *session, int64_t key, const pq_item *item) {
         place += 4 + (lengths[index] < 0 ? 0 : lengths[index]);
     }
     PQ_CHECK(pq_send(session, "BEGIN"));
+    if (number) PQ_CHECK(note_commit(session, number));
     for (int index = 0; index < 3; index++) {
         static const char *const names[] = {"home", "shop", "unit"};
         if (PQsendQueryPrepared(session->connection, names[index], 1, &values[8 + index], &lengths[8 + index], formats, 1) != 1)
@@ -170,7 +186,8 @@ int pq_insert_one(pq_session *session, int64_t key, const pq_item *item) {
     }
     if (PQsendQueryPrepared(session->connection, "insert", 11, values, lengths, formats, 1) != 1) return 1;
     static const int64_t changes[] = {-1, 1, 1, 1, 1}, any[] = {-1};
-    PQ_CHECK(pq_drain(session, 5, changes));
+    if (number) PQ_CHECK(pq_drain(session, 6, (const int64_t[]){-1, 1, 1, 1, 1, 1}));
+    else PQ_CHECK(pq_drain(session, 5, changes));
     PQ_CHECK(pq_send(session, "COMMIT"));
     return pq_drain(session, 1, any);
 }

@@ -9,7 +9,7 @@ struct Program {
 
         USAGE: bench-postgresql [--only P1,P2] [--rows 100000] [--rounds 5] [--profile P2,10]
 
-          --only     Only these: P1 … P6 (beside libpq), P7 (siblings of faults, a millisecond away),
+          --only     Only these: P1 … P6n (beside libpq), P7 (siblings of faults, a millisecond away),
                      P8 (a copy of an SQLite store, beside COPY of its largest table).
           --rows     Number of rows (100,000).
           --rounds   Rounds after one to warm up, the sides in turn (5).
@@ -70,6 +70,7 @@ enum ServerWorkload: String, CaseIterable {
     case prefetch = "P4"
     case update = "P5"
     case saveEach = "P6"
+    case saveEachNoted = "P6n"
     case siblings = "P7"
     case copy = "P8"
 
@@ -81,6 +82,7 @@ enum ServerWorkload: String, CaseIterable {
         case .prefetch: "fetch all with a prefetched to-one"
         case .update: "change all, one save"
         case .saveEach: "saves of one object"
+        case .saveEachNoted: "the same, beside libpq that notes its commits"
         case .siblings: "a to-one of each, a millisecond away"
         case .copy: "copy a store in a file to the server"
         }
@@ -92,18 +94,18 @@ enum ServerWorkload: String, CaseIterable {
         case .insert, .prefetch, .update: 1.5
         case .fetchAll, .copy: 2
         case .fetchKeys, .saveEach: 1.3
-        case .siblings: nil
+        case .siblings, .saveEachNoted: nil
         }
     }
 
-    var changesStore: Bool { [.insert, .update, .saveEach].contains(self) }
+    var changesStore: Bool { [.insert, .update, .saveEach, .saveEachNoted].contains(self) }
     var hasItems: Bool { self != .insert }
 
     /// How many objects the work is about.
     func count(rows: Int) -> Int {
         switch self {
         case .fetchKeys: min(rows, 10_000)
-        case .saveEach: min(rows, 2000)
+        case .saveEach, .saveEachNoted: min(rows, 2000)
         case .siblings: min(rows, 1000)
         default: rows
         }

@@ -109,14 +109,14 @@
                     try insert(items, owners: true)
                     return Digest()
                 }
-            case .saveEach:
+            case .saveEach, .saveEachNoted:
                 let items = Self.items(from: rows + 1, count: count, rows: rows)
                 work = { [self] in
                     var key: Int64 = 0
                     for (index, item) in items.enumerated() {
                         if index % 256 == 0 { try leavePipeline { try check(pq_reserve_keys(session, 256, &key)) } }
                         var item = item
-                        try check(pq_insert_one(session, key, &item))
+                        try check(pq_insert_one(session, key, &item, kind == .saveEachNoted ? Int64(index + 1) : 0))
                         key += 1
                     }
                     return Digest()

@@ -39,7 +39,7 @@
         ) throws -> () throws -> Digest {
             let request = NSFetchRequest<Item>(entityName: "Item")
             switch kind {
-            case .insert, .saveEach: return try inserting(kind, context, rows: rows)
+            case .insert, .saveEach, .saveEachNoted: return try inserting(kind, context, rows: rows)
             case .fetchAll: return { Digest(try context.fetch(request)) }
             case .fetchKeys: return try byID(context, rows: rows)
             case .prefetch, .siblings, .copy:
@@ -72,7 +72,7 @@
             return {
                 for sample in samples {
                     places.insert(sample, into: context)
-                    if kind == .saveEach { try context.save() }
+                    if kind != .insert { try context.save() }
                 }
                 try context.save()
                 return Digest()

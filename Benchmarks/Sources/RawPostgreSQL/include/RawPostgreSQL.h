@@ -61,7 +61,9 @@ int pq_reserve_keys(pq_session *session, int64_t count, int64_t *first);
 int pq_insert(pq_session *session, int64_t first, const pq_item *items, int64_t count, const pq_owner *homes,
               int64_t home_count, const pq_owner *shops, int64_t shop_count, const pq_owner *units, int64_t unit_count);
 // A transaction of one item: there and back for what is written, there and back for the commit.
-int pq_insert_one(pq_session *session, int64_t key, const pq_item *item);
+//
+// `number`: what it notes in a row of its own, by which is known later whether it was committed; 0 for nothing.
+int pq_insert_one(pq_session *session, int64_t key, const pq_item *item, int64_t number);
 int pq_load(pq_session *session, pq_row *rows, int64_t count);
 // Rows and versions as arrays, some hundred a statement.
 int pq_update(pq_session *session, const pq_row *rows, int64_t count);
