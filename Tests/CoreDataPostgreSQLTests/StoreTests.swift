@@ -99,6 +99,21 @@ import Testing
         try coordinator.addPersistentStore(type: .postgreSQL, at: other)
     }
 
+    @Test func viewsAreNotInTheWayOfAStore() throws {
+        guard let url = try newURL() else { return }
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { connection.close() }
+        let schema = try PostgreSQLAddress(url).schema
+        try connection.execute("CREATE SCHEMA \(schema)")
+        try connection.execute("CREATE VIEW \(schema).stat AS SELECT 1 AS one")
+        let context = newContext(try newCoordinator(url))
+        try context.performAndWait {
+            _ = insert("beside a view", in: context)
+            try context.save()
+            #expect(try items(context).count == 1)
+        }
+    }
+
     @Test func nothingIsReadFromWhereNoStoreIs() throws {
         guard let url = try newURL() else { return }
         let error = #expect(throws: CocoaError.self) {

@@ -62,7 +62,8 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         case .parts:
             """
             SELECT kind, name, part FROM (SELECT 'table' AS kind, table_name AS name, column_name AS part, \
-            ordinal_position AS place FROM information_schema.columns WHERE table_schema = current_schema() \
+            ordinal_position AS place FROM information_schema.columns JOIN information_schema.tables \
+            USING (table_catalog, table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' \
             UNION ALL SELECT 'index', indexname, NULL, 0 FROM pg_indexes WHERE schemaname = current_schema() \
             UNION ALL SELECT 'trigger', trigger_name, NULL, 0 FROM information_schema.triggers \
             WHERE trigger_schema = current_schema()) AS parts ORDER BY kind, name, place

@@ -41,7 +41,6 @@ package struct ConstraintKinds: OptionSet, Hashable, Sendable {
     package static let references = ConstraintKinds(rawValue: 1)
     /// Values are as the model wants them.
     package static let checks = ConstraintKinds(rawValue: 2)
-    package static let all: ConstraintKinds = [.references, .checks]
 
     /// The kind of a constraint of ours, by its name.
     package init(ofName name: String) {

@@ -81,7 +81,7 @@ private struct StoreOpening {
         }
     }
 
-    private func open(_ database: any SQLDatabase) throws -> StoreEngine {
+    private func open(_ database: any SQLDatabase, isSecondTime: Bool = false) throws -> StoreEngine {
         let found = try database.read { try look($0, database) }
         guard case .store(let row, let schema, let hasHistory, let schemaVersion) = found else {
             let creation = try StoreCreation(
@@ -89,8 +89,12 @@ private struct StoreOpening {
             do {
                 return try fill(database, creation: creation)
             } catch is StoreExists where options.database.server != nil {
+                guard !isSecondTime else {
+                    throw StoreFailure(
+                        .notAStore, "The schema has something in it, and no store: give the store a schema of its own.")
+                }
                 // Made by somebody else since this looked.
-                return try open(database)
+                return try open(database, isSecondTime: true)
             } catch let failure as SQLFailure where options.database.server != nil && failure.kind == .serialization {
                 // Somebody else was making it at the same time.
                 return try open(database)

@@ -278,7 +278,7 @@ extension SQLRenderable {
         // What a server cannot compute cannot be kept by one.
         let folded = CreateTrigger(
             "Z_DA", after: .insert, on: "ZPAGE",
-            [.update("ZBOOK", set: "ZA", to: .function(.textLength, [.column("NEW", "ZA")]), where: isMatch)])
+            [.update("ZBOOK", set: "ZA", to: .function(.characterCount, [.column("NEW", "ZA")]), where: isMatch)])
         #expect(throws: SQLFailure.self) { try texts(.trigger(folded)) }
         // Case it can fold, in schemas alone.
         let upper = CreateTrigger(
