@@ -55,6 +55,11 @@ package struct RowSnapshot: @unchecked Sendable {
         }
     }
 
+    /// Gives a column that has an integer another one, which only its maker may do, before anybody else has it.
+    package func assign(integer value: Int64, at column: Int) {
+        assign(real: Double(bitPattern: UInt64(bitPattern: value)), at: column)
+    }
+
     /// Calls `body` with a view of the row.
     @inlinable @inline(__always)
     package func withView<R>(_ body: (RowView) throws -> R) rethrows -> R {

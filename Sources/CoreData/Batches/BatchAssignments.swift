@@ -83,11 +83,17 @@ struct BatchAssignments {
             if case .integer(let number) = value, let range = ranges[slot], !range.contains(number) {
                 throw tooLarge(number, range, info)
             }
+            if value.isNotANumber { throw notANumber(slot) }
             return .value(value)
         }
         throw CoreDataErrors.invalidRequest(
             "Unacceptable type of value for attribute: property = \"\(info.name)\"; entity = \"\(entity.name)\"; desired type = "
                 + "\(ManagedObjectValues.className(info)); given type = \(Swift.type(of: any)).")
+    }
+
+    func notANumber(_ slot: Int) -> CocoaError {
+        CoreDataErrors.invalidRequest(
+            "'\(entity.slots[slot].name)' of entity '\(entity.name)' is not a number, which no store keeps.")
     }
 
     /// What refuses a number that was set in an object, where validation would refuse it later.

@@ -187,8 +187,21 @@ struct BatchExecution {
                     + "\(coordinator.runtime.entities[denied.key.entity].name) \(denied.key.primaryKey) is not "
                     + "empty, and its delete rule denies to delete the object then.",
                 [NSValidationKeyErrorKey: denied.relationship])
+        case let inverse as MandatoryInverse: mandatory(inverse)
         default: CoreDataErrors.converted(error, store: store, context: nil)
         }
+    }
+
+    private func mandatory(_ inverse: MandatoryInverse) -> CocoaError {
+        let entity = coordinator.runtime.entities[inverse.key.entity]
+        let info = entity.slots[inverse.slot]
+        let rule = "mandatory \(info.isToMany ? "to-many" : "to-one") relationship '\(info.name)'"
+        return CoreDataErrors.make(
+            NSValidationMissingMandatoryPropertyError,
+            "Constraint trigger violation: the batch request was refused, and nothing was written, since it would empty the \(rule) of "
+                + "\(entity.name) \(inverse.key.primaryKey). Delete that object too, by a cascading delete rule or first, or lead it "
+                + "elsewhere.",
+            [NSValidationKeyErrorKey: info.name])
     }
 
     // MARK: Stores

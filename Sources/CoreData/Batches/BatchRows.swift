@@ -210,12 +210,13 @@ final class BatchRows {
         builder.setNull(at: Int(facts.column))
         mask.insert(Int(facts.column))
         mask.insertStored(Int(facts.entityColumn))
+        let place = entity.layout.orderColumnOfSlot[slot]
+        guard place >= 0 else { return }
+        builder.setNull(at: place)
+        mask.insert(place)
     }
 
-    func notANumber(_ slot: Int) -> CocoaError {
-        CoreDataErrors.invalidRequest(
-            "'\(entity.slots[slot].name)' of entity '\(entity.name)' is not a number, which no store keeps.")
-    }
+    func notANumber(_ slot: Int) -> CocoaError { assignments.notANumber(slot) }
 
     func tooLarge(_ number: Int64, _ slot: Int) -> CocoaError { assignments.tooLarge(number, slot) }
 
@@ -232,6 +233,12 @@ final class BatchRows {
         let facts = entity.facts[slot]
         builder.setInteger(destination.primaryKey, at: Int(facts.column))
         mask.insert(Int(facts.column))
+        let place = entity.layout.orderColumnOfSlot[slot]
+        if place >= 0 {
+            // The writer knows which it is: behind the members that are there.
+            builder.setInteger(0, at: place)
+            mask.insert(place)
+        }
         guard facts.entityColumn >= 0 else { return }
         builder.setInteger(store.source.number(ofEntity: destination.entity), at: Int(facts.entityColumn))
         mask.insert(Int(facts.entityColumn))

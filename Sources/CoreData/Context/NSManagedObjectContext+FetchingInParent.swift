@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         let found = try withParent { parent in
             let own = try Self.requestOfParent(translation)
             if isWider {
-                if own.fetchLimit > 0 { own.fetchLimit += own.fetchOffset + extra }
+                if own.fetchLimit > 0 { own.fetchLimit = own.boundedLimit + own.boundedOffset + extra }
                 own.fetchOffset = 0
             }
             return try parent.found(own, readsRows: readsRows && !isBatched)

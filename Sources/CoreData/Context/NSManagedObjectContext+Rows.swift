@@ -76,7 +76,9 @@ struct ContextRows {
         if object.hasChanges || !object.isStored {
             return try preparation(for: object).rowForChild(object)
         }
-        return object.row
+        guard let row = object.row, row.primaryKey != object.primaryKey else { return object.row }
+        // Read, or handed to an ancestor, before an ancestor saved the object: whoever gets it knows the object by the key it has now.
+        return try preparation(for: object).row(row, withKeyOf: object)
     }
 
     private mutating func preparation(for object: NSManagedObject) throws -> SavePreparation {
@@ -97,7 +99,16 @@ extension SavePreparation {
     /// The object's row as its context has it; temporary keys stand for objects that have no others.
     func rowForChild(_ object: NSManagedObject) throws -> RowSnapshot {
         guard object.isStored, let old = object.rowView else { return try row(of: object, version: 1) }
-        let row = try changedRow(of: object, from: old).row
-        return row
+        return try changedRow(of: object, from: old).row
+    }
+
+    /// The row under the key that the object has.
+    fileprivate func row(_ row: RowSnapshot, withKeyOf object: NSManagedObject) throws -> RowSnapshot {
+        let form = form(for: object)
+        return row.withView { view in
+            form.builder.copy(view, kinds: form.kinds)
+            return form.builder.finish(
+                primaryKey: object.primaryKey, version: view.version, entity: form.runtime.ordinal)
+        }
     }
 }

@@ -254,7 +254,10 @@ private struct ParentTarget {
     /// The parent's object for one that is new in the child.
     func insert(_ identity: ParentSave.Identity, over known: NSManagedObject?) -> NSManagedObject? {
         if let known {
-            if known.isDeleted { parent.insert(known) }
+            if known.isDeleted {
+                parent.insert(known)
+                known.becomeEmptied()
+            }
             return known
         }
         guard let runtime = parent.coordinator?.runtime.entities[identity.ordinal] else { return nil }
@@ -311,6 +314,21 @@ private struct ParentTarget {
     func delete(_ identity: ParentSave.Identity) {
         guard let object = object(identity), !object.flags.contains(.inaccessible) else { return }
         parent.delete(object)
+    }
+}
+
+extension NSManagedObject {
+    /// A deletion that is undone has emptied the relationships, which the store has as they were: that they are empty is a change now, on
+    /// which others follow.
+    fileprivate final func becomeEmptied() {
+        for (relation, slot) in runtime.relationSlots.enumerated() {
+            if !home.facts[slot].isToMany {
+                setToOne(nil, slot)
+            } else if let members = relations.uncountedMembers(relation) {
+                members._withUnsafeGuaranteedRef { $0.becomeEmptied() }
+                markChanged(slot)
+            }
+        }
     }
 }
 

@@ -27,6 +27,7 @@ struct FetchTranslation {
                     + model.entities.map(\.name).joined(separator: ", "))
         }
         try Self.checkGrouping(request)
+        try Self.checkProperties(request, of: entity)
         self.request = request
         self.entity = entity
         sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
@@ -49,9 +50,8 @@ struct FetchTranslation {
             node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
         }
         plan.sorts = sorts
-        // Apple's are unsigned; the bound leaves room to add.
-        plan.limit = min(max(0, request.fetchLimit), Int.max / 4)
-        plan.offset = min(max(0, request.fetchOffset), Int.max / 4)
+        plan.limit = request.boundedLimit
+        plan.offset = request.boundedOffset
         return plan
     }
 
@@ -62,6 +62,25 @@ struct FetchTranslation {
         throw CoreDataErrors.invalidRequest(
             "\(isGrouped ? "propertiesToGroupBy" : "havingPredicate") is for dictionaries: set resultType to "
                 + ".dictionaryResultType.")
+    }
+
+    /// Those of dictionaries are looked at where these are made.
+    private static func checkProperties(_ request: AnyFetchRequest, of entity: EntityRuntime) throws {
+        guard request.resultType != .dictionaryResultType, let properties = request.propertiesToFetch else { return }
+        for property in properties {
+            if property is NSExpressionDescription {
+                throw CoreDataErrors.invalidRequest(
+                    "Invalid property (\((property as? NSPropertyDescription)?.name ?? "")) passed to propertiesToFetch: expressions are "
+                        + "for dictionaries: set resultType to .dictionaryResultType.")
+            }
+            guard let name = property as? String ?? (property as? NSPropertyDescription)?.name,
+                entity.slot(forKey: name) != nil
+            else {
+                throw CoreDataErrors.invalidRequest(
+                    "Invalid keypath \(property) passed to propertiesToFetch: entity '\(entity.name)' has "
+                        + entity.slots.map(\.name).joined(separator: ", "))
+            }
+        }
     }
 
     /// Whether the object is of the entity that is asked for, and in a store that is.
@@ -126,6 +145,12 @@ struct FetchTranslation {
         }
         return FetchPlan.Sort(keyPath: keys, isAscending: ordering.ascending, comparison: comparison)
     }
+}
+
+extension AnyFetchRequest {
+    // Apple's are unsigned; the bound leaves room to add.
+    var boundedLimit: Int { min(max(0, fetchLimit), Int.max / 4) }
+    var boundedOffset: Int { min(max(0, fetchOffset), Int.max / 4) }
 }
 
 /// Sorting in memory as the stores sort: nil first, text by the same comparisons.

@@ -19,10 +19,15 @@ enum KeyPathProbe {
         var isChain = true
         /// Tells the values of one run from those of another.
         let mark: Int
+        /// What the whole path leads to.
+        let wanted: Any.Type
+        /// What was answered by key-value coding, where no type tells that the path led to it.
+        var given: AnyObject?
 
-        init(root: NSManagedObject, mark: Int) {
+        init(root: NSManagedObject, mark: Int, wanted: Any.Type) {
             next = root
             self.mark = mark
+            self.wanted = wanted
         }
     }
 
@@ -54,13 +59,13 @@ enum KeyPathProbe {
 
     private static func answer(_ keyPath: AnyKeyPath, _ root: NSManagedObject.Type, mark: Int) -> Answer? {
         guard let object = makeProbe(root) else { return nil }
-        let recording = Recording(root: object, mark: mark)
+        let wanted = unwrapped(type(of: keyPath).valueType)
+        let recording = Recording(root: object, mark: mark, wanted: wanted)
         let outer = self.recording
         self.recording = recording
         defer { self.recording = outer }
         let value = (object as Any)[keyPath: keyPath]
-        guard recording.isChain, !recording.keys.isEmpty else { return nil }
-        let wanted = unwrapped(type(of: keyPath).valueType)
+        guard recording.isChain, !recording.keys.isEmpty, isGiven(value, recording.given) else { return nil }
         if wanted is any TypedObjectID.Type, unwrapped(recording.lastType) is NSManagedObject.Type {
             return Answer(
                 name: (recording.keys + ["objectID"]).joined(separator: "."), value: nil, type: recording.lastType)
@@ -78,6 +83,13 @@ enum KeyPathProbe {
         return (first.value as? AnyHashable) == expected && (second.value as? AnyHashable) == otherExpected
     }
 
+    /// Whether the value is the object or the collection that was answered by key-value coding, if any was.
+    private static func isGiven(_ value: Any?, _ given: AnyObject?) -> Bool {
+        guard let given else { return true }
+        guard let value else { return false }
+        return (given as? NSObject)?.isEqual(value) ?? (value as AnyObject === given)
+    }
+
     private static func unwrapped(_ type: Any.Type) -> Any.Type {
         (type as? any OptionalValue.Type)?.wrappedType ?? type
     }
@@ -92,7 +104,7 @@ enum KeyPathProbe {
         recording.isChain = recording.isChain && recording.next === object
         let type = unwrapped(Value.self)
         if let target = type as? NSManagedObject.Type {
-            let slot = runtime.slot(forKey: "target") ?? 0
+            let slot = runtime.slot(forKey: Property.target) ?? 0
             // A property that walks up a tree must come to an end.
             let destination = recording.keys.count < maximumSteps ? makeProbe(target) : nil
             object.assignToOne(destination, slot)
@@ -100,9 +112,9 @@ enum KeyPathProbe {
             return slot
         }
         let isCollection = type is NSSet.Type || type is any ManagedCollection.Type
-        if isCollection { return runtime.slot(forKey: "targets") }
-        if type is NSOrderedSet.Type { return runtime.slot(forKey: "orderedTargets") }
-        let slot = runtime.slot(forKey: "value") ?? 0
+        if isCollection { return runtime.slot(forKey: Property.targets) }
+        if type is NSOrderedSet.Type { return runtime.slot(forKey: Property.orderedTargets) }
+        let slot = runtime.slot(forKey: Property.value) ?? 0
         object.liveValues()[slot] = mark(of: recording.mark, for: type) ?? .null
         return slot
     }
@@ -123,19 +135,53 @@ enum KeyPathProbe {
         }
     }
 
+    /// The answer to who asks a probe by key-value coding, as accessors that are written by hand do; `nil` where the object is none.
+    ///
+    ///     var name: String? { value(forKey: "name") as? String }
+    ///
+    /// The type of a key on the way is not known: only the last one is answered.
+    static func value(forKey key: String, in object: NSManagedObject) -> Any?? {
+        guard object.runtime === runtime, let recording else { return .none }
+        recording.keys.append(key)
+        recording.lastType = recording.wanted
+        recording.isChain = recording.isChain && recording.next === object && recording.keys.count < maximumSteps
+        if let target = recording.wanted as? NSManagedObject.Type {
+            recording.given = recording.isChain ? makeProbe(target) : nil
+            return .some(recording.given)
+        }
+        if let collection = recording.wanted as? any KeyValueCollection.Type {
+            let members = (0...recording.mark).compactMap { _ in makeProbe(collection.memberType) }
+            recording.given = collection.collection(of: members)
+            return .some(recording.given)
+        }
+        guard let mark = mark(of: recording.mark, for: recording.wanted) else {
+            recording.isChain = false
+            return .some(nil)
+        }
+        return .some(TypedValue.any(of: mark, as: recording.wanted)?.base)
+    }
+
     // MARK: Probes
+
+    /// No class has properties of these names.
+    private enum Property {
+        static let value = "keyPathProbeValue"
+        static let target = "keyPathProbeTarget"
+        static let targets = "keyPathProbeTargets"
+        static let orderedTargets = "keyPathProbeOrderedTargets"
+    }
 
     /// The entity of probes: one property for each way of keeping a value.
     static let runtime: EntityRuntime? = {
         let entity = NSEntityDescription()
         entity.name = "KeyPathProbe"
         let value = NSAttributeDescription()
-        value.name = "value"
+        value.name = Property.value
         value.attributeType = .transformableAttributeType
         value.isOptional = true
         entity.properties =
             [value]
-            + [("target", 1, false), ("targets", 0, false), ("orderedTargets", 0, true)].map {
+            + [(Property.target, 1, false), (Property.targets, 0, false), (Property.orderedTargets, 0, true)].map {
                 name, maximum, isOrdered in
                 let relationship = NSRelationshipDescription()
                 relationship.name = name
@@ -158,6 +204,27 @@ enum KeyPathProbe {
             return probe
         }
     }
+}
+
+/// What key-value coding gives for to-manys.
+private protocol KeyValueCollection {
+    static var memberType: NSManagedObject.Type { get }
+    static func collection(of members: [NSManagedObject]) -> AnyObject
+}
+
+extension Set: KeyValueCollection where Element: NSManagedObject {
+    static var memberType: NSManagedObject.Type { Element.self }
+    static func collection(of members: [NSManagedObject]) -> AnyObject { NSSet(array: members) }
+}
+
+extension NSSet: KeyValueCollection {
+    static var memberType: NSManagedObject.Type { NSManagedObject.self }
+    static func collection(of members: [NSManagedObject]) -> AnyObject { NSSet(array: members) }
+}
+
+extension NSOrderedSet: KeyValueCollection {
+    static var memberType: NSManagedObject.Type { NSManagedObject.self }
+    static func collection(of members: [NSManagedObject]) -> AnyObject { NSOrderedSet(array: members) }
 }
 
 /// Set and array of managed objects.

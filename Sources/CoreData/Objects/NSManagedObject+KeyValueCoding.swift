@@ -64,7 +64,8 @@ extension NSManagedObject {
     }
 
     final func unmodeledValue(forKey key: String) -> Any? {
-        ownValue(forKey: key) ?? inheritedValue(forKey: key) ?? value(forUndefinedKey: key)
+        if let answer = KeyPathProbe.value(forKey: key, in: self) { return answer }
+        return ownValue(forKey: key) ?? inheritedValue(forKey: key) ?? value(forUndefinedKey: key)
     }
 
     /// The value of a property that every managed object has, `.some(nil)` for nil; `nil` where there is none.
@@ -132,7 +133,9 @@ extension NSManagedObject {
 
     /// The value as it lies in the object: fires no fault, calls no accessor.
     public final func primitiveValue(forKey key: String) -> Any? {
-        guard let slot = runtime.slot(forKey: key) else { return value(forUndefinedKey: key) }
+        guard let slot = runtime.slot(forKey: key) else {
+            return KeyPathProbe.value(forKey: key, in: self) ?? value(forUndefinedKey: key)
+        }
         if isFault { return nil }
         let info = runtime.slots[slot]
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }

@@ -362,7 +362,7 @@ extension NSManagedObject {
 
 extension Value {
     /// Whether it is a number that is none: no column keeps it.
-    fileprivate var isNotANumber: Bool {
+    var isNotANumber: Bool {
         switch self {
         case .double(let number), .date(let number): number.isNaN
         case .decimal(let number): number.isNaN

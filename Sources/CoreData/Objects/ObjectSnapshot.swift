@@ -100,6 +100,18 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         members(slot(of: keyPath)).map { PersistentID(unchecked: $0) }
     }
 
+    /// The same of a relationship that is declared optional: `Set<Tag>?`.
+    public subscript<Members: Collection>(
+        dynamicMember keyPath: KeyPath<Object, Members?>
+    ) -> [PersistentID<Members.Element>] where Members.Element: NSManagedObject {
+        members(slot(of: keyPath)).map { PersistentID(unchecked: $0) }
+    }
+
+    /// The same of a relationship whose class does not say what its members are: `NSSet?`, `NSOrderedSet?`.
+    public subscript<Members: UntypedMembers>(
+        dynamicMember keyPath: KeyPath<Object, Members>
+    ) -> [PersistentID<NSManagedObject>] { members(slot(of: keyPath)).map { PersistentID(unchecked: $0) } }
+
     // MARK: Values by name
 
     /// A property's value by name: an attribute's as key-value coding gives it, a to-one's `NSManagedObjectID`, a to-many's
@@ -155,6 +167,13 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         return slot
     }
 }
+
+/// The collection classes that stand for to-many relationships without telling what is in them.
+public protocol UntypedMembers {}
+
+extension NSSet: UntypedMembers {}
+extension NSOrderedSet: UntypedMembers {}
+extension Optional: UntypedMembers where Wrapped: UntypedMembers {}
 
 extension ObjectSnapshot: CustomStringConvertible {
     /// The entity, the ID, and the properties that it has by name: `Item x-coredata://…/Item/p7 { name = Milk; unit = nil }`.

@@ -350,6 +350,15 @@ final class ToManyMembers {
 
     // MARK: Leaving and coming back
 
+    /// The owner is there again without them: those that the store has were removed.
+    func becomeEmptied() {
+        guard let left else { return }
+        self.left = nil
+        removedSet.formUnion(left.map(ObjectReference.init))
+        for member in members { removedSet.remove(ObjectReference(member)) }
+        if isOrdered { orderBefore = left }
+    }
+
     /// The store has none of them, because it has lost their owner.
     func becomeNew() {
         sortOut()

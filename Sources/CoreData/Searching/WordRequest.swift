@@ -103,7 +103,7 @@ extension NSManagedObjectContext {
         let translation = try FetchTranslation(request, in: coordinator.runtime)
         let pending = request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
         let extra = pending.changed.count + pending.deleted.count
-        let limit = request.fetchLimit > 0 ? request.fetchLimit + request.fetchOffset + extra : 0
+        let limit = request.fetchLimit > 0 ? request.boundedLimit + request.boundedOffset + extra : 0
         var found: [FoundText]
         var loose = LooseTexts(words)
         if keptParent != nil {

@@ -34,12 +34,7 @@ extension BatchWriter {
                 where: select.joins.isEmpty ? select.condition : .inSelect(key, start.scope.select([key])))
             return (try connection.run(statement), [])
         }
-        var asked = KeySet(model: engine.model)
-        let statement = try connection.statement(planner.keys(plan))
-        defer { statement.reset() }
-        while try statement.step() { asked.insert(engine.key(statement, at: 0, of: plan.entity)) }
-        statement.reset()
-        return try delete(asked, wantsKeys: wantsKeys)
+        return try delete(keySet(planner.keys(plan), of: plan.entity), wantsKeys: wantsKeys)
     }
 
     /// Whether deleting a row of the entity, or of one below, concerns anything but the row.
@@ -59,8 +54,15 @@ extension BatchWriter {
         }
     }
 
-    private func inverse(of relationship: CompiledRelationship) -> CompiledRelationship? {
+    func inverse(of relationship: CompiledRelationship) -> CompiledRelationship? {
         relationship.inverseSlot.flatMap { engine.model.entities[relationship.destination].properties[$0].relationship }
+    }
+
+    /// Whether a deletion may take from a destination the one object that it must have.
+    private func empties(_ relationship: CompiledRelationship) -> Bool {
+        guard relationship.deleteRule == .nullify, let slot = relationship.inverseSlot else { return false }
+        let inverse = engine.model.entities[relationship.destination].properties[slot]
+        return !inverse.isOptional && inverse.relationship?.isToMany == false
     }
 
     /// Deletes rows by their keys; those that are not there are none.
@@ -80,7 +82,10 @@ extension BatchWriter {
             }
             wave = next
         }
-        try doomed.forEachPortion(of: Self.portion) { try checkDenials($0, $1, doomed) }
+        try doomed.forEachPortion(of: Self.portion) {
+            try checkDenials($0, $1, doomed)
+            try checkInverses($0, $1, doomed)
+        }
         var count = 0
         var deleted: [RowKey] = []
         try doomed.forEachPortion(of: Self.portion) { entity, keys in
@@ -133,6 +138,16 @@ extension BatchWriter {
             guard relationship.deleteRule == .deny else { return }
             for (owner, key) in try destinations(of: property, relationship, entity, keys) where !doomed.contains(key) {
                 throw DeletionDenied(key: RowKey(entity: entity, primaryKey: owner), relationship: property.name)
+            }
+        }
+    }
+
+    /// - Throws: ``MandatoryInverse`` for a row that stays, and would lose the object of a mandatory to-one.
+    private func checkInverses(_ entity: Int, _ keys: [Int64], _ doomed: KeySet) throws {
+        try forEachRelationship(of: entity) { property, relationship in
+            guard empties(relationship), let slot = relationship.inverseSlot else { return }
+            for (_, key) in try destinations(of: property, relationship, entity, keys) where !doomed.contains(key) {
+                throw MandatoryInverse(key: key, slot: slot)
             }
         }
     }

@@ -56,7 +56,9 @@ extension BatchWriter {
             }
             let keys = try engine.takeKeys(root: root, count: rows.count, connection)
             for (index, key) in keys.enumerated() { rows[index].row.assign(primaryKey: key) }
+            try takePlaces(new)
             try write(new)
+            try mendPartners(new)
             return (rows.count, wantsKeys ? keys.map { RowKey(entity: entity, primaryKey: $0) } : [])
         }
         let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, mandatory, first, conflict)
@@ -117,7 +119,9 @@ extension BatchWriter {
                 .init(row: merged(row, row, IndexMask(), table, key: key, version: 1))
             }
         }
+        try takePlaces(changes)
         try write(changes)
+        try mendPartners(changes)
         return changes.updates.map(\.new.key) + changes.insertions.map(\.row.key)
     }
 

@@ -68,14 +68,21 @@ extension BatchWriter {
             throw BatchRefusal("A batch update sets what the database cannot work out: it lacks \(gap).")
         }
         let alias = start.scope.alias
-        guard split.isWhole else {
+        let hasPartners = setsPartners(assignments, plan.entity)
+        guard split.isWhole, !hasPartners else {
+            let selected =
+                split.isWhole
+                ? try keySet(planner.keys(plan), of: plan.entity) : try self.selected(plan, split, planner)
+            if hasPartners { try checkPartners(assignments, selected, plan.entity) }
             var (count, keys) = (0, [RowKey]())
-            try selected(plan, split, planner).forEachPortion(of: Self.portion) { entity, part in
+            try selected.forEachPortion(of: Self.portion) { entity, part in
+                let before = hasPartners ? try rows(part, root: engine.model.entities[entity].root) : []
                 statement.condition = .inList(.column(alias, "Z_PK"), part.map { .bind(.integer($0)) })
                 count += try connection.run(statement)
                 let part = part.map { RowKey(entity: entity, primaryKey: $0) }
                 try record(.update, part, columns)
                 if wantsKeys { keys += part }
+                if hasPartners { try mendPartners(before) }
             }
             return (count, keys)
         }
@@ -87,6 +94,34 @@ extension BatchWriter {
             select.joins.isEmpty
             ? select.condition : .inSelect(.column(alias, "Z_PK"), start.scope.select([.column(alias, "Z_PK")]))
         return (try connection.run(statement), keys)
+    }
+
+    // MARK: Partners
+
+    private func setsPartners(_ assignments: [BatchAssignment], _ entity: Int) -> Bool {
+        let slots = oneToOnes(of: entity).map(\.slot)
+        return assignments.contains { slots.contains($0.slot) }
+    }
+
+    /// - Throws: a refusal where several rows would share the partner of a one-to-one.
+    private func checkPartners(_ assignments: [BatchAssignment], _ selected: KeySet, _ entity: Int) throws {
+        guard selected.count > 1 else { return }
+        let slots = oneToOnes(of: entity).map(\.slot)
+        for assignment in assignments where slots.contains(assignment.slot) {
+            guard case .destination(.some) = assignment.source else { continue }
+            let compiled = engine.model.entities[entity]
+            throw BatchRefusal(
+                "A batch update cannot set '\(compiled.properties[assignment.slot].name)' of \(selected.count) objects of entity "
+                    + "'\(compiled.name)' to the same object: it is one end of a one-to-one relationship.")
+        }
+    }
+
+    /// Mends the other ends of one-to-ones of rows that are updated by now; see ``mendPartners(_:)-(ChangeSet)``.
+    private func mendPartners(_ before: [RowSnapshot]) throws {
+        guard let first = before.first else { return }
+        let old = Dictionary(before.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
+        let written = try rows(Array(old.keys), root: engine.model.entities[first.entity].root)
+        try mendPartners(written.map { (old[$0.primaryKey], $0) })
     }
 
     // MARK: Columns
@@ -116,7 +151,10 @@ extension BatchWriter {
             if let name = try column(layout.entityColumnOfSlot[assignment.slot]) {
                 set.append(.init(name, key.map { .bind(.integer(engine.number(ofEntity: $0.entity))) } ?? .null))
             }
-            if let name = try column(layout.orderColumnOfSlot[assignment.slot]) { set.append(.init(name, .null)) }
+            if let name = try column(layout.orderColumnOfSlot[assignment.slot]) {
+                let place = try key.map { try self.place(assignment.slot, entity, among: $0, start.scope.alias) }
+                set.append(.init(name, place ?? .null))
+            }
             return set
         }
     }

@@ -72,6 +72,15 @@ package final class BatchWriter {
         return keys
     }
 
+    /// The same, with a bit for each.
+    func keySet(_ select: SelectStatement, of entity: Int) throws -> KeySet {
+        let statement = try connection.statement(select)
+        defer { statement.reset() }
+        var keys = KeySet(model: engine.model)
+        while try statement.step() { keys.insert(engine.key(statement, at: 0, of: entity)) }
+        return keys
+    }
+
     /// The rows with those keys in the root's table, in any order; what does not exist is not in it.
     func rows(_ keys: [Int64], root: Int) throws -> [RowSnapshot] {
         guard !keys.isEmpty else { return [] }

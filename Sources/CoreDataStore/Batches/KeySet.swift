@@ -13,6 +13,8 @@ struct KeySet {
 
     var isEmpty: Bool { words.isEmpty }
 
+    var count: Int { words.values.reduce(0) { $1.values.reduce($0) { $0 + $1.nonzeroBitCount } } }
+
     /// Puts the row in; false where it was there.
     @discardableResult mutating func insert(_ key: RowKey) -> Bool {
         guard !contains(key) else { return false }

@@ -94,6 +94,60 @@ import Testing
         }
     }
 
+    @Test("A1, K2: members that the middle has read before anything is saved are the same objects in the leaf afterwards")
+    func membersReadBeforeSaves() throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        let root = stack.context
+        let middle = child(of: root)
+        let leaf = child(of: middle)
+        let ownerID = try root.performAndWait {
+            let owner = Nodes.insert("owner", into: root)
+            try root.save()
+            return owner.objectID
+        }
+        let held = middle.performAndWait {
+            let owner = middle.object(with: ownerID)
+            #expect(Nodes.targets(owner.value(forKey: "children")).isEmpty)
+            return owner
+        }
+        let node = try leaf.performAndWait {
+            let node = Nodes.insert("a", into: leaf)
+            node.setValue(leaf.object(with: ownerID), forKey: "owner")
+            node.setValue(leaf.object(with: ownerID), forKey: "shelf")
+            try leaf.save()
+            return node
+        }
+        for context in [middle, root] { try context.performAndWait { try context.save() } }
+        let other = child(of: middle)
+        for context in [leaf, other] {
+            try context.performAndWait { () throws in
+                context.refreshAllObjects()
+                let owner = context.object(with: ownerID)
+                let children = Nodes.targets(owner.value(forKey: "children"))
+                let items = Nodes.targets(owner.value(forKey: "items"))
+                let found = try Nodes.all(in: context).filter { Nodes.name($0) == "a" }
+                #expect(children.count == 1 && children == found && items == found)
+                #expect(context !== leaf || found == [node])
+                #expect(children.allSatisfy { !$0.objectID.isTemporaryID })
+            }
+        }
+        // What the leaf takes out is out in the store.
+        try leaf.performAndWait { () throws in
+            let owner = leaf.object(with: ownerID)
+            owner.mutableSetValue(forKey: "children").removeAllObjects()
+            owner.mutableOrderedSetValue(forKey: "items").removeAllObjects()
+            try leaf.save()
+        }
+        for context in [middle, root] { try context.performAndWait { try context.save() } }
+        let fresh = stack.newContext()
+        try fresh.performAndWait { () throws in
+            #expect(Nodes.targets(fresh.object(with: ownerID).value(forKey: "children")).isEmpty)
+            #expect(Nodes.targets(fresh.object(with: ownerID).value(forKey: "items")).isEmpty)
+            #expect(try Nodes.all(in: fresh).count == 2)
+        }
+        middle.performAndWait { withExtendedLifetime(held) {} }
+    }
+
     private struct Family {
         let stack: LibraryStack
         /// The root, its two children, and a child of each of these.

@@ -112,6 +112,62 @@ import Testing
         #expect(try count("Book", in: other) == 1 && count("Chapter", in: other) == 2)
     }
 
+    @Test(
+        "J3, K2: what a child has emptied or ordered anew of an object whose deletion it then undoes stays so in the parent",
+        arguments: [false, true])
+    func relationshipsOfUndoneDeletions(_ refreshes: Bool) throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        let (parent, child) = (stack.context, NSManagedObjectContext(.privateQueue))
+        child.parent = parent
+        let id = try parent.performAndWait {
+            let node = Nodes.insert("node", into: parent)
+            let others = ["a", "b", "c"].map { Nodes.insert($0, into: parent) }
+            for key in ["owner", "shelf", "teacher", "pupil", "spouse"] { node.setValue(others[0], forKey: key) }
+            node.setValue(NSOrderedSet(array: others), forKey: "likes")
+            node.setValue(Set(others), forKey: "friends")
+            node.setValue(Set(others[1...]), forKey: "children")
+            node.setValue(NSOrderedSet(array: Array(others[1...])), forKey: "items")
+            try parent.save()
+            return node.objectID
+        }
+        let undo = UndoManager()
+        undo.groupsByEvent = false
+        let wanted = try child.performAndWait {
+            child.undoManager = undo
+            let node = child.object(with: id)
+            undo.beginUndoGrouping()
+            for key in ["owner", "shelf", "teacher", "pupil", "spouse"] { node.setValue(nil, forKey: key) }
+            for key in ["likes", "items"] {
+                let members = Nodes.targets(node.value(forKey: key))
+                node.setValue(NSOrderedSet(array: members.reversed()), forKey: key)
+            }
+            let friends = Nodes.targets(node.value(forKey: "friends")).sorted { Nodes.name($0) < Nodes.name($1) }
+            node.setValue(Set(friends[...0]), forKey: "friends")
+            child.processPendingChanges()
+            undo.endUndoGrouping()
+            let wanted = try Nodes.picture(of: child)
+            undo.beginUndoGrouping()
+            child.delete(node)
+            child.processPendingChanges()
+            undo.endUndoGrouping()
+            try child.save()
+            undo.undo()
+            #expect(try Nodes.picture(of: child) == wanted)
+            try child.save()
+            return wanted
+        }
+        try parent.performAndWait {
+            if refreshes { for object in parent.registeredObjects { parent.refresh(object, mergeChanges: true) } }
+            #expect(try Nodes.picture(of: parent) == wanted)
+            try parent.save()
+        }
+        let fresh = stack.newContext()
+        try fresh.performAndWait { () throws in
+            #expect(try Nodes.picture(of: fresh) == wanted)
+            #expect(try Nodes.differences(in: fresh) == [])
+        }
+    }
+
     @Test("K3: a child that merges by itself learns of its new objects that the parent gives up", arguments: 0..<5)
     func newObjectsThatTheParentGivesUp(_ way: Int) async throws {
         child.automaticallyMergesChangesFromParent = true

@@ -142,6 +142,23 @@ import Testing
         }
     }
 
+    @Test("The properties of a fetch of objects are properties of its entity")
+    func propertiesOfObjects() throws {
+        try library().story { context throws in
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.propertiesToFetch = ["title", "author"]
+            #expect(try context.fetch(request).count == 2)
+            request.propertiesToFetch = ["title", "titel"]
+            #expect(isRefused(refusal(of: request, in: context), "Invalid keypath titel passed to propertiesToFetch"))
+            request.propertiesToFetch = [7]
+            #expect(isRefused(refusal(of: request, in: context), "Invalid keypath 7 passed to propertiesToFetch"))
+            let description = NSExpressionDescription()
+            (description.name, description.expression) = ("p", NSExpression(forKeyPath: "pages"))
+            request.propertiesToFetch = [description]
+            #expect(isRefused(refusal(of: request, in: context), "expressions are for dictionaries"))
+        }
+    }
+
     @Test("A limit, an offset or a batch size below zero is none; a sort needs a key")
     func strangeNumbers() throws {
         try library().story { context throws in
@@ -161,6 +178,14 @@ import Testing
             #expect(try context.fetch(request).isEmpty)
             request.fetchOffset = -3
             #expect(try context.fetch(request).count == 3)
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = context
+            try child.performAndWait { () throws in
+                Book(context: child).title = "Unsaved, too"
+                #expect(try child.fetch(request).count == 4 && child.count(for: request) == 4)
+                request.fetchOffset = Int.max
+                #expect(try child.fetch(request).isEmpty)
+            }
             for key in ["", nil] {
                 request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
                 #expect(isRefused(refusal(of: request, in: context), "needs a key"))

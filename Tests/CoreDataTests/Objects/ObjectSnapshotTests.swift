@@ -55,6 +55,26 @@ import Testing
         #expect(title == "One")
     }
 
+    @Test func toManysThatAreDeclaredOptionalAreReadToo() throws {
+        let model = Library.model()
+        model.entitiesByName["Author"]?.managedObjectClassName = "CoreDataTests.OptionalAuthor"
+        model.entitiesByName["Book"]?.managedObjectClassName = "CoreDataTests.OptionalBook"
+        try LibraryStack(model: model).story { context throws in
+            let author = OptionalAuthor(context: context)
+            let books = (1...2).map { _ in OptionalBook(context: context) }
+            author.books = Set(books)
+            books[0].sequels = NSOrderedSet(array: [books[1]])
+            books[0].tags = NSSet(object: Tag(context: context))
+            try context.obtainPermanentIDs(for: books)
+            let snapshot = try author.snapshot(including: \.books)
+            let ids: [PersistentID<OptionalBook>] = snapshot.books
+            #expect(Set(ids) == Set(books.map(\.persistentID)))
+            let book = try books[0].snapshot(including: \.sequels, \.tags)
+            #expect(try book.sequels.map { try $0.objectID(in: context) } == [books[1].objectID])
+            #expect(book.tags.count == 1)
+        }
+    }
+
     @Test func snapshotsAreEqualWhenTheirValuesAre() throws {
         try stack.story { context throws in
             let book = Book(context: context)
@@ -152,4 +172,23 @@ private final class PlaceStack {
     }
 
     func place() -> NSManagedObject { NSManagedObject(entity: entity, insertInto: context) }
+}
+
+/// As Xcode generates them: to-manys are optional, and do not all say what is in them.
+final class OptionalAuthor: NSManagedObject {
+    var books: Set<OptionalBook>? {
+        get { value(forKey: "books") as? Set<OptionalBook> }
+        set { setValue(newValue, forKey: "books") }
+    }
+}
+
+final class OptionalBook: NSManagedObject {
+    var sequels: NSOrderedSet? {
+        get { value(forKey: "sequels") as? NSOrderedSet }
+        set { setValue(newValue, forKey: "sequels") }
+    }
+    var tags: NSSet? {
+        get { value(forKey: "tags") as? NSSet }
+        set { setValue(newValue, forKey: "tags") }
+    }
 }

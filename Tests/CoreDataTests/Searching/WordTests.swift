@@ -42,6 +42,7 @@ import Testing
             #expect(try context.found("cheesecake") { $0.includesSubentities = false } == [])
             #expect(try context.found("cream") { $0.limit = 1 } == ["Cream cheese"])
             #expect(try context.found("cream") { ($0.limit, $0.offset) = (1, 1) } == ["Cheese board"])
+            #expect(try context.found("cream") { ($0.limit, $0.offset) = (.max, 1) } == ["Cheese board"])
             #expect(
                 try context.found("cream") { $0.predicate = NSPredicate(format: "title BEGINSWITH 'Ch'") } == [
                     "Cheese board"
@@ -178,6 +179,7 @@ import Testing
                 request.predicate = NSPredicate(format: "title == 'New'")
                 child.delete(try #require(try child.fetch(request).first))
                 #expect(Set(try child.found("cream")) == ["Newer", "Butter", "Cheese plate", "Shopping"])
+                #expect(try child.found("cream") { ($0.limit, $0.offset) = (.max, .max) }.isEmpty)
                 let limited = try child.found("cream") { $0.limit = 3 }
                 #expect(limited.count == 3)
                 #expect(

@@ -1,0 +1,212 @@
+import CoreDataModel
+import CoreDataPrimitives
+import CoreDataSQL
+
+/// A batch request would empty a mandatory to-one.
+package struct MandatoryInverse: Error {
+    /// The row that would be left without an object.
+    package var key: RowKey
+    package var slot: Int
+}
+
+// To-ones that a batch request sets, seen from the other side: places in ordered to-manys, and the partners of one-to-ones.
+//
+//     row ──owner──▶ shelf        its place among the shelf's items is a column of the row: behind the last
+//     row ──pupil──▶ partner      leads back by a column of its own, and leaves whom it led to
+extension BatchWriter {
+    /// The to-ones of an entity that are one end of a one-to-one.
+    func oneToOnes(of entity: Int) -> [(slot: Int, relationship: CompiledRelationship, inverse: Int)] {
+        engine.model.entities[entity].properties.compactMap { property in
+            guard !property.isTransient, let relationship = property.relationship, !relationship.isToMany,
+                let slot = relationship.inverseSlot, inverse(of: relationship)?.isToMany == false,
+                engine.layout.entities[relationship.destination] != nil
+            else { return nil }
+            return (property.slot, relationship, slot)
+        }
+    }
+
+    // MARK: Places in ordered to-manys
+
+    /// Gives rows that come to ordered to-manys places behind the members that are there; those that stay keep theirs.
+    func takePlaces(_ changes: ChangeSet) throws {
+        for (entity, rows) in Dictionary(grouping: changes.insertions.map(\.row), by: \.entity) {
+            try takePlaces(rows.map { (nil, $0) }, entity)
+        }
+        for (entity, updates) in Dictionary(grouping: changes.updates, by: \.new.entity) {
+            try takePlaces(updates.map { ($0.old, $0.new) }, entity)
+        }
+    }
+
+    private func takePlaces(_ rows: [(old: RowSnapshot?, new: RowSnapshot)], _ entity: Int) throws {
+        let layout = engine.model.entities[entity].rowLayout
+        for (slot, place) in layout.orderColumnOfSlot.enumerated() where place >= 0 {
+            let column = layout.columnOfSlot[slot]
+            guard column >= 0 else { continue }
+            var coming: [RowSnapshot] = []
+            for (old, row) in rows where !row.isNull(column) && !row.isNull(place) {
+                if let old, !old.isNull(column), old.integer(column) == row.integer(column), !old.isNull(place) {
+                    row.assign(integer: old.integer(place), at: place)
+                } else {
+                    coming.append(row)
+                }
+            }
+            var last = try lastPlaces(entity, slot, Set(coming.map { $0.integer(column) }))
+            for row in coming {
+                let (next, overflows) = last[row.integer(column), default: Self.beforeFirstPlace]
+                    .addingReportingOverflow(Self.placeDistance)
+                row.assign(integer: overflows ? .max : next, at: place)
+                last[row.integer(column)] = overflows ? .max : next
+            }
+        }
+    }
+
+    /// Places are 2048, 3072, 4096 …, as a context gives them.
+    private static var beforeFirstPlace: Int64 { 1024 }
+    private static var placeDistance: Int64 { 1024 }
+
+    /// The last place among the members of each owner that has some.
+    ///
+    ///     // SELECT t0.ZSHELF, MAX(t0.Z_FOK_SHELF) FROM ZITEM t0 WHERE t0.ZSHELF IN (?, …) GROUP BY t0.ZSHELF
+    private func lastPlaces(_ entity: Int, _ slot: Int, _ owners: Set<Int64>) throws -> [Int64: Int64] {
+        let layout = engine.model.entities[entity].rowLayout
+        guard !owners.isEmpty, let names = engine.layout.entities[entity]?.columnNames,
+            let key = names[layout.columnOfSlot[slot]], let place = names[layout.orderColumnOfSlot[slot]]
+        else { return [:] }
+        let table = try engine.saveTables.table(of: entity)
+        let owner = SQLExpression.column("t0", key)
+        var last: [Int64: Int64] = [:]
+        var rest = Array(owners)[...]
+        while !rest.isEmpty {
+            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
+            var select = SelectStatement(
+                [.init(owner), .init(.aggregate(.maximum, .column("t0", place), distinct: false))],
+                from: .init(table.name, as: "t0"))
+            select.condition = sizeClass.condition(on: owner)
+            select.groups = [owner]
+            let statement = try connection.statement(select)
+            defer { statement.reset() }
+            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
+            while try statement.step() {
+                if !statement.isNull(1) { last[statement.integer(0)] = statement.integer(1) }
+            }
+            rest = rest.dropFirst(sizeClass.size)
+        }
+        return last
+    }
+
+    /// What puts rows that are to lead to an owner behind its members; those that are members stay where they are.
+    ///
+    ///     // CASE WHEN t0.ZSHELF = ? THEN t0.Z_FOK_SHELF ELSE ? + t0.Z_PK END
+    func place(_ slot: Int, _ entity: Int, among owner: RowKey, _ alias: String) throws -> SQLExpression {
+        let layout = engine.model.entities[entity].rowLayout
+        guard let names = engine.layout.entities[entity]?.columnNames, let key = names[layout.columnOfSlot[slot]],
+            let place = names[layout.orderColumnOfSlot[slot]]
+        else { return .null }
+        let last = try lastPlaces(entity, slot, [owner.primaryKey])[owner.primaryKey] ?? Self.beforeFirstPlace
+        return .caseWhen(
+            [
+                .init(
+                    .comparison(.equal, .column(alias, key), .bind(.integer(owner.primaryKey))), .column(alias, place))
+            ], otherwise: .arithmetic(.add, .bind(.integer(last)), .column(alias, "Z_PK")))
+    }
+
+    // MARK: Partners
+
+    /// A to-one of one row.
+    private struct End: Hashable {
+        var root: Int
+        var slot: Int
+        var key: Int64
+    }
+
+    /// Has the partners of rows that are written lead back to them, and frees those that they, or the rows, led to.
+    ///
+    /// - Throws: ``MandatoryInverse`` where one would be left without a partner that must have one.
+    func mendPartners(_ changes: ChangeSet) throws {
+        try mendPartners(changes.insertions.map { (nil, $0.row) } + changes.updates.map { ($0.old, $0.new) })
+    }
+
+    func mendPartners(_ changes: [(old: RowSnapshot?, new: RowSnapshot)]) throws {
+        for (entity, changes) in Dictionary(grouping: changes, by: \.new.entity) {
+            for (slot, relationship, inverse) in oneToOnes(of: entity) {
+                try mendPartners(changes, slot, relationship, inverse, of: engine.model.entities[entity])
+            }
+        }
+    }
+
+    private func mendPartners(
+        _ changes: [(old: RowSnapshot?, new: RowSnapshot)], _ slot: Int, _ relationship: CompiledRelationship,
+        _ inverse: Int, of entity: CompiledEntity
+    ) throws {
+        let column = entity.rowLayout.columnOfSlot[slot]
+        guard column >= 0 else { return }
+        func partner(_ row: RowSnapshot?) -> Int64? { row.flatMap { $0.isNull(column) ? nil : $0.integer(column) } }
+        let moves = changes.compactMap { old, new in
+            partner(old) == partner(new) ? nil : (row: new.key, from: partner(old), to: partner(new))
+        }
+        guard !moves.isEmpty else { return }
+        let destinationRoot = engine.model.entities[relationship.destination].root
+        /// What is at each end now, of those that have been looked at.
+        var rows: [End: RowSnapshot] = [:]
+        var leads: [End: Int64?] = [:]
+        func look(_ keys: Set<Int64>, _ slot: Int, root: Int) throws {
+            for row in try self.rows(Array(keys), root: root) {
+                let column = engine.model.entities[row.entity].rowLayout.columnOfSlot[slot]
+                let end = End(root: root, slot: slot, key: row.primaryKey)
+                rows[end] = row
+                leads[end] = row.isNull(column) ? .some(nil) : row.integer(column)
+            }
+        }
+        try look(Set(moves.compactMap(\.from) + moves.compactMap(\.to)), inverse, root: destinationRoot)
+        try look(Set(leads.values.compactMap { $0 } + moves.map(\.row.primaryKey)), slot, root: entity.root)
+        let before = leads
+        for move in moves {
+            if let from = move.from {
+                let end = End(root: destinationRoot, slot: inverse, key: from)
+                if leads[end] == move.row.primaryKey { leads[end] = .some(nil) }
+            }
+            guard let to = move.to else { continue }
+            let end = End(root: destinationRoot, slot: inverse, key: to)
+            guard let former = leads[end] else { continue }
+            if let former, former != move.row.primaryKey {
+                let other = End(root: entity.root, slot: slot, key: former)
+                if leads[other] == to { leads[other] = .some(nil) }
+            }
+            leads[end] = move.row.primaryKey
+        }
+        let movers = Dictionary(moves.map { ($0.row.primaryKey, $0.row) }, uniquingKeysWith: { first, _ in first })
+        // A row may be at both ends of a relationship of its own entity.
+        var settings: [RowKey: (row: RowSnapshot, destinations: [Int: RowKey?])] = [:]
+        for (end, partner) in leads where before[end] != partner {
+            guard let row = rows[end] else { continue }
+            let property = engine.model.entities[row.entity].properties[end.slot]
+            if partner == nil, !property.isOptional { throw MandatoryInverse(key: row.key, slot: end.slot) }
+            settings[row.key, default: (row, [:])].destinations[end.slot] = .some(partner.flatMap { movers[$0] })
+        }
+        var changes = ChangeSet()
+        changes.updates = settings.values.map { setting($0.destinations, of: $0.row) }
+        try write(changes)
+    }
+
+    /// The row with to-ones that lead elsewhere.
+    private func setting(_ destinations: [Int: RowKey?], of row: RowSnapshot) -> ChangeSet.Update {
+        let layout = engine.model.entities[row.entity].rowLayout
+        let builder = RowBuilder(columnCount: layout.columns.count)
+        for (index, column) in layout.columns.enumerated() {
+            builder.copy(index, kind: column.kind, from: row)
+            switch column.role {
+            case .destinationKey(let slot):
+                guard let destination = destinations[slot] else { break }
+                if let destination { builder.setInteger(destination.primaryKey, at: index) } else { builder.setNull(at: index) }
+            case .destinationEntity(let slot):
+                guard let destination = destinations[slot] else { break }
+                let number = destination.map { engine.number(ofEntity: $0.entity) }
+                if let number { builder.setInteger(number, at: index) } else { builder.setNull(at: index) }
+            default: break
+            }
+        }
+        return .init(
+            old: row,
+            new: builder.finish(primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity))
+    }
+}
