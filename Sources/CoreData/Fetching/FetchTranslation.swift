@@ -31,7 +31,7 @@ struct FetchTranslation {
         self.request = request
         self.entity = entity
         sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
-        predicate = try request.predicate?.node.runningFetches().foldingConstants()
+        predicate = try request.predicate?.node.flattened().runningFetches().foldingConstants()
         evaluator = predicate.map { PredicateEvaluator($0) }
         affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
         // Where no row is looked at nobody else would tell.

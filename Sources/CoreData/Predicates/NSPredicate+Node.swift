@@ -101,7 +101,7 @@ final class PredicatePayload {
     init(_ node: PredicateNode) {
         self.node = node
         evaluator = Lazily { PredicateEvaluator(node) }
-        hasFetch = Lazily { node.hasFetch }
+        hasFetch = Lazily { (try? node.flattened())?.hasFetch ?? false }
     }
 
     /// Whether the object satisfies the predicate; false, and a report, where Apple raises.

@@ -175,6 +175,21 @@ package struct SQLRenderer {
     private mutating func conjunction(_ terms: [SQLExpression], _ word: StaticString, empty: StaticString) {
         guard terms.count != 1 else { return expression(terms[0]) }
         if terms.isEmpty { text.append(empty) }
+        // A chain is as deep as it is long where it is read, and databases read expressions of some depth only.
+        guard terms.count > Self.longestChain else { return chain(terms, word) }
+        var size = Self.longestChain
+        while terms.count > size * Self.longestChain { size *= Self.longestChain }
+        for start in stride(from: 0, to: terms.count, by: size) {
+            if start > 0 { text.append(word) }
+            text.append("(")
+            conjunction(Array(terms[start..<min(start + size, terms.count)]), word, empty: empty)
+            text.append(")")
+        }
+    }
+
+    private static let longestChain = 250
+
+    private mutating func chain(_ terms: [SQLExpression], _ word: StaticString) {
         for (index, term) in terms.enumerated() {
             if index > 0 { text.append(word) }
             operand(term, above: .and)

@@ -25,6 +25,11 @@ final class PredicateTranslator {
     /// Whether `sum:(price)` means all rows of a group: in columns, HAVING and the sort of a dictionary fetch.
     var aggregatesRows = false
 
+    /// How many compounds lie around the predicate that is being translated.
+    private var nesting = 0
+    /// Each takes three places on the stack of SQLite's parser, which has a hundred.
+    private static let nestingLimit = 32
+
     init(context: QueryContext, root: RowReference) {
         self.context = context
         self.root = root
@@ -41,11 +46,16 @@ final class PredicateTranslator {
             return .boolean(value != negated)
         case .comparison(let comparison):
             return try condition(comparison, negated: negated)
-        case .and(let parts):
+        case .and(let parts), .or(let parts):
+            nesting += 1
+            defer { nesting -= 1 }
+            if nesting > Self.nestingLimit {
+                throw failure(
+                    "AND and OR are nested more than \(Self.nestingLimit) levels deep, and a database reads no more", predicate,
+                    hint: "join conditions of one kind in one compound")
+            }
             let terms = try parts.map { try condition($0, negated: negated) }
-            return negated ? .any(terms) : .all(terms)
-        case .or(let parts):
-            let terms = try parts.map { try condition($0, negated: negated) }
+            if case .and = predicate { return negated ? .any(terms) : .all(terms) }
             return negated ? .all(terms) : .any(terms)
         case .not(let part):
             return try condition(part, negated: !negated)
