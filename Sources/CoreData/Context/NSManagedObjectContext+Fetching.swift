@@ -34,14 +34,15 @@ extension NSManagedObjectContext {
         checkOwned("count(for:)")
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
-        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let translation = try FetchTranslation(
+            request, in: coordinator.runtime, mayAskObjects: request.resultType != .dictionaryResultType)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         if request.resultType == .dictionaryResultType {
             return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
         }
         let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
         if !pending, keptParent != nil { return try countInParent(translation) }
-        if pending || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
+        if pending || translation.asksObjects || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
         return try CoreDataErrors.converting {
@@ -57,7 +58,8 @@ extension NSManagedObjectContext {
         if request.resultType == .countResultType {
             return Self.withClasses([NSNumber(value: try count(for: request))])
         }
-        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let translation = try FetchTranslation(
+            request, in: coordinator.runtime, mayAskObjects: request.resultType != .dictionaryResultType)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
@@ -119,7 +121,10 @@ extension NSManagedObjectContext {
         let pending =
             request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
         let hasStores = keptParent == nil && stores.count > 1
-        let needsWindow = !pending.isEmpty || hasStores
+        // A child's parent asks its own objects.
+        let asksObjects = translation.asksObjects && keptParent == nil
+        if asksObjects { try checkThatObjectsCanBeAsked(translation, stores) }
+        let needsWindow = !pending.isEmpty || hasStores || asksObjects
         var found: [NSManagedObject] = []
         var classes = FoundClasses()
         // Each unsaved change can take at most one row out of the window.
@@ -139,16 +144,28 @@ extension NSManagedObjectContext {
             }
         }
         guard needsWindow else { return (found, classes) }
+        if asksObjects {
+            realiseAll(found)
+            found = try found.filter { try translation.matches($0) }
+        }
         let isResorted = try overlay(pending, on: &found, translation)
-        if isResorted || hasStores {
+        if isResorted || hasStores || asksObjects {
             if !readsRows { realiseAll(found) }
-            try ObjectSorter(sorts: translation.sorts).sort(&found)
+            try translation.sort(&found)
         }
         if request.fetchOffset > 0 { found.removeFirst(min(request.fetchOffset, found.count)) }
         if request.fetchLimit > 0, found.count > request.fetchLimit {
             found.removeLast(found.count - request.fetchLimit)
         }
         return (found, FoundClasses(of: found))
+    }
+
+    /// Where a store answers by SQL the request is refused as it is without objects.
+    private func checkThatObjectsCanBeAsked(_ translation: FetchTranslation, _ stores: [AttachedStore]) throws {
+        let others = stores.filter { !$0.isInMemory }
+        guard let coordinator, !others.isEmpty else { return }
+        let plain = try FetchTranslation(translation.request, in: coordinator.runtime)
+        for store in others { _ = try store.source.count(plain.plan(for: store)) }
     }
 
     private func fetch(
@@ -241,7 +258,7 @@ extension NSManagedObjectContext {
     private func objectIDs(of translation: FetchTranslation, stores: [AttachedStore]) throws -> [AnyObject] {
         let request = translation.request
         let isPending = request.includesPendingChanges && hasPendingChanges(for: translation)
-        if isPending || stores.count > 1 || keptParent != nil {
+        if isPending || translation.asksObjects || stores.count > 1 || keptParent != nil {
             return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }

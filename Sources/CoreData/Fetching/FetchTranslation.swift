@@ -9,15 +9,18 @@ struct FetchTranslation {
     let request: AnyFetchRequest
     let entity: EntityRuntime
     let sorts: [FetchPlan.Sort]
+    /// What is left to objects, since no row has it: a block, a transient property, a comparator.
+    let asksObjects: Bool
     /// The request's predicate with its objects; what memory evaluates.
     private let predicate: PredicateNode?
     private let evaluator: PredicateEvaluator?
     /// The only stores that are asked; `nil` for all.
     private let affectedStores: [NSPersistentStore]?
 
+    /// - Parameter mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so.
     /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
     ///   descriptor that no store can follow.
-    init(_ request: AnyFetchRequest, in model: ModelRuntime) throws {
+    init(_ request: AnyFetchRequest, in model: ModelRuntime, mayAskObjects: Bool = false) throws {
         guard let name = request.entityName, !name.isEmpty else {
             throw CoreDataErrors.invalidRequest("A fetch request must have an entity.")
         }
@@ -30,9 +33,12 @@ struct FetchTranslation {
         try Self.checkProperties(request, of: entity)
         self.request = request
         self.entity = entity
-        sorts = try (request.sortDescriptors ?? []).map { try Self.sort($0, entity: entity, in: model) }
+        let descriptors = request.sortDescriptors ?? []
+        let sortsObjects = mayAskObjects && descriptors.contains { $0.asksObjects(of: entity, in: model) }
+        sorts = sortsObjects ? [] : try descriptors.map { try Self.sort($0, entity: entity, in: model) }
         predicate = try request.predicate?.node.flattened().runningFetches().foldingConstants()
         evaluator = predicate.map { PredicateEvaluator($0) }
+        asksObjects = sortsObjects || mayAskObjects && predicate?.asksObjects(of: entity, in: model) == true
         affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
         // Where no row is looked at nobody else would tell.
         if let predicate, predicate.hasVariable, let variable = predicate.freeVariables.first {
@@ -46,6 +52,7 @@ struct FetchTranslation {
     func plan(for store: AttachedStore) -> FetchPlan {
         var plan = FetchPlan(entity: entity.ordinal)
         plan.includesSubentities = request.includesSubentities
+        if asksObjects, store.isInMemory { return plan }
         plan.predicate = predicate.map { node in
             node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
         }
@@ -102,6 +109,14 @@ struct FetchTranslation {
         return try evaluator.evaluate(.object(object))
     }
 
+    /// Sorts objects as the request says.
+    func sort(_ objects: inout [NSManagedObject]) throws {
+        guard asksObjects, sorts.isEmpty, let descriptors = request.sortDescriptors else {
+            return try ObjectSorter(sorts: sorts).sort(&objects)
+        }
+        objects = (NSArray(array: objects).sortedArray(using: descriptors) as? [NSManagedObject]) ?? objects
+    }
+
     private static func sort(
         _ descriptor: NSSortDescriptor, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> FetchPlan.Sort {
@@ -144,6 +159,41 @@ struct FetchTranslation {
             if let relationship = info.relationship { current = model.entities[relationship.destination] }
         }
         return FetchPlan.Sort(keyPath: keys, isAscending: ordering.ascending, comparison: comparison)
+    }
+}
+
+extension NSSortDescriptor {
+    /// Whether it is code, or a transient property of the entity, that sorts.
+    fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
+        guard let ordering, case .order = ordering.comparison else { return true }
+        return ordering.key.map { entity.isTransient(at: $0.split(separator: ".").map(String.init), in: model) } ?? false
+    }
+}
+
+extension PredicateNode {
+    /// Whether code, or a transient property, is asked for.
+    fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
+        if containsBlocks { return true }
+        var found = false
+        forEachExpression { expression in
+            if case .keyPath(.evaluatedObject, let keys) = expression, entity.isTransient(at: keys, in: model) { found = true }
+        }
+        return found
+    }
+}
+
+extension EntityRuntime {
+    /// Whether a path leads to, or by, an attribute or relationship that no store keeps.
+    fileprivate func isTransient(at path: [String], in model: ModelRuntime) -> Bool {
+        var (entity, rest) = (self, path[...])
+        while let (slot, remainder) = entity.slot(at: rest) {
+            let info = entity.slots[slot]
+            if info.kind == .composite { return false }
+            if info.property.isTransient { return true }
+            guard let relationship = info.relationship else { return false }
+            (entity, rest) = (model.entities[relationship.destination], remainder)
+        }
+        return false
     }
 }
 

@@ -27,6 +27,8 @@ final class AttachedStore: @unchecked Sendable {
     let objectSource: (any ObjectSource)?
     /// What such a store calls its objects.
     var references: ReferenceTable? { reference.references }
+    /// Whether the store has all of its rows in memory, so that to look at an object for each costs what any fetch does.
+    var isInMemory: Bool { newest is MemoryEngine || store.type == NSInMemoryStoreType }
     /// Whether the store is still a coordinator's.
     var isAttached: Bool { !closing.isClosed.load(ordering: .relaxed) }
     /// Shared with what child contexts see of the store.

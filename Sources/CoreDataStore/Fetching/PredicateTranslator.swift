@@ -27,8 +27,8 @@ final class PredicateTranslator {
 
     /// How many compounds lie around the predicate that is being translated.
     private var nesting = 0
-    /// Each takes three places on the stack of SQLite's parser, which has a hundred.
-    private static let nestingLimit = 32
+    /// Each takes three places on the stack of SQLite's parser, which has a hundred; the rest is for the conditions.
+    private static let nestingLimit = 24
 
     init(context: QueryContext, root: RowReference) {
         self.context = context

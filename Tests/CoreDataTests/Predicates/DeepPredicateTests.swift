@@ -57,18 +57,18 @@ import Testing
 
     @Test(
         "What alternates is fetched to a depth that nobody writes, and refused with a reason beyond",
-        arguments: [20, 31, 40, 190, 300, 5_000])
+        arguments: [20, 24, 25, 40, 190, 300, 5_000])
     func alternations(_ depth: Int) throws {
         try stack().story { context in
             let predicate = alternating(depth)
             let one = try #require(try context.all(Book.self, "Book", "pages == 7").first)
             #expect(predicate.evaluate(with: one))
-            guard depth > 31 else {
+            guard depth > 24 else {
                 #expect(try titles(predicate, in: context) == ["7"])
                 return
             }
             let error = #expect(throws: CocoaError.self) { try titles(predicate, in: context) }
-            let limit = depth > 200 ? 200 : 32
+            let limit = depth > 200 ? 200 : 24
             #expect(error?.localizedDescription.contains("nested more than \(limit) levels deep") == true)
         }
     }
