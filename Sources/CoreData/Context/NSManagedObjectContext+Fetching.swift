@@ -42,7 +42,8 @@ extension NSManagedObjectContext {
         }
         let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
         if !pending, keptParent != nil { return try countInParent(translation) }
-        if pending || translation.asksObjects || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0) {
+        if pending || translation.asksObjects || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0)
+        {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
         }
         return try CoreDataErrors.converting {

@@ -166,7 +166,8 @@ extension NSSortDescriptor {
     /// Whether it is code, or a transient property of the entity, that sorts.
     fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
         guard let ordering, case .order = ordering.comparison else { return true }
-        return ordering.key.map { entity.isTransient(at: $0.split(separator: ".").map(String.init), in: model) } ?? false
+        return ordering.key.map { entity.isTransient(at: $0.split(separator: ".").map(String.init), in: model) }
+            ?? false
     }
 }
 
@@ -176,7 +177,9 @@ extension PredicateNode {
         if containsBlocks { return true }
         var found = false
         forEachExpression { expression in
-            if case .keyPath(.evaluatedObject, let keys) = expression, entity.isTransient(at: keys, in: model) { found = true }
+            if case .keyPath(.evaluatedObject, let keys) = expression, entity.isTransient(at: keys, in: model) {
+                found = true
+            }
         }
         return found
     }

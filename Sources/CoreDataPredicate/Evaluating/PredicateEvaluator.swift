@@ -17,7 +17,9 @@ package struct PredicateEvaluator {
     private let test: Test
 
     package init(_ predicate: PredicateNode) {
-        do throws(PredicateFailure) { test = Self.test(try predicate.flattened()) } catch { test = { _, _ in throw error } }
+        do throws(PredicateFailure) { test = Self.test(try predicate.flattened()) } catch {
+            test = { _, _ in throw error }
+        }
     }
 
     /// Whether the object satisfies the predicate.

@@ -197,7 +197,11 @@ extension BatchWriter {
             switch column.role {
             case .destinationKey(let slot):
                 guard let destination = destinations[slot] else { break }
-                if let destination { builder.setInteger(destination.primaryKey, at: index) } else { builder.setNull(at: index) }
+                if let destination {
+                    builder.setInteger(destination.primaryKey, at: index)
+                } else {
+                    builder.setNull(at: index)
+                }
             case .destinationEntity(let slot):
                 guard let destination = destinations[slot] else { break }
                 let number = destination.map { engine.number(ofEntity: $0.entity) }

@@ -51,7 +51,8 @@ final class PredicateTranslator {
             defer { nesting -= 1 }
             if nesting > Self.nestingLimit {
                 throw failure(
-                    "AND and OR are nested more than \(Self.nestingLimit) levels deep, and a database reads no more", predicate,
+                    "AND and OR are nested more than \(Self.nestingLimit) levels deep, and a database reads no more",
+                    predicate,
                     hint: "join conditions of one kind in one compound")
             }
             let terms = try parts.map { try condition($0, negated: negated) }

@@ -74,7 +74,9 @@ import Testing
             #expect(try Nodes.differences(in: fresh) == [])
             let (a, b, c) = (try named("a", in: fresh), try named("b", in: fresh), try named("c", in: fresh))
             #expect(a.value(forKey: "spouse") == nil && b.value(forKey: "spouse") as? NSManagedObject == c)
-            #expect(b.value(forKey: "teacher") as? NSManagedObject == a && a.value(forKey: "pupil") as? NSManagedObject == b)
+            #expect(
+                b.value(forKey: "teacher") as? NSManagedObject == a && a.value(forKey: "pupil") as? NSManagedObject == b
+            )
             #expect(b.value(forKey: "pupil") as? NSManagedObject == c)
             fresh.delete(c)
             try fresh.save()
@@ -218,7 +220,9 @@ import Testing
         firstOf.maxCount = 1
         let (tags, tagged) = Library.pair("tags", of: thing, "things", of: tag, toMany: true)
         tags.isOptional = false
-        for (entity, relationships) in [(owner, [things, first]), (thing, [thingOwner, firstOf, tags]), (tag, [tagged])] {
+        for (entity, relationships) in [
+            (owner, [things, first]), (thing, [thingOwner, firstOf, tags]), (tag, [tagged]),
+        ] {
             entity.properties = [Library.attribute("name", .stringAttributeType)] + relationships
         }
         let model = NSManagedObjectModel()

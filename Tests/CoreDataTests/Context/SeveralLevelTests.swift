@@ -94,7 +94,8 @@ import Testing
         }
     }
 
-    @Test("A1, K2: members that the middle has read before anything is saved are the same objects in the leaf afterwards")
+    @Test(
+        "A1, K2: members that the middle has read before anything is saved are the same objects in the leaf afterwards")
     func membersReadBeforeSaves() throws {
         let stack = try LibraryStack(model: Nodes.model())
         let root = stack.context

@@ -68,7 +68,9 @@ import Testing
                 let (a, b) = (((a as? NSNumber)?.intValue ?? 0) % 3, ((b as? NSNumber)?.intValue ?? 0) % 3)
                 return a < b ? .orderedAscending : a > b ? .orderedDescending : .orderedSame
             }
-            let sorted = request { $0.sortDescriptors = [byRemainder, NSSortDescriptor(key: "title", ascending: true)] }
+            let sorted = request {
+                $0.sortDescriptors = [byRemainder, NSSortDescriptor(key: "title", ascending: true)]
+            }
             #expect(try context.fetch(sorted).map(\.title) == ["0", "3", "1", "4", "2", "5"])
             sorted.fetchLimit = 2
             #expect(try context.fetch(sorted).map(\.title) == ["0", "3"])

@@ -24,7 +24,8 @@ import Testing
         return try context.fetch(request).compactMap(\.title).sorted()
     }
 
-    @Test("Conditions that are added one after another, or all at once, are fetched and evaluated, however many they are")
+    @Test(
+        "Conditions that are added one after another, or all at once, are fetched and evaluated, however many they are")
     func chains() throws {
         try stack().story { context in
             let either = (1..<5_000).reduce(book(0)) {
