@@ -89,6 +89,36 @@ import Testing
         withExtendedLifetime(stack) {}
     }
 
+    @Test("A list follows what a block selects", arguments: types)
+    func lists(_ type: NSPersistentStore.StoreType) throws {
+        let (context, stack) = try stack(type)
+        try context.performAndWait { () throws in
+            let request = request {
+                ($0.predicate, $0.sortDescriptors) = (isOdd, [NSSortDescriptor(key: "title", ascending: true)])
+            }
+            let list = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let listener = Listener()
+            list.delegate = listener
+            try list.performFetch()
+            #expect(list.fetchedObjects?.map(\.title) == ["1", "3", "5"])
+            list.fetchedObjects?[1].pages = 4
+            let book = Book(context: context)
+            (book.title, book.pages) = ("2", 9)
+            context.processPendingChanges()
+            #expect(list.fetchedObjects?.map(\.title) == ["1", "2", "5"])
+            try context.save()
+            #expect(list.fetchedObjects?.map(\.title) == ["1", "2", "5"])
+            let sorted = request.copy() as? NSFetchRequest<Book> ?? request
+            sorted.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true) { _, _ in .orderedSame }]
+            let other = NSFetchedResultsController(
+                fetchRequest: sorted, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            #expect(throws: CocoaError.self) { try other.performFetch() }
+            #expect(listener.count == 1)
+        }
+        withExtendedLifetime(stack) {}
+    }
+
     @Test("An SQL store refuses all of them, with and without unsaved changes")
     func refusals() throws {
         try LibraryStack().story { context in
@@ -108,4 +138,10 @@ import Testing
             }
         }
     }
+}
+
+private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
+    var count = 0
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) { count += 1 }
 }
