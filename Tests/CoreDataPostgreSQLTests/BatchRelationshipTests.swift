@@ -92,7 +92,8 @@ import Testing
             context.refreshAllObjects()
             let more = (shelf.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
             #expect(more.dropLast(6).map { $0.value(forKey: "name") as? String } == names)
-            #expect(more.suffix(6).compactMap { $0.value(forKey: "name") as? String }.sorted() == (0..<6).map { "n\($0)" })
+            #expect(
+                more.suffix(6).compactMap { $0.value(forKey: "name") as? String }.sorted() == (0..<6).map { "n\($0)" })
         }
         try coordinator.destroyPersistentStore(at: url, type: .postgreSQL)
     }

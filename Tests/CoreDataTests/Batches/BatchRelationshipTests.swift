@@ -165,6 +165,67 @@ import Testing
         }
     }
 
+    @Test("What an upsert gives to a row has two sides, across the entities of a hierarchy", arguments: [false, true])
+    func upsertedPartners(_ isMandatory: Bool) throws {
+        let (person, man, woman) = (
+            Library.entity("Person", nil), Library.entity("Man", nil), Library.entity("Woman", nil)
+        )
+        let (spouse, inverse) = Library.pair("spouse", of: person, "partner", of: person)
+        (inverse.maxCount, inverse.isOptional) = (1, !isMandatory)
+        let (home, people) = Library.pair("home", of: person, "people", of: person)
+        people.isOrdered = true
+        person.properties = [Library.attribute("name", .stringAttributeType), spouse, inverse, home, people]
+        person.uniquenessConstraints = [["name"]]
+        person.isAbstract = true
+        person.subentities = [man, woman]
+        let model = NSManagedObjectModel()
+        model.entities = [person, man, woman]
+        let stack = try LibraryStack(model: model)
+        try stack.story { context throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            func insert(_ entity: String, _ name: String) -> NSManagedObject {
+                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+                object.setValue(name, forKey: "name")
+                return object
+            }
+            func named(_ name: String) throws -> NSManagedObject {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                request.predicate = NSPredicate(format: "name == %@", name)
+                return try #require(try context.fetch(request).first)
+            }
+            func end(_ name: String, _ key: String) throws -> String? {
+                try (named(name).value(forKey: key) as? NSManagedObject)?.value(forKey: "name") as? String
+            }
+            // In a ring each has a spouse, and is somebody's partner.
+            let ring = [insert("Man", "a"), insert("Woman", "b"), insert("Man", "c")]
+            for (index, object) in ring.enumerated() { object.setValue(ring[(index + 1) % 3], forKey: "spouse") }
+            ring[0].setValue(NSOrderedSet(array: [ring[1], ring[2]]), forKey: "people")
+            try context.save()
+            let (a, c) = (ring[0].objectID, ring[2].objectID)
+            let request = NSBatchInsertRequest(
+                entityName: "Man",
+                objects: [["name": "a", "spouse": c], ["name": "d", "home": a], ["name": "c", "home": a]])
+            if isMandatory {
+                // b would be nobody's partner.
+                let error = #expect(throws: CocoaError.self) { try context.execute(request) }
+                #expect(error?.errorCode == NSValidationMissingMandatoryPropertyError)
+                context.reset()
+                #expect(try end("a", "spouse") == "b" && end("b", "spouse") == "c")
+                return
+            }
+            try context.execute(request)
+            context.reset()
+            #expect(try end("a", "spouse") == "c" && end("c", "partner") == "a")
+            #expect(try end("b", "spouse") == nil && end("b", "partner") == nil)
+            #expect(try end("c", "spouse") == "a" && end("a", "partner") == "c")
+            let names = try (named("a").value(forKey: "people") as? NSOrderedSet)?.array.compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+            }
+            #expect(names == ["b", "c", "d"])
+            #expect(try (named("a").value(forKey: "partner") as? NSManagedObject)?.entity.name == "Man")
+        }
+    }
+
     @Test("Random batch inserts and updates of relationships leave both sides alike")
     func atRandom() throws {
         for seed in Nodes.seeds(15) {
