@@ -9,13 +9,20 @@ extension SQLDialect {
     /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same.
     package static let postgreSQL = SQLDialect(postgreSQLTraits)
 
+    /// Below 2⁵³ a double has every whole number, and from there on is one.
+    private static let numberOrder = """
+        (CASE WHEN {0} IS NULL THEN NULL WHEN ABS({1}) < 9007199254740992 THEN SIGN(CAST({0} AS DOUBLE PRECISION) - {1}) \
+        WHEN {1} >= -9223372036854775808 AND {1} < 9223372036854775808 \
+        THEN SIGN(CAST({0} AS NUMERIC) - CAST(CAST({1} AS BIGINT) AS NUMERIC)) ELSE -SIGN({1}) END)
+        """
+
     private static var postgreSQLTraits: Traits {
         var traits = Traits()
         traits.placeholder = .numbered
         traits.quoting = .always
         traits.identity = .distinctFrom
         traits.jsonArrays = .texts
-        traits.catalog = .informationSchema
+        traits.catalog = .catalogs
         traits.schema = .standard
         traits.maximumBindings = 65535
         traits.sortsNullFirst = false
@@ -59,12 +66,17 @@ extension SQLDialect {
             .decimalMultiply: .infix("*"),
             .now: .template("statement_timestamp()"), .number: .template("CAST({0} AS INTEGER)"),
             .wideNumber: .template("CAST({0} AS BIGINT)"), .truth: .template("({0} <> 0)"),
+            .numberOrder: .template(numberOrder),
         ]
         traits.aggregates = standardAggregates
         traits.aggregates[.decimalSum] = .call("SUM")
         traits.aggregates[.decimalAverage] = .call("AVG")
         traits.aggregates[.median] = .ordered("PERCENTILE_CONT(0.5)")
-        traits.aggregates[.standardDeviation] = .call("STDDEV_POP")
+        // Of whole numbers it would be a decimal of few digits, and of infinite ones what is not a number.
+        traits.aggregates[.standardDeviation] = .template("NULLIF(STDDEV_POP(CAST({0} AS DOUBLE PRECISION)), 'NaN')")
+        traits.aggregates[.mode] = .ordered("MODE()")
+        traits.aggregates[.first] = .ordered("PERCENTILE_DISC(0)")
+        traits.aggregates[.last] = .ordered("PERCENTILE_DISC(1)")
         // Derived attributes are the server's to make; predicates ask for what is ours to the letter.
         traits.schemaFunctions = [
             // Those that are two units in UTF-16 once more.
@@ -79,6 +91,8 @@ extension SQLDialect {
         traits.arithmetic = [.add, .subtract, .multiply, .concatenate]
         traits.failsOnValues = true
         traits.exactDecimals = true
+        traits.mixesNumbers = false
+        traits.groupsLoosely = false
         return traits
     }
 }

@@ -20,6 +20,7 @@ extension SQLDialect {
         for function in [SQLFunction.number, .truth, .wideNumber, .secondsOfDate, .dateOfSeconds] {
             traits.functions[function] = .template("{0}")
         }
+        traits.functions[.numberOrder] = .template("(({0} > {1}) - ({0} < {1}))")
         traits.functions[.coalesce] = .call("COALESCE")
         traits.functions[.ifNull] = .call("IFNULL")
         traits.functions[.greatest] = .call("MAX")
@@ -33,6 +34,8 @@ extension SQLDialect {
         for aggregate in [SQLAggregate.decimalSum, .decimalAverage, .median, .standardDeviation, .mode] {
             traits.aggregates[aggregate] = .call(aggregate.rawValue)
         }
+        traits.aggregates[.first] = .call("MIN")
+        traits.aggregates[.last] = .call("MAX")
         for collation in SQLCollation.allCases { traits.collations[collation] = collation.rawValue }
         return traits
     }

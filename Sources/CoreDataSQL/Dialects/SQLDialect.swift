@@ -43,8 +43,8 @@ package final class SQLDialect: Sendable {
     package enum Catalog: Hashable, Sendable {
         /// `sqlite_master` and the pragmas that are tables.
         case master
-        /// `information_schema` and the catalogs beside it.
-        case informationSchema
+        /// `pg_class` and the catalogs beside it.
+        case catalogs
     }
 
     /// How statements of a schema are written.
@@ -118,6 +118,10 @@ package final class SQLDialect: Sendable {
     package let failsOnValues: Bool
     /// Whether its decimals have every digit.
     package let exactDecimals: Bool
+    /// Whether a whole number is held against a double by what the two are; else both are made doubles, and large numbers are rounded.
+    package let mixesNumbers: Bool
+    /// Whether what is selected beside an aggregate, or sorts groups or distinct rows, may be anything: then it is that of some row.
+    package let groupsLoosely: Bool
     /// Whether values are converted from one type to another as in memory.
     let casts: Bool
     /// The types of columns, and those that values are cast to.
@@ -157,6 +161,8 @@ package final class SQLDialect: Sendable {
         failsOnValues = traits.failsOnValues
         casts = traits.casts
         exactDecimals = traits.exactDecimals
+        mixesNumbers = traits.mixesNumbers
+        groupsLoosely = traits.groupsLoosely
         columnTypes = traits.columnTypes
         castTypes = traits.castTypes
         catalogTypes = traits.catalogTypes
@@ -174,6 +180,9 @@ package final class SQLDialect: Sendable {
     private let traits: Traits
 
     // MARK: Asking
+
+    /// What a table or column is called that the engine has the name for, as messages tell it.
+    package func shown(_ name: String) -> String { names?.stored(name) ?? name }
 
     package func form(of function: SQLFunction) -> SQLForm? { functions[function] }
     package func form(of aggregate: SQLAggregate) -> SQLForm? { aggregates[aggregate] }
@@ -257,6 +266,8 @@ extension SQLDialect {
         var failsOnValues = false
         var casts = true
         var exactDecimals = false
+        var mixesNumbers = true
+        var groupsLoosely = true
         /// What a schema may compute beside ``functions``.
         var schemaFunctions: [SQLFunction: SQLForm] = [:]
         var columnTypes: [SQLType: String] = [:]

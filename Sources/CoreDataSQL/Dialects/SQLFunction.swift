@@ -28,6 +28,9 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     /// `(x)` → the kind of a value in a database whose columns hold values of any: `'integer'`, `'real'`, `'text'`, `'blob'`.
     case storageClass
 
+    /// `(integer, real)` → less than, equal to or greater than 0, as the first is beside the second, both with every digit.
+    case numberOrder
+
     // MARK: Columns of types that are no numbers, see SQLDialect.typesValues
 
     /// `(truth)` → 0 or 1.
@@ -143,6 +146,9 @@ package enum SQLAggregate: String, CaseIterable, Sendable {
     case average
     case minimum
     case maximum
+    /// The first and the last of values that have an order though no minimum, such as UUIDs.
+    case first
+    case last
     /// The sum of decimals, as decimals are added.
     case decimalSum = "CDDecimalSum"
     /// The average of decimals.

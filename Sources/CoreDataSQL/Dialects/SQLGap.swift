@@ -10,6 +10,8 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case cast
     /// A text with the character U+0000.
     case zeroCharacter
+    /// A column that not all rows of a group, or of those that are one, share.
+    case looseColumn
 
     package var description: String {
         switch self {
@@ -20,6 +22,7 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
         case .complement: "~"
         case .cast: "CAST"
         case .zeroCharacter: "U+0000"
+        case .looseColumn: "columns of one row of many"
         }
     }
 }
@@ -57,7 +60,7 @@ extension SQLExpression {
         case .aggregate(let aggregate, let value, let distinct):
             switch dialect.form(of: aggregate) {
             case nil: return .aggregate(aggregate)
-            case .ordered? where distinct: return .aggregate(aggregate)
+            case .ordered? where distinct, .template? where distinct: return .aggregate(aggregate)
             default: return value.gap(in: dialect)
             }
         case .collate(let value, let collation):
@@ -84,6 +87,7 @@ extension SelectStatement {
     /// The first thing in it that the dialect lacks; `nil` where it has all.
     package func gap(in dialect: SQLDialect) -> SQLGap? {
         if dialect.hasEverything { return nil }
+        if !dialect.groupsLoosely, hasLooseColumn { return .looseColumn }
         for case let gap? in others.lazy.map({ $0.gap(in: dialect) }) { return gap }
         for source in [source] + joins.map(\.source) {
             if let gap = source.members?.array.gap(in: dialect) { return gap }
@@ -96,5 +100,61 @@ extension SelectStatement {
             if let gap = expression.gap(in: dialect) { return gap }
         }
         return nil
+    }
+}
+
+extension SelectStatement {
+    /// Whether it selects, or sorts by, what is not the same for all rows that become one.
+    private var hasLooseColumn: Bool {
+        let selected = columns.map(\.expression)
+        let sorted = orders.map(\.expression)
+        if isDistinct, !sorted.allSatisfy({ selected.contains($0) && !$0.hasBinding }) { return true }
+        let shown = selected + sorted + [having].compactMap { $0 }
+        guard !groups.isEmpty || having != nil || shown.contains(where: \.hasAggregate) else { return false }
+        return shown.contains { $0.isLoose(beside: groups) }
+    }
+}
+
+extension SQLExpression {
+    /// Whether it has something of a row that is neither one of the groups nor in an aggregate. A group with a bound value counts as none:
+    /// nobody knows that the two are the same.
+    fileprivate func isLoose(beside groups: [SQLExpression]) -> Bool {
+        if groups.contains(self), !hasBinding { return false }
+        switch self {
+        case .column, .scalar, .exists: return true
+        case .aggregate: return false
+        default: return operands.contains { $0.isLoose(beside: groups) }
+        }
+    }
+
+    /// Whether it computes something of all rows of a group.
+    package var hasAggregate: Bool {
+        switch self {
+        case .aggregate, .countAll: true
+        default: operands.contains(where: \.hasAggregate)
+        }
+    }
+
+    fileprivate var hasBinding: Bool {
+        switch self {
+        case .bind, .scalar, .exists, .inSelect: true
+        default: operands.contains(where: \.hasBinding)
+        }
+    }
+
+    /// What it is made of, in the same SELECT.
+    private var operands: [SQLExpression] {
+        switch self {
+        case .bind, .integer, .null, .column, .countAll, .exists, .scalar: []
+        case .comparison(_, let a, let b), .arithmetic(_, let a, let b), .matches(let a, let b): [a, b]
+        case .negation(let value), .onesComplement(let value), .not(let value), .isNull(let value),
+            .isNotNull(let value), .inSelect(let value, _), .aggregate(_, let value, _), .cast(let value, _),
+            .collate(let value, _):
+            [value]
+        case .and(let terms), .or(let terms), .function(_, let terms): terms
+        case .between(let value, let low, let high): [value, low, high]
+        case .inList(let value, let items): [value] + items
+        case .caseWhen(let whens, let otherwise): whens.flatMap { [$0.condition, $0.value] } + [otherwise]
+        }
     }
 }

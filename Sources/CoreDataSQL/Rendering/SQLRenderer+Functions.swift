@@ -28,7 +28,8 @@ extension SQLRenderer {
             text.append(" WITHIN GROUP (ORDER BY ")
             expression(value)
             text.append(")")
-        case .call(let name), .infix(let name), .template(let name), .plainTemplate(let name):
+        case .template(let template), .plainTemplate(let template): self.template(template, [value])
+        case .call(let name), .infix(let name):
             text.append(verbatim: name)
             text.append(distinct ? "(DISTINCT " : "(")
             expression(value)

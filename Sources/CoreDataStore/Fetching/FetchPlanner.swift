@@ -149,12 +149,17 @@ package struct FetchPlanner {
                 .unsupported,
                 Diagnostic(.error, "a dictionary fetch needs a column", hint: "name one in propertiesToFetch"))
         }
-        let groups = try groupBy.map { try group($0, translator) }
+        var groups = try groupBy.map { try group($0, translator) }
         if !groups.isEmpty { try checkGroups(columns, selected, results, groups) }
         let condition = try having.map { try translator.condition($0) }
         if condition != nil && groups.isEmpty {
             throw PredicateFailure(
                 .unsupported, Diagnostic(.error, "havingPredicate needs propertiesToGroupBy"))
+        }
+        for case .key(_, let column, let entityColumn?) in results
+        where groups.contains(selected[column]) && !groups.contains(selected[entityColumn]) {
+            // It goes with the row's key, which not every database knows.
+            groups.append(selected[entityColumn])
         }
         var statement = try finish(fetch, plan, selected)
         statement.isDistinct = distinct
@@ -189,22 +194,6 @@ package struct FetchPlanner {
         case .entity(let row): return .column(try row.scope.alias(of: row), "Z_ENT")
         case .collection: throw translator.failure("to-many key not allowed here", expression)
         case .constant, .key, .list: throw translator.unsupported(expression)
-        }
-    }
-}
-
-extension SQLExpression {
-    /// Whether it computes something of all rows of a group.
-    fileprivate var hasAggregate: Bool {
-        switch self {
-        case .aggregate, .countAll: true
-        case .function(_, let arguments): arguments.contains(where: \.hasAggregate)
-        case .arithmetic(_, let a, let b): a.hasAggregate || b.hasAggregate
-        case .negation(let value), .onesComplement(let value), .cast(let value, _), .collate(let value, _):
-            value.hasAggregate
-        case .caseWhen(let whens, let otherwise):
-            otherwise.hasAggregate || whens.contains { $0.value.hasAggregate }
-        default: false
         }
     }
 }

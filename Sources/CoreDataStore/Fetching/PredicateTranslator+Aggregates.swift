@@ -208,7 +208,9 @@ extension PredicateTranslator {
         }
         if function == .min || function == .max {
             guard member.kind != .opaque else { throw unsupported(expression) }
-            let name = function == .min ? SQLAggregate.minimum : .maximum
+            let hasOrderOnly = member.kind == .identifier || member.kind == .data
+            let name: SQLAggregate =
+                hasOrderOnly ? (function == .min ? .first : .last) : function == .min ? .minimum : .maximum
             return QueryScalar(.aggregate(name, member.sql, distinct: false), member.kind)
         }
         guard member.kind.isNumber else {
@@ -232,7 +234,10 @@ extension PredicateTranslator {
         case .median:
             return QueryScalar(.aggregate(.median, member.sql, distinct: isDistinct), .real)
         case .mode:
-            return QueryScalar(.aggregate(.mode, member.sql, distinct: isDistinct), member.kind)
+            let mode = SQLExpression.aggregate(.mode, member.sql, distinct: isDistinct)
+            // A function of ours gives a double.
+            let isWhole = member.kind == .integer && !context.dialect.typesValues
+            return QueryScalar(isWhole ? .cast(mode, to: .integer) : mode, member.kind)
         case .standardDeviation:
             return QueryScalar(.aggregate(.standardDeviation, member.sql, distinct: isDistinct), .real)
         case .count, .min, .max, .distinct, .add, .subtract, .multiply, .divide, .modulus, .power, .absolute,

@@ -84,7 +84,29 @@ extension PredicateTranslator {
         if left.kind.isText, leaf.folding != 0 {
             return foldedEquality(left, right, leaf.folding, negated: negated)
         }
+        if !context.dialect.mixesNumbers, left.isMixed(with: right) {
+            return mixedEquality(left, right, negated: negated)
+        }
         return equality(left.matching(right), right.matching(left), negated: negated)
+    }
+
+    /// Equality of a double and a number of another kind, of a database that would round one of them.
+    private func mixedEquality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
+        for (constant, other) in [(left, right), (right, left)] {
+            guard let place = constant.place(among: other.kind) else { continue }
+            return place.side == .at ? equality(other, place.number, negated: negated) : .boolean(negated)
+        }
+        guard let order = numberOrder(left, right) else { return equality(left, right, negated: negated) }
+        return equality(of: .comparison(.equal, order, .integer(0)), left, right, negated: negated)
+    }
+
+    /// What is less than, equal to or greater than 0 as a whole number is beside a double, or the other way round.
+    private func numberOrder(_ left: QueryScalar, _ right: QueryScalar) -> SQLExpression? {
+        switch (left.kind, right.kind) {
+        case (.integer, .real): .function(.numberOrder, [left.sql, right.sql])
+        case (.real, .integer): .negation(.function(.numberOrder, [right.sql, left.sql]))
+        default: nil
+        }
     }
 
     /// Equality of two values that databases compare as we do.
@@ -104,12 +126,19 @@ extension PredicateTranslator {
     ) -> SQLExpression {
         let equal = SQLExpression.function(
             .textEqual, [left.sql, right.sql, .integer(Int64(folding))])
-        let bothOptional = left.isOptional && right.isOptional
-        if !negated {
-            if bothOptional { return .any([equal, .all(nulls(left) + nulls(right))]) }
+        if !negated, !left.isOptional || !right.isOptional {
             let candidates = candidates(left, right, folding) ?? candidates(right, left, folding)
             return .all([candidates].compactMap { $0 } + [equal])
         }
+        return equality(of: equal, left, right, negated: negated)
+    }
+
+    /// Equality in which nil equals nil, by a condition for two that are not, and its exact negation.
+    private func equality(
+        of equal: SQLExpression, _ left: QueryScalar, _ right: QueryScalar, negated: Bool
+    ) -> SQLExpression {
+        let bothOptional = left.isOptional && right.isOptional
+        if !negated { return bothOptional ? .any([equal, .all(nulls(left) + nulls(right))]) : equal }
         if !bothOptional { return .any([.not(equal)] + nulls(left) + nulls(right)) }
         // One is nil and the other is not, or neither is and they differ.
         return .any([
@@ -187,7 +216,7 @@ extension PredicateTranslator {
         }
         try checkOrder(a, b, leaf)
         if a.isNaN || b.isNaN { return notANumber(a, comparison, b, negated: negated) }
-        let (x, y) = ordered(a.matching(b), b.matching(a), leaf)
+        let (x, comparison, y) = ordered(a, comparison, b, leaf)
         if !negated {
             if let short = existence(x, comparison, y) { return short }
             return .comparison(comparison, x, y)
@@ -215,12 +244,21 @@ extension PredicateTranslator {
         }
     }
 
-    /// The two expressions whose SQL order is the order asked for.
-    private func ordered(_ a: QueryScalar, _ b: QueryScalar, _ leaf: Leaf) -> (SQLExpression, SQLExpression) {
-        guard a.kind.isText, leaf.ordering != 0 else { return (a.sql, b.sql) }
+    /// The two expressions, and what is to hold between them in SQL's order.
+    private func ordered(
+        _ a: QueryScalar, _ comparison: SQLExpression.Comparison, _ b: QueryScalar, _ leaf: Leaf
+    ) -> (SQLExpression, SQLExpression.Comparison, SQLExpression) {
+        if !context.dialect.mixesNumbers, a.isMixed(with: b) {
+            if let place = b.place(among: a.kind) { return (a.sql, place.comparison(comparison), place.number.sql) }
+            if let place = a.place(among: b.kind) {
+                return (place.number.sql, place.comparison(comparison.mirrored).mirrored, b.sql)
+            }
+            if let order = numberOrder(a, b) { return (order, comparison, .integer(0)) }
+        }
+        guard a.kind.isText, leaf.ordering != 0 else { return (a.matching(b).sql, comparison, b.matching(a).sql) }
         let compare = SQLExpression.function(
             .textCompare, [a.sql, b.sql, .integer(Int64(leaf.ordering))])
-        return (compare, .integer(0))
+        return (compare, comparison, .integer(0))
     }
 
     /// A count held against nothing is the question whether there is a row.

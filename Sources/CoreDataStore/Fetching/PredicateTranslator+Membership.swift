@@ -125,6 +125,20 @@ extension PredicateTranslator {
                     others.append(member)
                     continue
                 }
+                if !context.dialect.mixesNumbers, constant.isMixed(with: scalar) {
+                    guard let place = constant.place(among: scalar.kind) else {
+                        others.append(member)
+                        continue
+                    }
+                    // Beside all of them it is none.
+                    guard place.side == .at else { continue }
+                    guard let number = place.number.bound else {
+                        others.append(member)
+                        continue
+                    }
+                    listed.append(number.value)
+                    continue
+                }
                 if constant.kind.isComparable(to: scalar.kind), !constant.isNaN {
                     listed.append(bound.value)
                     type = bound.type

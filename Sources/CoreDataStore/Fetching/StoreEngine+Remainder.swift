@@ -128,7 +128,7 @@ extension FetchPlan {
 }
 
 /// The rows around those of a fetch, each read once, when a predicate asks for it.
-private final class EngineGraph: RowGraph {
+final class EngineGraph: RowGraph {
     private struct Owner: Hashable {
         var key: Int64
         var entity: Int

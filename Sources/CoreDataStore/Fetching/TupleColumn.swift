@@ -119,7 +119,9 @@ extension TupleColumn.Kind {
     }
 
     private func value(_ real: Double) -> Value {
-        switch self {
+        // No column holds what is not a number, so that it is something computed without a result.
+        if real.isNaN { return .null }
+        return switch self {
         case .date: .date(real)
         case .decimal: .decimal(Decimal(storedText: real.description) ?? Decimal(real))
         case .string: .string(real.description)

@@ -116,6 +116,8 @@ struct MemoryTuples {
         switch operand {
         // An average is no integer, whatever it is of.
         case .value(.integer(let value)) where column.expression.isAverage: return .double(Double(value))
+        // What is computed without a result is nothing, as databases have it.
+        case .value(.double(let value)) where value.isNaN && column.expression.isFunction: return .null
         case .value(let value): return value
         case .object(let object as MemoryObject):
             let key = object.key
@@ -176,6 +178,10 @@ extension ExpressionNode {
         return false
     }
 
+    fileprivate var isFunction: Bool {
+        if case .function = self { true } else { false }
+    }
+
     fileprivate var isAverage: Bool {
         if case .function("average:", _) = self { true } else { false }
     }
@@ -203,6 +209,8 @@ extension ExpressionNode {
         }
         // Of a store's rows the average of nothing is nothing, as the database has it.
         if name == "average:", values.isEmpty { return .constant(.value(.null)) }
-        return .function(name, [.constant(.collection(values, isOrdered: true))])
+        let function = ExpressionNode.function(name, [.constant(.collection(values, isOrdered: true))])
+        // One value of a group, where in a predicate it is the list of all that are equally frequent.
+        return name == "mode:" ? .function("min:", [function]) : function
     }
 }

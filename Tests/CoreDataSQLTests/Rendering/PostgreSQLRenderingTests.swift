@@ -51,7 +51,12 @@ extension SQLRenderable {
             // Aggregates
             (.aggregate(.count, name, distinct: true), #"COUNT(DISTINCT "t0"."ZTITLE")"#),
             (.aggregate(.average, count, distinct: false), #"AVG("t0"."ZCOUNT")"#),
-            (.aggregate(.standardDeviation, count, distinct: false), #"STDDEV_POP("t0"."ZCOUNT")"#),
+            (
+                .aggregate(.standardDeviation, count, distinct: false),
+                #"NULLIF(STDDEV_POP(CAST("t0"."ZCOUNT" AS DOUBLE PRECISION)), 'NaN')"#
+            ),
+            (.aggregate(.mode, count, distinct: false), #"MODE() WITHIN GROUP (ORDER BY "t0"."ZCOUNT")"#),
+            (.aggregate(.first, name, distinct: false), #"PERCENTILE_DISC(0) WITHIN GROUP (ORDER BY "t0"."ZTITLE")"#),
             (
                 .aggregate(.median, count, distinct: false),
                 #"PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY "t0"."ZCOUNT")"#
@@ -335,7 +340,8 @@ extension SQLRenderable {
             (.function(.textLike, [name, .parameter, .integer(0)]), .function(.textLike)),
             (.not(.isNull(.function(.divide, [count, one]))), .function(.divide)),
             (.comparison(.less, .function(.textCompare, [name, name, one]), one), .function(.textCompare)),
-            (.aggregate(.mode, count, distinct: false), .aggregate(.mode)),
+            (.aggregate(.mode, count, distinct: true), .aggregate(.mode)),
+            (.aggregate(.standardDeviation, count, distinct: true), .aggregate(.standardDeviation)),
             (.aggregate(.median, count, distinct: true), .aggregate(.median)),
             (.collate(name, .caseInsensitive), .collation(.caseInsensitive)),
             (.collate(name, .localized), .collation(.localized)),

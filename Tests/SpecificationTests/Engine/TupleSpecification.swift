@@ -234,6 +234,67 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.all)
+    func rowsOfSeveralEntitiesMakeGroups(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try fill(library)
+            try library.save { changes in
+                let books: [Value] = [
+                    library.reference("Book", 1), library.reference("Novel", 2), library.reference("Novel", 2), .null,
+                ]
+                changes.insertions = books.enumerated().map {
+                    library.insertion("Chapter", Int64($0 + 1), ["length": .integer(Int64($0)), "book": $1])
+                }
+            }
+            let plan = library.sorted(try library.plan("Chapter"), by: ["book"])
+            #expect(
+                try library.tuples(plan, ["book", "sum:(length)"], groupBy: ["book"]) == [
+                    [.null, .integer(3)], [library.reference("Book", 1), .integer(0)],
+                    [library.reference("Novel", 2), .integer(3)],
+                ])
+            let byAuthor = library.sorted(try library.plan("Chapter", "book != nil"), by: ["book.author.name"])
+            #expect(
+                try library.tuples(
+                    byAuthor, ["book", "book.author.name", "count:(SELF)"], groupBy: ["book", "book.author.name"])
+                    == [
+                        [library.reference("Book", 1), .string("Ann"), .integer(1)],
+                        [library.reference("Novel", 2), .string("Bob"), .integer(2)],
+                    ])
+            let byRow = library.sorted(try library.plan("Book"), by: ["self"])
+            #expect(
+                try library.tuples(byRow, ["SELF", "count:(SELF)"], groupBy: ["SELF"]).map { $0[0] } == [
+                    library.reference("Book", 1), library.reference("Novel", 2), library.reference("Comic", 3),
+                    library.reference("Book", 4),
+                ])
+        }
+    }
+
+    /// Of several rows it would be that of any.
+    @Test(arguments: SpecifiedStore.all)
+    func whatStandsBesideAnAggregateIsOfARowOfTheGroup(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try fill(library)
+            let two = try library.plan("Book", "title == 'Two'")
+            #expect(
+                try library.tuples(two, ["title", "author", "sum:(pages)"]) == [
+                    [.string("Two"), library.reference("Author", 2), .integer(30)]
+                ])
+            let some = try library.plan("Book", "NOT SELF == %@", [.constant(.key(library.key("Comic", 3)))])
+            #expect(
+                try library.tuples(
+                    library.sorted(some, by: ["-pages", "title"]), ["title", "count:(SELF)"], groupBy: ["title"]
+                )
+                .map { $0[0] } == [.string("One"), .null, .string("Two")])
+            #expect(
+                try library.tuples(library.sorted(some, by: ["-pages", "author"]), ["title"], distinct: true)
+                    == [[.string("One")], [.null], [.string("Two")]])
+            #expect(
+                try library.tuples(
+                    some, ["max:(title)", "TERNARY(pages > 50, 1, 2)"], groupBy: ["TERNARY(pages > 50, 1, 2)"]
+                ).map { $0[1] }.sorted { a, _ in a == .integer(1) } == [.integer(1), .integer(2)])
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
     func severalExpressionsMakeAGroup(_ store: SpecifiedStore) throws {
         try store.check { library in
             try fill(library)

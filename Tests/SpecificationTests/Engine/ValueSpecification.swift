@@ -20,6 +20,52 @@ import Testing
         do { return try ModelCompiler.compile(document([entity])) } catch { preconditionFailure("\(error)") }
     }()
 
+    private static let first = "00000000-0000-4000-8000-0000000000FF"
+    private static let last = "A0000000-0000-4000-8000-000000000000"
+
+    @Test(arguments: SpecifiedStore.all)
+    func valuesThatHaveAnOrderHaveAFirstAndALast(_ store: SpecifiedStore) throws {
+        try store.check(Self.model) { source in
+            try source.save { changes in
+                changes.insertions = [
+                    source.insertion("Sample", 1, ["uuid": Self.uuid(Self.last), "data": .data(Data([1, 2]))]),
+                    source.insertion("Sample", 2, ["uuid": Self.uuid(Self.first), "data": .data(Data([1]))]),
+                    source.insertion("Sample", 3, ["string": .string("none")]),
+                    source.insertion("Sample", 4, ["uuid": Self.uuid(Self.last), "data": .data(Data([0x80]))]),
+                ]
+            }
+            let plan = try source.plan("Sample")
+            #expect(
+                try source.tuples(plan, ["min:(uuid)", "max:(uuid)", "min:(data)", "max:(data)"]) == [
+                    [Self.uuid(Self.first), Self.uuid(Self.last), .data(Data([1])), .data(Data([0x80]))]
+                ])
+            let nothing = try source.plan("Sample", "string == 'none'")
+            #expect(
+                try source.tuples(nothing, ["min:(uuid)", "max:(data)", "mode:(double)", "stddev:(double)"])
+                    == [[.null, .null, .null, .null]])
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.all)
+    func theModeOfAGroupIsItsMostFrequentValue(_ store: SpecifiedStore) throws {
+        try store.check(Self.model) { source in
+            try source.save { changes in
+                changes.insertions = [2.5, 1.5, 2.5, 1.5, 9].enumerated().map {
+                    source.insertion(
+                        "Sample", Int64($0 + 1), ["double": .double($1), "integer64": .integer(Int64($0))])
+                }
+            }
+            let plan = try source.plan("Sample")
+            #expect(
+                try source.tuples(plan, ["mode:(double)", "max:(double)", "mode:(integer64)"])
+                    == [[.double(1.5), .double(9), .integer(0)]])
+            let deviation = try #require(try source.tuples(plan, ["stddev:(integer64)"]).first?.first)
+            #expect(deviation == .double(2.0.squareRoot()))
+            try source.insert(source.insertion("Sample", 6, ["double": .double(.infinity)]))
+            #expect(try source.tuples(plan, ["stddev:(double)"]) == [[.null]])
+        }
+    }
+
     private static func uuid(_ text: String) -> Value { UUID(uuidString: text).map { .uuid($0) } ?? .null }
     private static func decimal(_ text: String) -> Value { Decimal(string: text).map { .decimal($0) } ?? .null }
 
