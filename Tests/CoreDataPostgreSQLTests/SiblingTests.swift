@@ -163,6 +163,37 @@ import Testing
         }
     }
 
+    /// Delete rules ask for the members of each; a rule that denies does, too.
+    @Test(arguments: [false, true])
+    func membersOfWhatIsDeletedAreReadTogether(_ isChild: Bool) throws {
+        guard let library = try makeLibrary(1200) else { return }
+        let parent = library.newContext()
+        let context = isChild ? NSManagedObjectContext(.privateQueue) : parent
+        if isChild { context.parent = parent }
+        try context.performAndWait {
+            let found = try books(context)
+            let tag = try #require((found[0].value(forKey: "tags") as? Set<NSManagedObject>)?.first)
+            let count = try library.sent.during {
+                for book in found.prefix(1000) { context.delete(book) }
+                for book in found.suffix(100) { book.setValue("kept", forKey: "name") }
+                try context.save()
+                if isChild { try parent.performAndWait { try parent.save() } }
+            }
+            #expect(count <= 100, "\(count)")
+            let left = try books(context)
+            #expect(left.count == 200)
+            let tagged = left.filter { ($0.value(forKey: "tags") as? Set<NSManagedObject>)?.contains(tag) == true }
+            #expect((tag.value(forKey: "books") as? Set<NSManagedObject>) == Set(tagged) && !tagged.isEmpty)
+        }
+        let other = library.newContext()
+        try other.performAndWait {
+            let left = try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).map {
+                ($0.value(forKey: "books") as? NSSet)?.count ?? 0
+            }
+            #expect(left.count == 5 && left.reduce(0, +) == 400, "\(left)")
+        }
+    }
+
     /// What is unsaved stays, whoever is read beside it.
     @Test func unsavedChangesAreNotTouched() throws {
         guard let library = try makeLibrary() else { return }

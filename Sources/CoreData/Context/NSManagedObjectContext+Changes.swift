@@ -145,6 +145,7 @@ extension NSManagedObjectContext {
             let earlier = readFailure
             readFailure = nil
             if !objects.allHeldSatisfy({ !$0.isFault }) { realiseAll(objects.filter { $0.isFault }) }
+            readMembers(ofDeleted: objects)
             objects.forEachHeld { if $0.flags.contains(.deleted) { applyDeleteRules(of: $0) } }
             if readFailure != nil {
                 // Rules that could not be followed to the end are applied again, before anything is saved.
@@ -156,6 +157,25 @@ extension NSManagedObjectContext {
                 guard object.flags.isSuperset(of: [.deleted, .inserted]) else { return }
                 forget(object)
                 object.leaveRelations()
+            }
+        }
+    }
+
+    /// Reads the to-many relationships that the delete rules of several objects ask for, where a statement for each object is dear: those
+    /// of all objects together.
+    private func readMembers(ofDeleted objects: [NSManagedObject]) {
+        guard objects.count > 1, objects.contains(where: { $0.home.store?.isFarAway == true }) else { return }
+        let deleted = objects.filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
+        for alike in Dictionary(grouping: deleted, by: { ObjectIdentifier($0.home) }).values where alike.count > 1 {
+            guard let home = alike.first?.home, let store = home.store, store.isFarAway, store.isAttached else {
+                continue
+            }
+            let slots = home.deleteSteps.filter(\.isToMany).map(\.slot) + alike[0].runtime.validation.denying
+            for slot in slots where home.facts[slot].isToMany {
+                do { _ = try prefetchToMany(slot, of: alike) } catch {
+                    return noteReadFailure(
+                        error, "The members of '\(alike[0].runtime.slots[slot].name)' of \(alike.count) objects")
+                }
             }
         }
     }
