@@ -121,6 +121,24 @@ import Testing
 
     // MARK: What is made
 
+    /// A model that was made in code may have words of its own for what validation refuses.
+    @Test func boundsAreChecksWhateverTheyWarnOf() throws {
+        guard let url = Self.url(Self.both) else { return }
+        let model = Self.makeModel()
+        let book = try #require(model.entitiesByName["Book"])
+        let pages = try #require(book.attributesByName["pages"])
+        pages.setValidationPredicates(
+            [NSPredicate(format: "SELF >= 2"), NSPredicate(format: "SELF <= 30"), NSPredicate(format: "SELF != 7")],
+            withValidationWarnings: ["too few", "1550", "odd"])
+        try #require(book.attributesByName["title"]).setValidationPredicates(
+            [NSPredicate(format: "length <= 9"), NSPredicate(format: "SELF BEGINSWITH 'a'")],
+            withValidationWarnings: ["too long", "begins"])
+        _ = try Self.context(url, model)
+        let found = try Self.constraints(url)
+        #expect(found.contains("Book._check_pages CHECK (((pages >= 2) AND (pages <= 30)))"), "\(found)")
+        #expect(found.contains { $0.hasPrefix("Book._check_title") && $0.hasSuffix("<= 9)))") }, "\(found)")
+    }
+
     @Test func theSchemaSaysWhatTheModelSays() throws {
         guard let url = Self.url(Self.both) else { return }
         _ = try Self.context(url)

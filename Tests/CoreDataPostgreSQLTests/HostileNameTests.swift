@@ -58,7 +58,7 @@ import Testing
         "new", "old", "found", "changed", "tg_op", "tg_name", "row", "select", "user", "order", "group", "table",
         "column1", "v", "t0", "value", "name", "number", "excluded", "current_user", "ctid", "xmin", "tableoid", "oid",
         "_entity", "_Version", "Ünïcödé", "名前", "é", "e\u{301}", String(repeating: "long", count: 40),
-        String(repeating: "名", count: 40), "public", "pg_catalog",
+        String(repeating: "名", count: 40), "public", "pg_catalog", "pg_user", "pg_class", "pg_new",
     ]
 
     private func connect(_ role: String, schema: String) throws -> PostgreSQLConnection? {

@@ -55,12 +55,21 @@ import Testing
         // Nor read it.
         let unread = #expect(throws: CocoaError.self) { try Notes(stranger) }
         #expect(Self.text(unread).contains("permission denied"), "\(Self.text(unread))")
+        // It sees that there is a store, and is told what it lacks.
+        try Self.onServer(server, ["GRANT USAGE ON SCHEMA \(schema) TO \(role)"])
+        let hidden = #expect(throws: CocoaError.self) { try Notes(stranger) }
+        #expect(hidden?.code == .fileReadNoPermission, "\(Self.text(hidden))")
+        #expect(Self.text(hidden).contains("_metadata") && Self.text(hidden).contains("SELECT"), "\(Self.text(hidden))")
         try Self.onServer(
             server,
             [
-                "GRANT USAGE ON SCHEMA \(schema) TO \(role)",
                 "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)",
+                #"REVOKE SELECT ON \#(schema)."Note" FROM \#(role)"#,
             ])
+        let partly = #expect(throws: CocoaError.self) { try Notes(stranger).contents() }
+        #expect(partly?.code == .fileReadNoPermission, "\(Self.text(partly))")
+        #expect(Self.text(partly).contains("Note") && Self.text(partly).contains("SELECT"), "\(Self.text(partly))")
+        try Self.onServer(server, ["GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)"])
         // It reads, and does not write.
         let notes = try Notes(stranger)
         #expect(try notes.contents().map(\.name) == ["a"])
@@ -69,6 +78,7 @@ import Testing
             Notes.insert("b", in: context)
             let error = #expect(throws: CocoaError.self) { try context.save() }
             #expect(error?.code == .fileWriteNoPermission, "\(Self.text(error))")
+            #expect(!Self.text(error).contains("SQLite "), "\(Self.text(error))")
             #expect(context.insertedObjects.count == 1)
         }
         #expect(try notes.contents().map(\.name) == ["a"])

@@ -138,6 +138,37 @@ import Testing
         #expect(listener.waits(for: next + 1))
     }
 
+    /// Nothing is told of where nothing was saved meanwhile, and what is saved later is.
+    @Test func whoIsCutOffWhileNothingIsSavedHearsOfWhatComes() throws {
+        guard let url = newURL("quiet") else { return }
+        let (here, there) = (try newCoordinator(url), try newCoordinator(url))
+        let listener = Listener(here)
+        try save("a", there)
+        try #require(listener.waits(for: 1))
+        let connection = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: "public"))))
+        defer { connection.close() }
+        let listening = "FROM pg_stat_activity WHERE application_name = 'quiet' AND query LIKE 'LISTEN%'"
+        func sessions() throws -> Set<String> {
+            Set(try connection.rows("SELECT CAST(pid AS TEXT) \(listening)").map { "\($0[0])" })
+        }
+        for round in 1...2 {
+            let before = try sessions()
+            #expect(before.count == 2)
+            _ = try connection.rows("SELECT pg_terminate_backend(pid) \(listening)")
+            let deadline = Date(timeIntervalSinceNow: 100)
+            while try sessions().subtracting(before).count < 2, Date() < deadline {
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+            #expect(try sessions().subtracting(before).count == 2)
+            let count = listener.count
+            Thread.sleep(forTimeInterval: 0.5)
+            #expect(listener.count == count)
+            try save("\(round)", there)
+            #expect(listener.waits(for: count + 1))
+        }
+    }
+
     /// Behind a pooler nobody can listen, so that whoever wants to know asks now and then; also of who saves past the pooler.
     @Test func behindAPoolerChangesAreAskedFor() throws {
         PostgreSQLStore.register()

@@ -99,6 +99,43 @@ import Testing
         try coordinator.addPersistentStore(type: .postgreSQL, at: other)
     }
 
+    @Test func aStoreOfOneFileIsNoServersStore() throws {
+        guard let url = try newURL() else { return }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+        for type in [NSPersistentStore.StoreType.xml, .binary] {
+            let error = #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: type, at: url) }
+            #expect(error?.code == .fileReadUnsupportedScheme)
+        }
+    }
+
+    /// The option is taken: there is nothing that a server would put off.
+    @Test func nothingOfAMigrationIsPutOff() throws {
+        guard let url = try newURL() else { return }
+        let context = newContext(try newCoordinator(url))
+        try context.performAndWait {
+            _ = insert("a", 1, in: context)
+            try context.save()
+        }
+        let model = Self.makeModel()
+        let item = try #require(model.entitiesByName["Item"])
+        item.properties = item.properties.filter { $0.name != "count" }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            type: .postgreSQL, at: url,
+            options: [
+                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
+            ])
+        #expect(store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] == nil)
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { connection.close() }
+        let left = try connection.rows(
+            "SELECT 1 FROM pg_attribute WHERE attrelid = CAST('\"Item\"' AS regclass) AND attname = 'count' AND NOT attisdropped"
+        )
+        #expect(left.isEmpty)
+        #expect(try newContext(coordinator).performAndWait { try items(newContext(coordinator)).count } == 1)
+    }
+
     @Test func viewsAreNotInTheWayOfAStore() throws {
         guard let url = try newURL() else { return }
         let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))

@@ -248,4 +248,25 @@ import Testing
             read["mine"] as? String == "new" && read[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String)
         #expect(try coordinator.addPersistentStore(type: .postgreSQL, at: url).metadata["mine"] as? String == "new")
     }
+
+    @Test func aCopyThatMeetsWhatAServerDoesNotKeepNamesIt() throws {
+        for (key, value, words) in [
+            ("title", "a\0b", ["'title'", "'Book'", "U+0000"]),
+            ("day", Date(timeIntervalSinceReferenceDate: 1e13), ["'day'", "'Book'", "294275 AD"]),
+        ] as [(String, Any, [String])] {
+            guard let url = newURL() else { return }
+            let coordinator = newCoordinator()
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: newFile("Source.sqlite"))
+            try onContext(coordinator) { context in
+                NSEntityDescription.insertNewObject(forEntityName: "Book", into: context).setValue(value, forKey: key)
+                try context.save()
+            }
+            let error = #expect(throws: CocoaError.self) {
+                try coordinator.migratePersistentStore(store, to: url, type: .postgreSQL)
+            }
+            let text = error?.localizedDescription ?? ""
+            #expect(words.allSatisfy(text.contains) && !text.contains("Source"), "\(text)")
+            #expect(error?.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] != [store])
+        }
+    }
 }

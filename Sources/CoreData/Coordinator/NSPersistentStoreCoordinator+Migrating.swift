@@ -153,10 +153,12 @@ extension NSPersistentStoreCoordinator {
             guard isFound, !Self.mayPass(error) else { throw error }
             return try again()
         }
+        var isWriting = false
         do {
             var rows = RowCopy(from: old.source, to: new.source, model: compiledModel)
             rows.progress = progress
             rows.goesOn = isFound
+            rows.writing = { isWriting = $0 }
             if let resumption { rows.found = resumption.found }
             try rows.run()
             try copyMetadata(of: old, to: new)
@@ -170,7 +172,7 @@ extension NSPersistentStoreCoordinator {
             if isFound, kind == .constraint { return try again() }
             // Others need the space.
             if kind == .full { leave(false) }
-            throw CoreDataErrors.converted(error, store: old, context: nil)
+            throw CoreDataErrors.converted(error, store: isWriting ? new : old, context: nil)
         }
         if let serverPlace {
             new.close()
@@ -188,7 +190,7 @@ extension NSPersistentStoreCoordinator {
     private static func mayPass(_ error: any Error) -> Bool {
         if error is StoreFailure { return false }
         guard let failure = error as? SQLFailure else { return true }
-        return [.disconnected, .busy, .full, .readOnly, .cannotOpen, .interrupted].contains(failure.kind)
+        return [.disconnected, .busy, .full, .readOnly, .unreadable, .cannotOpen, .interrupted].contains(failure.kind)
     }
 
     /// What the user has put into them, also what no save has written yet.

@@ -89,8 +89,9 @@ extension CoreDataErrors {
 
     static func sql(_ failure: SQLFailure, store: NSPersistentStore?) -> CocoaError {
         let file = store?.url.map(\.lastPathComponent) ?? "The database"
-        let isServer = store?.url.map { !$0.isFileURL && !$0.isNullDevice } ?? false
-        let said = isServer ? failure.message : "\(failure.message) (SQLite \(failure.code))"
+        // The numbers of a server's states are larger than SQLite's codes, and what we say ourselves has none.
+        let isSQLites = (1...0xFFFF).contains(failure.code)
+        let said = isSQLites ? "\(failure.message) (SQLite \(failure.code))" : failure.message
         let code: Int
         let message: String
         switch failure.kind {
@@ -102,6 +103,8 @@ extension CoreDataErrors {
         case .readOnly:
             code = CocoaError.Code.fileWriteNoPermission.rawValue
             message = "\(file) cannot be written to: \(said)."
+        case .unreadable:
+            (code, message) = (CocoaError.Code.fileReadNoPermission.rawValue, "\(file) cannot be read: \(said).")
         case .full:
             code = CocoaError.Code.fileWriteOutOfSpace.rawValue
             message = "\(file) cannot be written to, because there is no space left: \(said)."
@@ -123,6 +126,7 @@ extension CoreDataErrors {
                 NSManagedObjectConstraintValidationError,
                 "\(file) refused a value that its table does not take: \(said)."
             )
+        case .unkept: (code, message) = (NSSQLiteError, "\(file) cannot keep a value: \(said).")
         // Without the message, which has the value in it.
         case .pattern:
             code = NSCoreDataError

@@ -117,7 +117,7 @@ package struct LightweightMigration {
             }
             return Plan(
                 entities: plan.mapping.lines,
-                steps: try plan.steps.map { step in (step.words, try SQLStore.statements(of: step)) })
+                steps: try plan.steps.map { step in (step.words, try step.texts(in: plan.dialect).map(\.sql)) })
         }
     }
 

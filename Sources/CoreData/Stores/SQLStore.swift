@@ -108,9 +108,6 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         return database
     }
 
-    /// The statements of a step, with question marks for values.
-    static func statements(of step: MigrationStep) throws -> [String] { try step.texts(in: .sqlite).map(\.sql) }
-
     // MARK: Files that no coordinator has open
 
     static func metadata(of url: URL, _ options: [AnyHashable: Any]?) throws -> [String: Any] {

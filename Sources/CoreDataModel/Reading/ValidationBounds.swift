@@ -19,6 +19,24 @@ package struct ValidationBounds {
         }
     }
 
+    /// The bounds that the predicates say, whatever their warnings; where several say one, the first.
+    package static func limits(
+        of validations: [ValidationElement], type: AttributeType
+    ) -> (minimum: String?, maximum: String?) {
+        var limits: (minimum: String?, maximum: String?)
+        for validation in validations {
+            var one = ValidationBounds([], type: type)
+            guard one.take(validation, type: type),
+                let again = Self.validations(type: type, minimum: one.minimum, maximum: one.maximum, pattern: nil)?
+                    .first,
+                again.predicate == validation.predicate
+            else { continue }
+            limits.minimum = limits.minimum ?? one.minimum
+            limits.maximum = limits.maximum ?? one.maximum
+        }
+        return limits
+    }
+
     /// The predicates that bounds and a pattern stand for; `nil` where an attribute of that type cannot have them.
     package static func validations(
         type: AttributeType, minimum: String?, maximum: String?, pattern: String?

@@ -19,7 +19,13 @@ extension SQLFailure {
             message +=
                 " (a text that is unique or in an index has at most some 2,700 bytes on a server, more where it compresses well)"
         }
-        return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
+        guard state == "42501", let right = ServerText.right(toRun: sql) else {
+            return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
+        }
+        message += " (the role needs the right to \(right), which the owner can GRANT)"
+        return SQLFailure(
+            kind: right == ServerText.rightToRead ? .unreadable : .readOnly, code: number(ofState: state),
+            message: message, sql: sql)
     }
 
     /// The state's five characters as a number by which they can be told again.

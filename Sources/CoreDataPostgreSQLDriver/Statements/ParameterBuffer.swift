@@ -123,7 +123,7 @@ final class ParameterBuffer {
     static func checkIsKept(_ text: UnsafeRawBufferPointer) throws {
         guard let start = text.baseAddress, memchr(start, 0, text.count) != nil else { return }
         throw SQLFailure(
-            kind: .other, code: SQLFailure.number(ofState: "22021"),
+            kind: .unkept, code: SQLFailure.number(ofState: "22021"),
             message:
                 "a text has the character U+0000, which PostgreSQL cannot keep: take it out, or keep the text as data")
     }

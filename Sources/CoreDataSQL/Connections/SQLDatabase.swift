@@ -385,9 +385,13 @@ package struct SQLFailure: Error, Sendable {
         case reference
         /// A value is one that the table does not take.
         case check
+        /// A value is one that no column of the database can keep.
+        case unkept
         case corrupt
         case notADatabase
         case readOnly
+        /// Whoever asks may not read it.
+        case unreadable
         case full
         case cannotOpen
         /// The file is no longer where it was opened.

@@ -44,6 +44,11 @@ package final class SQLNames: Sendable {
     /// What no column may be called, since every table of the server has one of that name.
     package static let systemColumns: Set<String> = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
+    /// What a table is called that is to have the name: a server finds its own catalogs first, which are called so.
+    ///
+    ///     pg_user      // pg_user1
+    package static func tableName(_ name: String) -> String { name.hasPrefix("pg_") ? name + "1" : name }
+
     /// The name, or where it is too long its beginning and a number that differs where the rest differs.
     package func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }

@@ -19,7 +19,7 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     package func render(with renderer: inout SQLRenderer) {
         switch renderer.dialect.catalog {
         case .master: renderer.text.append(verbatim: master)
-        case .informationSchema: renderer.text.append(verbatim: informationSchema)
+        case .catalogs: renderer.text.append(verbatim: catalogs)
         }
     }
 
@@ -42,36 +42,49 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         }
     }
 
-    private var informationSchema: String {
+    /// The schema's tables with their names; the views of `information_schema` hide what a role may not use.
+    private static let someTables = """
+        pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+        WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')
+        """
+    private static let someTriggers = """
+        pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+        WHERE n.nspname = current_schema() AND NOT t.tgisinternal
+        """
+    private static let tableColumns = """
+        pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+        JOIN pg_type AS y ON y.oid = a.atttypid \
+        WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+        """
+
+    private var catalogs: String {
         switch self {
-        case .tableNames:
-            "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+        case .tableNames: "SELECT CAST(c.relname AS TEXT) FROM \(Self.someTables)"
         case .indexAndTriggerNames:
             """
-            SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() UNION SELECT trigger_name FROM \
-            information_schema.triggers WHERE trigger_schema = current_schema()
+            SELECT CAST(indexname AS TEXT) FROM pg_indexes WHERE schemaname = current_schema() \
+            UNION SELECT CAST(t.tgname AS TEXT) FROM \(Self.someTriggers)
             """
         case .texts:
             """
-            SELECT 'table', table_name, table_name, CAST(NULL AS TEXT) FROM information_schema.tables \
-            WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' \
-            UNION ALL SELECT 'index', indexname, tablename, indexdef FROM pg_indexes WHERE schemaname = current_schema() \
-            UNION ALL SELECT 'trigger', trigger_name, event_object_table, CAST(NULL AS TEXT) FROM \
-            information_schema.triggers WHERE trigger_schema = current_schema()
+            SELECT 'table', CAST(c.relname AS TEXT), CAST(c.relname AS TEXT), CAST(NULL AS TEXT) FROM \(Self.someTables) \
+            UNION ALL SELECT 'index', CAST(indexname AS TEXT), CAST(tablename AS TEXT), indexdef FROM pg_indexes \
+            WHERE schemaname = current_schema() UNION ALL SELECT 'trigger', CAST(t.tgname AS TEXT), \
+            CAST(c.relname AS TEXT), CAST(NULL AS TEXT) FROM \(Self.someTriggers)
             """
         case .parts:
             """
-            SELECT kind, name, part FROM (SELECT 'table' AS kind, table_name AS name, column_name AS part, \
-            ordinal_position AS place FROM information_schema.columns JOIN information_schema.tables \
-            USING (table_catalog, table_schema, table_name) WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' \
-            UNION ALL SELECT 'index', indexname, NULL, 0 FROM pg_indexes WHERE schemaname = current_schema() \
-            UNION ALL SELECT 'trigger', trigger_name, NULL, 0 FROM information_schema.triggers \
-            WHERE trigger_schema = current_schema()) AS parts ORDER BY kind, name, place
+            SELECT kind, name, part FROM (SELECT 'table' AS kind, CAST(c.relname AS TEXT) AS name, \
+            CAST(a.attname AS TEXT) AS part, CAST(a.attnum AS INTEGER) AS place FROM \(Self.tableColumns) \
+            UNION ALL SELECT 'index', CAST(indexname AS TEXT), NULL, 0 FROM pg_indexes \
+            WHERE schemaname = current_schema() UNION ALL SELECT 'trigger', CAST(t.tgname AS TEXT), NULL, 0 \
+            FROM \(Self.someTriggers)) AS parts ORDER BY kind, name, place
             """
         case .columns:
             """
-            SELECT table_name, column_name, REPLACE(CAST(data_type AS TEXT), '"', '') FROM information_schema.columns \
-            WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position
+            SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), REPLACE(format_type( \
+            CASE WHEN y.typtype = 'd' THEN y.typbasetype ELSE a.atttypid END, NULL), '"', '') FROM \(Self.tableColumns) \
+            ORDER BY c.relname, a.attnum
             """
         case .indexes:
             """

@@ -195,6 +195,22 @@ package enum ServerText {
         UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database()
         """
 
+    // MARK: Rights
+
+    package static let rightToRead = "SELECT"
+
+    /// The right that a statement on rows asks for, as it is granted; `nil` for others.
+    package static func right(toRun sql: String) -> String? {
+        switch sql.prefix(while: { $0 != " " }).uppercased() {
+        case "SELECT": sql.hasSuffix(" FOR UPDATE") || sql.hasSuffix(" FOR SHARE") ? "SELECT and UPDATE" : rightToRead
+        case "INSERT": sql.contains(" DO UPDATE ") ? "INSERT and UPDATE" : "INSERT"
+        case "COPY": "INSERT"
+        case "UPDATE": "UPDATE"
+        case "DELETE": "DELETE"
+        default: nil
+        }
+    }
+
     // MARK: Derived attributes
 
     /// What tells a trigger's notice from others.

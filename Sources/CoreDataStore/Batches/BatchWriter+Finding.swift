@@ -62,6 +62,13 @@ extension BatchWriter {
         return window
     }
 
+    /// The rows that a plan selects of which SQL can say everything, as they are now.
+    func selected(_ plan: FetchPlan, _ planner: FetchPlanner) throws -> KeySet {
+        var found = KeySet(model: engine.model)
+        try forEachKey(of: plan, planner) { found.insert($0) }
+        return found
+    }
+
     /// The same where SQL has the order: of the keys in it, until there are as many as the limit asks for.
     private func firstSelected(_ plan: FetchPlan, _ split: PlanSplit, _ planner: FetchPlanner) throws -> KeySet {
         var candidates: [Int64] = []

@@ -64,8 +64,11 @@ extension BatchWriter {
         let table = try engine.saveTables.table(of: plan.entity)
         var statement = UpdateStatement(
             table.name, as: start.scope.alias, set: set + [.init("Z_OPT", .arithmetic(.add, version, .integer(1)))])
-        if let gap = set.compactMap({ $0.value.gap(in: engine.dialect) }).first {
-            throw BatchRefusal("A batch update sets what the database cannot work out: it lacks \(gap).")
+        if let gap = set.compactMap({ $0.value.gap(in: planner.dialect) }).first {
+            engine.database.note(
+                "the values of a batch update are worked out in memory, since the database lacks \(gap)")
+            let keys = split.isWhole ? try selected(plan, planner) : try selected(plan, split, planner)
+            return try update(keys, assignments, of: plan.entity, columns, now: planner.now, wantsKeys: wantsKeys)
         }
         let alias = start.scope.alias
         let hasPartners = setsPartners(assignments, plan.entity)
@@ -142,6 +145,7 @@ extension BatchWriter {
         }
         switch assignment.source {
         case .value(let value):
+            if let reason = engine.reasonNotToKeep(value) { throw refusal(of: property, compiled, "", reason) }
             let kind = property.attribute?.type.kind ?? .integer
             return [.init(name, QueryScalar(value, engine.dialect)?.stored(as: kind, engine.dialect) ?? .null)]
         case .expression(let expression):
@@ -159,14 +163,18 @@ extension BatchWriter {
         }
     }
 
+    func refusal(
+        of property: CompiledProperty, _ entity: CompiledEntity, _ what: String, _ reason: String
+    ) -> BatchRefusal {
+        BatchRefusal("A batch update cannot set '\(property.name)' of entity '\(entity.name)'\(what): \(reason).")
+    }
+
     private func value(
         _ expression: ExpressionNode, of property: CompiledProperty, _ entity: CompiledEntity,
         _ start: FetchPlanner.Start
     ) throws -> SQLExpression {
         func refusal(_ reason: String) -> BatchRefusal {
-            BatchRefusal(
-                "A batch update cannot set '\(property.name)' of entity '\(entity.name)' to "
-                    + "'\(expression.predicateFormat)': \(reason).")
+            self.refusal(of: property, entity, " to '\(expression.predicateFormat)'", reason)
         }
         guard let attribute = property.attribute else { throw refusal("a relationship takes the ID of an object") }
         let joins = start.scope.select([.integer(1)]).joins.count
@@ -179,6 +187,7 @@ extension BatchWriter {
         switch term {
         case .constant(.null): return .null
         case .constant(let value):
+            if let reason = engine.reasonNotToKeep(value) { throw refusal(reason) }
             guard let constant = QueryScalar(value, engine.dialect) else { throw refusal("the value cannot be stored") }
             scalar = constant
         case .scalar(let found): scalar = found
@@ -202,20 +211,27 @@ extension BatchWriter {
         _ value: SQLExpression, of computed: SQLExpression, _ type: AttributeType, _ refusal: (String) -> BatchRefusal
     ) -> SQLExpression {
         guard engine.dialect.form(of: .outOfRange) != nil else { return value }
-        let range: ClosedRange<Int64>
-        switch type {
-        case .integer16: range = Int64(Int16.min)...Int64(Int16.max)
-        case .integer32: range = Int64(Int32.min)...Int64(Int32.max)
-        case .integer64: range = .min ... .max
-        default: return value
-        }
+        guard let range = Self.range(of: type) else { return value }
         let (least, most) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
-        let reason = refusal(
-            "the value of some row is too large, since the attribute takes \(range.lowerBound) to \(range.upperBound)")
+        let reason = refusal(Self.tooLarge(range))
         // What is made a whole number of 64 bits has lost what is above.
         let examined = type == .integer64 ? computed : value
         return .caseWhen(
             [.init(.between(examined, .bind(least), .bind(most)), value)],
             otherwise: .function(.outOfRange, [examined, .bind(.text(reason.description))]))
+    }
+
+    /// The whole numbers that attributes of the type take.
+    static func range(of type: AttributeType) -> ClosedRange<Int64>? {
+        switch type {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        case .integer64: .min ... .max
+        default: nil
+        }
+    }
+
+    static func tooLarge(_ range: ClosedRange<Int64>) -> String {
+        "the value of some row is too large, since the attribute takes \(range.lowerBound) to \(range.upperBound)"
     }
 }

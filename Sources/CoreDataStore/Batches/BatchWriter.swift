@@ -33,9 +33,12 @@ package final class BatchWriter {
         guard changes.writesAnything else { return }
         let plan = try SavePlanner(tables: engine.saveTables).plan(changes)
         let count = changes.insertions.count + changes.updates.count + changes.deletions.count
-        try SaveExecutor(
-            connection: connection, identifier: engine.identifier, externalData: files, history: try history(of: count)
-        ).run(plan)
+        do {
+            try SaveExecutor(
+                connection: connection, identifier: engine.identifier, externalData: files,
+                history: try history(of: count)
+            ).run(plan)
+        } catch { throw engine.named(error, in: changes) }
     }
 
     /// What records that many changes; `nil` where nothing is recorded.
@@ -131,6 +134,10 @@ extension StoreEngine {
             keyCounters.withLock { $0 = [:] }
             forgetHistoryKeys()
             if let failure = error as? SQLFailure, failure.kind == .constraint { throw SaveFailure.constraints([]) }
+            if error is SaveExecutor.RowIsOutdated {
+                throw SQLFailure(
+                    kind: .serialization, code: 0, message: "a row was changed after the batch request had read it")
+            }
             throw error
         }
     }

@@ -21,6 +21,8 @@ package struct RowCopy {
     private let write: (ChangeSet) throws -> Void
     /// Told after each portion how many rows and pairs there are by now.
     package var progress: (Int) -> Void = { _ in }
+    /// Told whether it is the target that is at work from now on, and so to blame for what fails.
+    package var writing: (Bool) -> Void = { _ in }
     /// Whether the target may have some of it: portions that a copy of the same source has written by which a program died.
     package var goesOn = false
     /// Told how many rows and pairs were there already.
@@ -62,6 +64,7 @@ package struct RowCopy {
         try copy()
         // Keys that the source has given out to rows that are gone are not given out again either.
         if let engine = target as? StoreEngine {
+            writing(true)
             try engine.raiseKeyCounters(to: (source as? StoreEngine)?.highestKeys() ?? [:])
             // Files of portions that were not written in the end.
             if goesOn { try engine.removeOrphanedExternalData() }
@@ -72,7 +75,9 @@ package struct RowCopy {
         let keys = try newKeys()
         var done = 0
         func write(_ changes: ChangeSet) throws {
+            writing(true)
             try self.write(changes)
+            writing(false)
             done += changes.insertions.count + changes.links.count
             progress(done)
         }

@@ -117,12 +117,45 @@ package final class StoreEngine: Sendable {
     }
 
     private func unkeptDate(_ entity: CompiledEntity, _ column: Int) -> SQLFailure {
-        let property = entity.properties.first { entity.rowLayout.columnOfSlot[$0.slot] == column }
-        return SQLFailure(
-            kind: .other, code: 0,
-            message:
-                "the date of '\(property?.name ?? "")' of entity '\(entity.name)' is before 4713 BC or after 294275 AD, which the database does not keep"
-        )
+        SQLFailure(
+            kind: .unkept, code: 0,
+            message: "the date of '\(name(of: column, entity))' of entity '\(entity.name)' is \(Self.unkeptDate)")
+    }
+
+    private static let unkeptDate = "before 4713 BC or after 294275 AD, which the database does not keep"
+    private static let unkeptText =
+        "has the character U+0000, which the database does not keep: take it out, or keep the text as data"
+
+    private func name(of column: Int, _ entity: CompiledEntity) -> String {
+        entity.properties.first { entity.rowLayout.columnOfSlot[$0.slot] == column }?.name ?? ""
+    }
+
+    /// Why the database keeps a value nowhere; `nil` for one that it keeps.
+    func reasonNotToKeep(_ value: Value) -> String? {
+        switch value {
+        case .date(let seconds) where dialect.typesValues && seconds.isFinite && Microseconds(seconds) == nil:
+            "the date is " + Self.unkeptDate
+        case .string(let text) where dialect.failsOnValues && text.utf8.contains(0),
+            .uri(let text) where dialect.failsOnValues && text.utf8.contains(0):
+            "the text " + Self.unkeptText
+        default: nil
+        }
+    }
+
+    /// The failure with the names of the attribute and the entity whose value the database does not keep, where it says neither.
+    func named(_ error: any Error, in changes: ChangeSet) -> any Error {
+        guard var failure = error as? SQLFailure, failure.kind == .unkept, failure.code != 0 else { return error }
+        let rows = changes.insertions.lazy.map(\.row) + changes.updates.lazy.map(\.new)
+        for row in rows {
+            let entity = model.entities[row.entity]
+            for (column, kind) in entity.rowLayout.kinds.enumerated()
+            where kind == .text && !row.isNull(column) && row.withBytes(column, { $0.contains(0) }) {
+                failure.message =
+                    "the text of '\(name(of: column, entity))' of entity '\(entity.name)' \(Self.unkeptText)"
+                return failure
+            }
+        }
+        return failure
     }
 
     /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.

@@ -61,22 +61,30 @@ package struct StoreFailure: Error, Sendable {
         /// `nil` when the whole table is missing.
         package var column: String?
 
+        /// How the database calls what the engine has other names for; `nil` where they are the same.
+        package var names: SQLNames?
+
         /// Whether it is the entity's number that is missing.
         private var isNumber: Bool { table == BookkeepingSchema.primaryKeyTable && column == "Z_ENT" }
 
         /// What is missing, in words.
         package var text: String {
             if isNumber {
-                return "Z_PRIMARYKEY has no row for the entity, or one without a number in Z_ENT, Z_SUPER or Z_MAX"
+                return
+                    "\(shown("Z_PRIMARYKEY")) has no row for the entity, or one without a number in \(shown("Z_ENT")), \(shown("Z_SUPER")) or \(shown("Z_MAX"))"
             }
-            return column.map { "table \(table) has no column \($0)" } ?? "there is no table \(table)"
+            return column.map { "table \(shown(table)) has no column \(shown($0))" }
+                ?? "there is no table \(shown(table))"
         }
 
         package var description: String {
             let subject = property.map { "\(entity).\($0)" } ?? entity
             if isNumber { return "\(subject): \(text)" }
-            return column.map { "\(subject): no column \($0) in table \(table)" } ?? "\(subject): no table \(table)"
+            return column.map { "\(subject): no column \(shown($0)) in table \(shown(table))" }
+                ?? "\(subject): no table \(shown(table))"
         }
+
+        private func shown(_ name: String) -> String { names?.stored(name) ?? name }
     }
 }
 

@@ -21,10 +21,11 @@ extension StoreVerifier {
                     .report([.key()], from: name, where: isOne(of: abstract, number)), .warning, table.root, nil
                 ) { _ in "is of an abstract entity" }
             }
+            let version = connection.dialect.shown("Z_OPT")
             try reportRows(
                 .report([.key()], from: name, where: .isNull(.column(nil, "Z_OPT"))), .warning, table.root, nil,
                 hint: "a save of this row would find a conflict"
-            ) { _ in "has no version number (Z_OPT)" }
+            ) { _ in "has no version number (\(version))" }
             try checkCounter(of: table, named: name)
         }
     }

@@ -102,14 +102,15 @@ extension StoreVerifier {
     /// `Z_PRIMARYKEY` against the model.
     mutating func checkNumbers() {
         let known = Set(schema.entities.map { model.entities[$0].name })
+        let entityTable = connection.dialect.shown("Z_PRIMARYKEY")
         for row in numbers where !known.contains(row.name) {
             let taken = schema.entities.first { schema.numbers[$0] == row.number }
             if let taken {
                 report(
-                    .note, taken, nil, "stands in Z_PRIMARYKEY under its old name '\(row.name)'",
+                    .note, taken, nil, "stands in \(entityTable) under its old name '\(row.name)'",
                     hint: "a migration renamed it")
             } else {
-                report(.warning, nil, nil, "Z_PRIMARYKEY has an entity '\(row.name)' that the model does not know")
+                report(.warning, nil, nil, "\(entityTable) has an entity '\(row.name)' that the model does not know")
             }
         }
         let byNumber = Dictionary(numbers.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -118,7 +119,8 @@ extension StoreVerifier {
             let parent = model.entities[ordinal].parent.flatMap { schema.numbers[$0] } ?? 0
             if row.parent != parent {
                 report(
-                    .warning, ordinal, nil, "Z_PRIMARYKEY says that its parent is number \(row.parent), not \(parent)")
+                    .warning, ordinal, nil, "\(entityTable) says that its parent is number \(row.parent), not \(parent)"
+                )
             }
         }
     }

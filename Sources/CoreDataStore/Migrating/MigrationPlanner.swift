@@ -102,7 +102,7 @@ struct MigrationPlanner {
         steps += historySteps() + (try metadataSteps(deferred)) + (try modelCacheSteps(document))
         return MigrationPlan(
             mapping: mapping, steps: steps, lostFiles: lostFiles(), removals: removedObjects(), schema: target,
-            deferred: deferred)
+            dialect: dialect, deferred: deferred)
     }
 
     /// An entity that stays in the model and not in the store would lose its objects without anybody having said so.

@@ -59,6 +59,8 @@ package struct MigrationPlan: Sendable {
     var removals: [(entity: String, count: SelectStatement)] = []
     /// The layout that the store has in the end.
     package var schema: SchemaLayout
+    /// How the store's database is written to.
+    package var dialect: SQLDialect
     /// What is left to be done later.
     package var deferred: [DeferredTask] = []
 }

@@ -37,7 +37,8 @@ extension StoreEngine {
                     ? [MigrationStep(.change(.dropTable(table)), "drop the old table \(table)")] : []
             }
             let searches = connection.dialect.hasSearchTables ? try SearchCatalog.read(connection) : nil
-            let plan = MigrationPlan(mapping: mapping, steps: steps, lostFiles: [], schema: planner.target)
+            let plan = MigrationPlan(
+                mapping: mapping, steps: steps, lostFiles: [], schema: planner.target, dialect: planner.dialect)
             _ = try MigrationExecutor(connection: connection, external: externalData, progress: { _, _ in }).run(plan)
             if let searches { try SearchIndexes.restoreTriggers(of: searches, in: connection) }
             let update = UpdateStatement(

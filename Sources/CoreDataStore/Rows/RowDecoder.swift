@@ -77,7 +77,7 @@ final class RowDecoder {
         guard let entity = shape.entities.first(where: { $0.number == number }) else {
             throw SQLFailure(
                 kind: .corrupt, code: 0,
-                message: "row \(primaryKey) has the entity number (Z_ENT) \(number), which is none of this table's")
+                message: "row \(primaryKey) has the entity number \(number), which is none of this table's")
         }
         let decoder = EntityDecoder(entity, first: first)
         decoders.append(decoder)

@@ -114,7 +114,7 @@ extension StoreEngine {
         guard try query.step() else {
             throw StoreFailure(
                 .incompleteSchema,
-                "Z_PRIMARYKEY has no row for entity '\(counter.name)' (Z_ENT \(counter.number)).",
+                "\(dialect.shown("Z_PRIMARYKEY")) has no row for entity '\(counter.name)' (number \(counter.number)).",
                 entity: counter.name)
         }
         let last = query.integer(0)

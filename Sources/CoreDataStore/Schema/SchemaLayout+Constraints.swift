@@ -60,7 +60,7 @@ extension SchemaLayout {
     // MARK: Checks
 
     private func check(
-        _ column: SchemaColumn, in table: SchemaTable, _ bounds: [String: ValidationBounds]
+        _ column: SchemaColumn, in table: SchemaTable, _ bounds: [String: Limits]
     ) -> TableConstraint? {
         let slot: Int
         switch column.key.role {
@@ -112,14 +112,16 @@ extension SchemaLayout {
         return type.kind == .date ? .cast(.bind(.real(number)), to: .date) : .bind(.real(number))
     }
 
+    private typealias Limits = (minimum: String?, maximum: String?)
+
     /// By entity and property: `Book.pages`.
-    private func bounds(of document: ModelDocument) -> [String: ValidationBounds] {
-        var result: [String: ValidationBounds] = [:]
+    private func bounds(of document: ModelDocument) -> [String: Limits] {
+        var result: [String: Limits] = [:]
         for entity in document.entities {
             for property in entity.properties {
                 guard case .attribute(let attribute) = property.kind, !attribute.validations.isEmpty else { continue }
-                result["\(entity.name).\(property.name)"] = ValidationBounds(
-                    attribute.validations, type: attribute.type)
+                result["\(entity.name).\(property.name)"] = ValidationBounds.limits(
+                    of: attribute.validations, type: attribute.type)
             }
         }
         return result

@@ -51,7 +51,15 @@ extension SchemaLayout {
         binder.missing += unnumbered.map {
             .init(entity: model.entities[$0].name, table: BookkeepingSchema.primaryKeyTable, column: "Z_ENT")
         }
-        guard binder.missing.isEmpty else { throw failure(binder.missing) }
+        guard binder.missing.isEmpty else {
+            let names = naming == .models ? SQLNames.readable : nil
+            throw failure(
+                binder.missing.map { part in
+                    var part = part
+                    part.names = names
+                    return part
+                })
+        }
         return SchemaLayout(binding: binder)
     }
 

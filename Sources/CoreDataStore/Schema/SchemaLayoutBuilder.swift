@@ -40,7 +40,8 @@ struct SchemaLayoutBuilder {
         for ordinal in entities where model.entities[ordinal].root == ordinal {
             let name = Self.unique(
                 naming == .models
-                    ? model.entities[ordinal].name : "Z" + model.entities[ordinal].name.uppercased(),
+                    ? SQLNames.tableName(model.entities[ordinal].name)
+                    : "Z" + model.entities[ordinal].name.uppercased(),
                 naming, in: &usedTableNames)
             tables.append(
                 SchemaTable(name: name, root: ordinal, columns: columns(ofRoot: ordinal, traces[ordinal] ?? [])))
@@ -259,7 +260,7 @@ struct SchemaLayoutBuilder {
         let (property, back) = (property(master), property(inverse))
         guard let relationship = property.relationship, let backRelationship = back.relationship else { return nil }
         let owner = model.entities[master.entity].name
-        let name = "\(owner)_\(property.name)"
+        let name = SQLNames.tableName("\(owner)_\(property.name)")
         var used = reservedNames.union(SQLNames.systemColumns)
         var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
         join.destinationColumn = Self.unique(property.name, naming, in: &used)

@@ -67,6 +67,14 @@ import Testing
         let books = try scratch.write(#"[{"title": "One"}, {"title": "it's \\ two"}]"#, to: "books.json")
         try run("import", store, "--entity", "Book", books)
         #expect(try titles(store, old, "title") == ["One", #"it's \ two"#])
+        let target = try #require(try ModelFile.versions(at: new).current)
+        let plan = try LightweightMigration(
+            to: NSManagedObjectModel(document: target), configuration: nil, type: NSPostgreSQLStoreType
+        ).plan(of: StoreFile.url(store))
+        let statements = try #require(plan).steps.flatMap(\.statements)
+        #expect(statements.contains(#"UPDATE "Book" AS "s" SET "name" = "s"."title""#), "\(statements)")
+        #expect(
+            !statements.contains { $0.contains("ZBOOK") || $0.contains("Z_PK") || $0.contains("?") }, "\(statements)")
         for words in [
             ["history", "list", store], ["history", "consumers", store], ["history", "purge", store],
             ["history", "watch", store, "--after", "0", "--count", "1"],

@@ -19,7 +19,7 @@ struct MigratePlanCommand: ParsableCommand {
 
     @OptionGroup var input: MigrationInput
 
-    @Flag(help: "Print the statements too; question marks stand for values.")
+    @Flag(help: "Print the statements too; ?, or $1 on a server, stands for a value.")
     var sql = false
 
     @Flag(help: "Print the plan as JSON.")
