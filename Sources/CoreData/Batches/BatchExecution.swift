@@ -56,6 +56,11 @@ struct BatchExecution {
         fetch.includesSubentities = request.includesSubentities
         let translation = try FetchTranslation(fetch, in: coordinator.runtime)
         let stores = try stores(for: translation.entity, request.affectedStores)
+        guard request.propertiesToUpdate?.isEmpty == false else {
+            throw CoreDataErrors.invalidRequest(
+                "The batch update of entity '\(request.entityName)' has no propertiesToUpdate: it would change nothing."
+            )
+        }
         let result = try write(stores, request.resultType.form, NSUpdatedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             let assignments = try BatchAssignments(translation.entity, store).make(request.propertiesToUpdate ?? [:])

@@ -44,8 +44,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
             let found = try context.stopping(request, progress) { try context.fetch(request) }
             try progress?.throwIfCancelled()
             finalResult = found
-            progress?.totalUnitCount = Int64(found.count)
-            progress?.completedUnitCount = Int64(found.count)
+            progress?.finish(with: found.count)
         } catch {
             // What stopped in the middle of a statement says so in its own words.
             operationError = progress?.isCancelled == true ? CocoaError(.userCancelled) : error
@@ -58,6 +57,12 @@ extension Progress {
     /// - Throws: `CocoaError.userCancelled` once it is cancelled.
     func throwIfCancelled() throws {
         if isCancelled { throw CocoaError(.userCancelled) }
+    }
+
+    /// Everything is done: what was found, or nothing, which is a unit of its own since 0 of 0 is no end.
+    fileprivate func finish(with count: Int) {
+        totalUnitCount = Int64(max(1, count))
+        completedUnitCount = totalUnitCount
     }
 
     /// Notes that rows were read.

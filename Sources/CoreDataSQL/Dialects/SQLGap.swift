@@ -128,6 +128,14 @@ extension SQLExpression {
     }
 
     /// Whether it computes something of all rows of a group.
+    /// Whether other rows are looked at.
+    package var hasSubquery: Bool {
+        switch self {
+        case .exists, .scalar, .inSelect: true
+        default: operands.contains(where: \.hasSubquery)
+        }
+    }
+
     package var hasAggregate: Bool {
         switch self {
         case .aggregate, .countAll: true

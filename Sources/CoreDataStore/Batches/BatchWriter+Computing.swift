@@ -31,7 +31,9 @@ extension BatchWriter {
                 changes.updates.append(.init(old: row, new: self.row(row, setting: new)))
             }
             try engine.roundDates(changes)
+            try takePlaces(changes)
             try write(changes)
+            try mendPartners(changes)
             done.count += changes.updates.count
             if wantsKeys { done.keys += changes.updates.map(\.new.key) }
         }
@@ -56,7 +58,8 @@ extension BatchWriter {
                 let orderColumn = layout.orderColumnOfSlot[assignment.slot]
                 set(key?.primaryKey, at: column)
                 if entityColumn >= 0 { set(key.map { engine.number(ofEntity: $0.entity) }, at: entityColumn) }
-                if orderColumn >= 0 { builder.setNull(at: orderColumn) }
+                // Which it is, whoever writes the row finds out.
+                if orderColumn >= 0 { set(key.map { _ in 0 }, at: orderColumn) }
             case .expression: break
             }
         }

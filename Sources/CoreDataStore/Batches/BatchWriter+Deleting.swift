@@ -34,7 +34,7 @@ extension BatchWriter {
                 where: select.joins.isEmpty ? select.condition : .inSelect(key, start.scope.select([key])))
             return (try connection.run(statement), [])
         }
-        return try delete(keySet(planner.keys(plan), of: plan.entity), wantsKeys: wantsKeys)
+        return try delete(selected(plan, planner), wantsKeys: wantsKeys)
     }
 
     /// Whether deleting a row of the entity, or of one below, concerns anything but the row.

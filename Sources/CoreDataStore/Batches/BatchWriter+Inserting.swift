@@ -45,6 +45,7 @@ extension BatchWriter {
         _ conflict: BatchConflict, wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
         guard !rows.isEmpty else { return (0, []) }
+        try checkDestinations(rows.map(\.row), of: entity)
         var new = ChangeSet()
         new.insertions = rows
         try engine.roundDates(new)
@@ -176,7 +177,8 @@ extension BatchWriter {
             if let same = slot(place) { wanted = .destinationKey(slot: same) } else { return nil }
         case .destinationEntity(let place):
             if let same = slot(place) { wanted = .destinationEntity(slot: same) } else { return nil }
-        case .order, .ownerKey, .ownerOrder: return nil
+        case .order(let place): if let same = slot(place) { wanted = .order(slot: same) } else { return nil }
+        case .ownerKey, .ownerOrder: return nil
         }
         return target.rowLayout.columns.firstIndex { $0.role == wanted }
     }

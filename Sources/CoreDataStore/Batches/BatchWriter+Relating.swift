@@ -25,6 +25,58 @@ extension BatchWriter {
         }
     }
 
+    // MARK: Destinations
+
+    /// - Throws: a refusal for a to-one of a row that leads to no row.
+    func checkDestinations(_ rows: [RowSnapshot], of entity: Int) throws {
+        let compiled = engine.model.entities[entity]
+        for property in compiled.properties where property.relationship?.isToMany == false && !property.isTransient {
+            let column = compiled.rowLayout.columnOfSlot[property.slot]
+            guard column >= 0 else { continue }
+            var keys: Set<Int64> = []
+            for row in rows where !row.isNull(column) { keys.insert(row.integer(column)) }
+            if !keys.isEmpty { try checkDestinations(keys, of: property, entity) }
+        }
+    }
+
+    func checkDestinations(_ keys: Set<Int64>, of property: CompiledProperty, _ entity: Int) throws {
+        guard let relationship = property.relationship else { return }
+        let root = engine.model.entities[relationship.destination].root
+        let unknown = keys.subtracting(knownDestinations[root] ?? [])
+        guard !unknown.isEmpty else { return }
+        let found = Set(try existing(unknown, root: root))
+        if let missing = unknown.subtracting(found).min() {
+            let names = (engine.model.entities[entity].name, engine.model.entities[relationship.destination].name)
+            throw BatchRefusal(
+                "A batch request cannot set '\(property.name)' of entity '\(names.0)' to the '\(names.1)' with the key \(missing), "
+                    + "which is not in the store.")
+        }
+        if knownDestinations[root, default: []].count > Self.mostKnownDestinations { knownDestinations[root] = [] }
+        knownDestinations[root, default: []].formUnion(found)
+    }
+
+    private static var mostKnownDestinations: Int { 20_000 }
+
+    /// Those of the keys that rows have.
+    ///
+    ///     // SELECT t0.Z_PK FROM ZUNIT t0 WHERE t0.Z_PK IN (?, …)
+    private func existing(_ keys: Set<Int64>, root: Int) throws -> [Int64] {
+        let key = SQLExpression.column("t0", "Z_PK")
+        var select = SelectStatement(
+            [.init(key)], from: .init(try engine.saveTables.table(of: root).name, as: "t0"))
+        var (found, rest) = ([Int64](), Array(keys)[...])
+        while !rest.isEmpty {
+            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
+            select.condition = sizeClass.condition(on: key)
+            let statement = try connection.statement(select)
+            defer { statement.reset() }
+            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
+            while try statement.step() { found.append(statement.integer(0)) }
+            rest = rest.dropFirst(sizeClass.size)
+        }
+        return found
+    }
+
     // MARK: Places in ordered to-manys
 
     /// Gives rows that come to ordered to-manys places behind the members that are there; those that stay keep theirs.

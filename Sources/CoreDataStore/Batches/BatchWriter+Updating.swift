@@ -68,14 +68,14 @@ extension BatchWriter {
             engine.database.note(
                 "the values of a batch update are worked out in memory, since the database lacks \(gap)")
             let keys = split.isWhole ? try selected(plan, planner) : try selected(plan, split, planner)
+            try checkPartners(assignments, keys, plan.entity)
             return try update(keys, assignments, of: plan.entity, columns, now: planner.now, wantsKeys: wantsKeys)
         }
         let alias = start.scope.alias
         let hasPartners = setsPartners(assignments, plan.entity)
         guard split.isWhole, !hasPartners else {
             let selected =
-                split.isWhole
-                ? try keySet(planner.keys(plan), of: plan.entity) : try self.selected(plan, split, planner)
+                split.isWhole ? try self.selected(plan, planner) : try self.selected(plan, split, planner)
             if hasPartners { try checkPartners(assignments, selected, plan.entity) }
             var (count, keys) = (0, [RowKey]())
             try selected.forEachPortion(of: Self.portion) { entity, part in
@@ -93,8 +93,10 @@ extension BatchWriter {
         // Afterwards the rows may be others that it selects.
         let keys = wantsKeys ? try self.keys(planner.keys(plan), of: plan.entity) : []
         try record(.update, planner.keys(plan), of: plan.entity, columns)
+        // What looks at other rows is answered before the first is changed: it might be one of them.
+        let isOfOneRow = select.joins.isEmpty && select.condition?.hasSubquery != true
         statement.condition =
-            select.joins.isEmpty
+            isOfOneRow
             ? select.condition : .inSelect(.column(alias, "Z_PK"), start.scope.select([.column(alias, "Z_PK")]))
         return (try connection.run(statement), keys)
     }
@@ -151,6 +153,7 @@ extension BatchWriter {
         case .expression(let expression):
             return [.init(name, try self.value(expression, of: property, compiled, start))]
         case .destination(let key):
+            if let key { try checkDestinations([key.primaryKey], of: property, entity) }
             var set = [UpdateStatement.Assignment(name, key.map { .bind(.integer($0.primaryKey)) } ?? .null)]
             if let name = try column(layout.entityColumnOfSlot[assignment.slot]) {
                 set.append(.init(name, key.map { .bind(.integer(engine.number(ofEntity: $0.entity))) } ?? .null))

@@ -10,6 +10,8 @@ package final class BatchWriter {
     let connection: any SQLConnection
     private let origin: ChangeOrigin
     private let files: ExternalDataWriter
+    /// Rows that to-ones lead to and that are there, by the roots of their entities.
+    var knownDestinations: [Int: Set<Int64>] = [:]
     /// The number of the history's transaction, once there is one.
     private var transaction: Int64?
 
@@ -72,15 +74,6 @@ package final class BatchWriter {
         defer { statement.reset() }
         var keys: [RowKey] = []
         while try statement.step() { keys.append(engine.key(statement, at: 0, of: entity)) }
-        return keys
-    }
-
-    /// The same, with a bit for each.
-    func keySet(_ select: SelectStatement, of entity: Int) throws -> KeySet {
-        let statement = try connection.statement(select)
-        defer { statement.reset() }
-        var keys = KeySet(model: engine.model)
-        while try statement.step() { keys.insert(engine.key(statement, at: 0, of: entity)) }
         return keys
     }
 

@@ -218,10 +218,16 @@ import Testing
             #expect(try end("a", "spouse") == "c" && end("c", "partner") == "a")
             #expect(try end("b", "spouse") == nil && end("b", "partner") == nil)
             #expect(try end("c", "spouse") == "a" && end("a", "partner") == "c")
+            // A row of another entity of the hierarchy takes its place, too.
+            try context.execute(
+                NSBatchInsertRequest(
+                    entityName: "Woman", objects: [["name": "c", "home": a], ["name": "d", "home": c]]))
+            context.reset()
+            #expect(try end("d", "home") == "c")
             let names = try (named("a").value(forKey: "people") as? NSOrderedSet)?.array.compactMap {
                 ($0 as? NSManagedObject)?.value(forKey: "name") as? String
             }
-            #expect(names == ["b", "c", "d"])
+            #expect(names == ["b", "c"])
             #expect(try (named("a").value(forKey: "partner") as? NSManagedObject)?.entity.name == "Man")
         }
     }
@@ -349,6 +355,53 @@ import Testing
             #expect(try delete("Owner", "name == 'o'", in: context) == 3)
             #expect(try count("Thing", in: context) == 0 && count("Tag", in: context) == 2)
             #expect(try delete("Tag", "TRUEPREDICATE", in: context) == 2)
+        }
+    }
+
+    @Test("N2: what a predicate finds among related rows is what they were before the update", arguments: 0..<4)
+    func predicatesOfRelatedRows(_ way: Int) throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        try stack.story { context in
+            let nodes = ["a", "b", "c"].map { Nodes.insert($0, into: context) }
+            nodes[0].setValue(5, forKey: "note")
+            for (node, owner) in [(0, 1), (1, 2)] { nodes[node].setValue(nodes[owner], forKey: "owner") }
+            for node in nodes[1...] { node.setValue(0, forKey: "note") }
+            try context.save()
+            let update = NSBatchUpdateRequest(entityName: "Node")
+            update.predicate = NSPredicate(
+                format: [
+                    "ANY children.note > 1", "SUBQUERY(children, $x, $x.note > 1).@count > 0", "children.@max.note > 1",
+                    "children.@count > 0 AND ANY children.note == 5",
+                ][way])
+            update.propertiesToUpdate = ["note": 9]
+            update.resultType = .updatedObjectsCountResultType
+            #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 1)
+            context.refreshAllObjects()
+            #expect(nodes.map { $0.value(forKey: "note") as? Int } == [5, 9, 0])
+        }
+    }
+
+    @Test("A batch request leads to no row that is not there, and an update sets something")
+    func missingDestinations() throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        try stack.story { context in
+            let (kept, gone) = (Nodes.insert("kept", into: context), Nodes.insert("gone", into: context))
+            try context.save()
+            let id = gone.objectID
+            context.delete(gone)
+            try context.save()
+            let insertion = NSBatchInsertRequest(
+                entityName: "Node", objects: [["name": "x", "owner": kept.objectID], ["name": "y", "owner": id]])
+            var error = #expect(throws: CocoaError.self) { try context.execute(insertion) }
+            #expect(error?.localizedDescription.contains("cannot set 'owner' of entity 'Node'") == true)
+            let update = NSBatchUpdateRequest(entityName: "Node")
+            update.propertiesToUpdate = ["spouse": id]
+            error = #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(error?.localizedDescription.contains("which is not in the store") == true)
+            update.propertiesToUpdate = [:]
+            error = #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(error?.localizedDescription.contains("no propertiesToUpdate") == true)
+            #expect(try Nodes.all(in: context) == [kept])
         }
     }
 

@@ -42,6 +42,30 @@ import Testing
         #expect(count == 700)
     }
 
+    @Test("M19: a fetch that finds nothing is done, whatever was expected", arguments: [0, 90], [0, 700])
+    func nothing(_ estimate: Int, _ count: Int) async throws {
+        let stack = try filled()
+        let context = stack.context
+        let whole = Progress(totalUnitCount: 1)
+        let found = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+            context.perform {
+                do {
+                    let plain = request()
+                    if count == 0 { plain.predicate = NSPredicate(value: false) }
+                    let request = NSAsynchronousFetchRequest(fetchRequest: plain) { result in
+                        #expect(result.progress?.isFinished == true && result.progress?.fractionCompleted == 1)
+                        continuation.resume(returning: result.finalResult?.count ?? -1)
+                    }
+                    request.estimatedResultCount = estimate
+                    whole.becomeCurrent(withPendingUnitCount: 1)
+                    try context.execute(request)
+                    whole.resignCurrent()
+                } catch { continuation.resume(throwing: error) }
+            }
+        }
+        #expect(found == count && whole.isFinished)
+    }
+
     @Test("M19: a fetch that is cancelled has no result, and tells why")
     func cancellation() async throws {
         let stack = try filled()
