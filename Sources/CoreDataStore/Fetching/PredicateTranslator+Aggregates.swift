@@ -78,9 +78,27 @@ extension PredicateTranslator {
     func aggregate(
         _ function: PredicateFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode
     ) throws -> QueryTerm {
+        if aggregatesRows, arguments.count == 1, case .function("distinct:", let inner) = arguments[0], inner.count == 1
+        {
+            return try aggregate(function, ofDistinct: try term(inner[0]), expression)
+        }
         guard arguments.count > 1 else { return try aggregate(function, of: try term(arguments[0]), expression) }
         let members = try arguments.compactMap { try scalar(term($0), $0) }
         return try aggregate(function, over: members, expression, of: arguments.count)
+    }
+
+    /// The aggregate of values each of which counts once: of a column those of all rows, of a collection its own.
+    ///
+    ///     count:(distinct:(pages))   // COUNT(DISTINCT t0.ZPAGES)
+    private func aggregate(
+        _ function: PredicateFunction, ofDistinct term: QueryTerm, _ expression: ExpressionNode
+    ) throws -> QueryTerm {
+        switch term {
+        case .scalar, .row:
+            return .scalar(
+                try aggregated(function, try memberScalar(term, expression), true, expression, isOfRows: true))
+        default: return try aggregate(function, of: try aggregate(.distinct, of: term, expression), expression)
+        }
     }
 
     /// The least or greatest of several values, nil skipped, or their sum.

@@ -158,6 +158,7 @@ extension ExpressionNode {
             if let last = keys.last(where: { $0.hasPrefix("@") }) { return Self.singleOperators.contains(last) }
             if case .evaluatedObject = operand { return !Self.isToMany(keys, entity, model) }
             return false
+        case .function("distinct:", let inner): return ExpressionNode.function(name, inner).isAggregate(entity, model)
         case .function: return !arguments[0].aggregates(entity, model)
         default: return false
         }
@@ -198,7 +199,9 @@ extension ExpressionNode {
         _ group: [MemoryObject], _ entity: CompiledEntity, _ model: CompiledModel
     ) -> ExpressionNode {
         guard isAggregate(entity, model), case .function(let name, let arguments) = self else { return self }
-        let evaluator = ExpressionEvaluator(arguments[0])
+        var of = arguments[0]
+        if case .function("distinct:", let inner) = of, inner.count == 1 { of = inner[0] }
+        let evaluator = ExpressionEvaluator(of)
         let values = group.compactMap { object -> Constant? in
             switch try? evaluator.value(for: .object(object)) {
             case .value(.null), nil: nil
@@ -209,7 +212,8 @@ extension ExpressionNode {
         }
         // Of a store's rows the average of nothing is nothing, as the database has it.
         if name == "average:", values.isEmpty { return .constant(.value(.null)) }
-        let function = ExpressionNode.function(name, [.constant(.collection(values, isOrdered: true))])
+        let list = ExpressionNode.constant(.collection(values, isOrdered: true))
+        let function = ExpressionNode.function(name, [of == arguments[0] ? list : .function("distinct:", [list])])
         // One value of a group, where in a predicate it is the list of all that are equally frequent.
         return name == "mode:" ? .function("min:", [function]) : function
     }

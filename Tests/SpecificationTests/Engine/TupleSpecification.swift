@@ -160,6 +160,31 @@ import Testing
         }
     }
 
+    @Test(arguments: SpecifiedStore.all)
+    func distinctValuesAreAggregatedOnce(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try fill(library)
+            #expect(
+                try library.tuples(
+                    library.plan("Book"),
+                    [
+                        "count:(distinct:(pages))", "sum:(distinct:(pages))", "average:(distinct:(pages))",
+                        "count:(pages)",
+                    ])
+                    == [[.integer(2), .integer(130), .double(65), .integer(3)]])
+            #expect(
+                try library.tuples(
+                    library.sorted(library.plan("Book"), by: ["title"]), ["title", "count:(distinct:(author.name))"],
+                    groupBy: ["title"]) == [
+                        [.null, .integer(0)], [.string("One"), .integer(1)], [.string("Two"), .integer(1)],
+                    ])
+            #expect(
+                try library.tuples(books(library), ["count:(distinct:(tags.heft))"]) == [
+                    [.integer(2)], [.integer(1)], [.integer(0)], [.integer(0)],
+                ])
+        }
+    }
+
     /// A function of what one row has many of is of that row, and one of what each row has one of is of all rows.
     @Test(arguments: SpecifiedStore.all)
     func functionsOfCollectionsAreOfEachRow(_ store: SpecifiedStore) throws {
