@@ -10,9 +10,7 @@ import Testing
     private static func model() -> NSManagedObjectModel {
         let node = NSEntityDescription()
         node.name = "Node"
-        let name = NSAttributeDescription()
-        (name.name, name.attributeType) = ("name", .stringAttributeType)
-        node.properties = [name]
+        node.properties = [attribute("name", .stringAttributeType)]
         func relate(_ key: String, _ inverse: String, isOrderedToMany: Bool) {
             let made = (key == inverse ? [key] : [key, inverse]).map { key in
                 let relationship = NSRelationshipDescription()

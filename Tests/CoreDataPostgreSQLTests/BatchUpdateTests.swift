@@ -7,11 +7,6 @@ import Testing
 /// Batch updates to what a server cannot work out, or cannot keep, as on a file.
 @Suite struct BatchUpdateTests {
     private static func makeModel() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
-            return attribute
-        }
         let (item, special) = (NSEntityDescription(), NSEntityDescription())
         (item.name, special.name) = ("Item", "Special")
         item.properties = [

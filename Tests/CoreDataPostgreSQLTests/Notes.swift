@@ -7,11 +7,6 @@ struct Notes {
     let coordinator: NSPersistentStoreCoordinator
 
     static func makeModel() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
-            return attribute
-        }
         let note = NSEntityDescription()
         note.name = "Note"
         note.properties = [

@@ -47,8 +47,11 @@ import Testing
         private let lock = NSLock()
         private var tokens: [NSPersistentHistoryToken?] = []
         private var observer: (any NSObjectProtocol)?
+        /// Who posts lives as long.
+        private let coordinator: NSPersistentStoreCoordinator
 
         init(_ coordinator: NSPersistentStoreCoordinator) {
+            self.coordinator = coordinator
             observer = NotificationCenter.default.addObserver(
                 forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
             ) { [weak self] notification in
@@ -116,14 +119,22 @@ import Testing
         #expect(listener.count == count)
     }
 
-    @Test func whoIsCutOffListensAgain() throws {
-        guard let url = newURL("cut") else { return }
+    /// Who saves, and who has been told of it once, under an application name; and a connection that can end their sessions.
+    private func toldOfFirstSave(
+        _ application: String
+    ) throws -> (there: NSPersistentStoreCoordinator, listener: Listener, connection: PostgreSQLConnection)? {
+        guard let url = newURL(application) else { return nil }
         let (here, there) = (try newCoordinator(url), try newCoordinator(url))
         let listener = Listener(here)
         try save("a", there)
         try #require(listener.waits(for: 1))
         let connection = try PostgreSQLConnection(
             PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: "public"))))
+        return (there, listener, connection)
+    }
+
+    @Test func whoIsCutOffListensAgain() throws {
+        guard let (there, listener, connection) = try toldOfFirstSave("cut") else { return }
         defer { connection.close() }
         let ended = try connection.rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut' AND query LIKE 'LISTEN%'"
@@ -140,13 +151,7 @@ import Testing
 
     /// Nothing is told of where nothing was saved meanwhile, and what is saved later is.
     @Test func whoIsCutOffWhileNothingIsSavedHearsOfWhatComes() throws {
-        guard let url = newURL("quiet") else { return }
-        let (here, there) = (try newCoordinator(url), try newCoordinator(url))
-        let listener = Listener(here)
-        try save("a", there)
-        try #require(listener.waits(for: 1))
-        let connection = try PostgreSQLConnection(
-            PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: "public"))))
+        guard let (there, listener, connection) = try toldOfFirstSave("quiet") else { return }
         defer { connection.close() }
         let listening = "FROM pg_stat_activity WHERE application_name = 'quiet' AND query LIKE 'LISTEN%'"
         func sessions() throws -> Set<String> {

@@ -10,11 +10,6 @@ import Testing
 /// Stores by a URL, as programs have them. Does nothing where no server is installed.
 @Suite struct StoreTests {
     private static func makeModel() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
-            return attribute
-        }
         let item = NSEntityDescription()
         item.name = "Item"
         item.properties = [

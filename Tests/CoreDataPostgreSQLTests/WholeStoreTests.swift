@@ -10,11 +10,6 @@ import Testing
 /// Stores on servers as wholes: taken away, put in another's place, moved to other kinds of stores.
 @Suite struct WholeStoreTests {
     private static func makeModel() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
-            return attribute
-        }
         func relationship(_ name: String, _ destination: NSEntityDescription, toMany: Bool) -> NSRelationshipDescription
         {
             let relationship = NSRelationshipDescription()

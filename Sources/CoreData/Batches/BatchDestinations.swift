@@ -16,8 +16,6 @@ final class BatchDestinations {
     private var known: [Place: [String: RowKey]] = [:]
     private var count = 0
 
-    private static let mostKnown = 20_000
-
     init(_ writer: BatchWriter, _ entity: EntityRuntime, in model: ModelRuntime) {
         self.writer = writer
         self.entity = entity
@@ -53,7 +51,7 @@ final class BatchDestinations {
         guard let found = try writer.row(entity: destination.ordinal, slot: attribute, having: value) else {
             throw refusal(name, "no '\(destination.name)' has this value: \(any)")
         }
-        if count == Self.mostKnown { (known, count) = ([:], 0) }
+        if count == BatchWriter.mostKnown { (known, count) = ([:], 0) }
         known[place, default: [:]][text] = found
         count += 1
         return found

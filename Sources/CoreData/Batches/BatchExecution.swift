@@ -56,14 +56,14 @@ struct BatchExecution {
         fetch.includesSubentities = request.includesSubentities
         let translation = try FetchTranslation(fetch, in: coordinator.runtime)
         let stores = try stores(for: translation.entity, request.affectedStores)
-        guard request.propertiesToUpdate?.isEmpty == false else {
+        guard let properties = request.propertiesToUpdate, !properties.isEmpty else {
             throw CoreDataErrors.invalidRequest(
                 "The batch update of entity '\(request.entityName)' has no propertiesToUpdate: it would change nothing."
             )
         }
         let result = try write(stores, request.resultType.form, NSUpdatedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
-            let assignments = try BatchAssignments(translation.entity, store).make(request.propertiesToUpdate ?? [:])
+            let assignments = try BatchAssignments(translation.entity, store).make(properties)
             return Done(try writer.update(translation.plan(for: store), assignments, wantsKeys: wantsKeys))
         }
         return NSBatchUpdateResult(result, request.resultType)
@@ -199,14 +199,13 @@ struct BatchExecution {
 
     private func mandatory(_ inverse: MandatoryInverse) -> CocoaError {
         let entity = coordinator.runtime.entities[inverse.key.entity]
-        let info = entity.slots[inverse.slot]
-        let rule = "mandatory \(info.isToMany ? "to-many" : "to-one") relationship '\(info.name)'"
+        let name = entity.slots[inverse.slot].name
         return CoreDataErrors.make(
             NSValidationMissingMandatoryPropertyError,
-            "Constraint trigger violation: the batch request was refused, and nothing was written, since it would empty the \(rule) of "
-                + "\(entity.name) \(inverse.key.primaryKey). Delete that object too, by a cascading delete rule or first, or lead it "
-                + "elsewhere.",
-            [NSValidationKeyErrorKey: info.name])
+            "Constraint trigger violation: the batch request was refused, and nothing was written, since it would empty the mandatory "
+                + "to-one relationship '\(name)' of \(entity.name) \(inverse.key.primaryKey). Delete that object too, by a cascading "
+                + "delete rule or first, or lead it elsewhere.",
+            [NSValidationKeyErrorKey: name])
     }
 
     // MARK: Stores

@@ -209,6 +209,7 @@ final class BatchRows {
         let facts = entity.facts[slot]
         builder.setNull(at: Int(facts.column))
         mask.insert(Int(facts.column))
+        guard facts.relation >= 0 else { return }
         mask.insertStored(Int(facts.entityColumn))
         let place = entity.layout.orderColumnOfSlot[slot]
         guard place >= 0 else { return }

@@ -34,8 +34,7 @@ extension NSManagedObjectContext {
         checkOwned("count(for:)")
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
-        let translation = try FetchTranslation(
-            request, in: coordinator.runtime, mayAskObjects: request.resultType != .dictionaryResultType)
+        let translation = try translation(of: request, coordinator)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         if request.resultType == .dictionaryResultType {
             return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
@@ -59,8 +58,7 @@ extension NSManagedObjectContext {
         if request.resultType == .countResultType {
             return Self.withClasses([NSNumber(value: try count(for: request))])
         }
-        let translation = try FetchTranslation(
-            request, in: coordinator.runtime, mayAskObjects: request.resultType != .dictionaryResultType)
+        let translation = try translation(of: request, coordinator)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         switch request.resultType {
         case .dictionaryResultType:
@@ -74,6 +72,16 @@ extension NSManagedObjectContext {
             try finish(objects, request, translation)
             // An array of references is one, whatever their static type: to convert it would cast every element.
             return (unsafeBitCast(objects, to: [AnyObject].self), classes)
+        }
+    }
+
+    /// The request for the stores, and for objects where all stores that have the entity are in memory.
+    final func translation(
+        of request: AnyFetchRequest, _ coordinator: NSPersistentStoreCoordinator
+    ) throws -> FetchTranslation {
+        try FetchTranslation(request, in: coordinator.runtime) { entity in
+            try request.resultType != .dictionaryResultType
+                && readStores(for: entity, affected: request.affectedStores).allSatisfy(\.isInMemory)
         }
     }
 
@@ -124,7 +132,6 @@ extension NSManagedObjectContext {
         let hasStores = keptParent == nil && stores.count > 1
         // A child's parent asks its own objects.
         let asksObjects = translation.asksObjects && keptParent == nil
-        if asksObjects { try checkThatObjectsCanBeAsked(translation, stores) }
         let needsWindow = !pending.isEmpty || hasStores || asksObjects
         var found: [NSManagedObject] = []
         var classes = FoundClasses()
@@ -159,14 +166,6 @@ extension NSManagedObjectContext {
             found.removeLast(found.count - request.fetchLimit)
         }
         return (found, FoundClasses(of: found))
-    }
-
-    /// Where a store answers by SQL the request is refused as it is without objects.
-    private func checkThatObjectsCanBeAsked(_ translation: FetchTranslation, _ stores: [AttachedStore]) throws {
-        let others = stores.filter { !$0.isInMemory }
-        guard let coordinator, !others.isEmpty else { return }
-        let plain = try FetchTranslation(translation.request, in: coordinator.runtime)
-        for store in others { _ = try store.source.count(plain.plan(for: store)) }
     }
 
     private func fetch(

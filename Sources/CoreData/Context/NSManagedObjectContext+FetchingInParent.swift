@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
     private func found(_ request: AnyFetchRequest, readsRows: Bool) throws -> [Found] {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
-        let translation = try FetchTranslation(request, in: coordinator.runtime, mayAskObjects: true)
+        let translation = try translation(of: request, coordinator)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
         var rows = ContextRows(self)

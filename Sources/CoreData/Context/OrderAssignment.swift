@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataStore
 import Foundation
 
 /// What a save puts into a column that belongs to a one-way to-many's owner.
@@ -16,7 +17,9 @@ enum OwnerChange {
 struct OrderAssignment {
     let context: NSManagedObjectContext
 
-    static func value(at position: Int) -> Int64 { 2048 + 1024 * Int64(position) }
+    static func value(at position: Int) -> Int64 {
+        MemberPlace.beforeFirst + MemberPlace.distance * Int64(position + 1)
+    }
 
     func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) {
         objects.forEachHeld { object in
@@ -95,8 +98,10 @@ struct OrderAssignment {
                 end += 1
                 next += 1
             }
-            guard let low = start == 0 ? 1024 : storedOrder(of: members[start - 1], inverse) else { return false }
-            var step: Int64 = 1024
+            guard let low = start == 0 ? MemberPlace.beforeFirst : storedOrder(of: members[start - 1], inverse) else {
+                return false
+            }
+            var step = MemberPlace.distance
             if end < members.count {
                 guard let high = storedOrder(of: members[end], inverse) else { return false }
                 step = (high - low) / Int64(end - start + 1)
@@ -131,11 +136,11 @@ struct OrderAssignment {
             }
             var end = index
             while end < values.count, values[end] == nil { end += 1 }
-            let low = index == 0 ? 1024 : values[index - 1] ?? 1024
+            let low = index == 0 ? MemberPlace.beforeFirst : values[index - 1] ?? MemberPlace.beforeFirst
             let missing = Int64(end - index)
             let step: Int64
             if end == values.count {
-                step = 1024
+                step = MemberPlace.distance
             } else {
                 let high = values[end] ?? low
                 step = (high - low) / (missing + 1)

@@ -17,10 +17,14 @@ struct FetchTranslation {
     /// The only stores that are asked; `nil` for all.
     private let affectedStores: [NSPersistentStore]?
 
-    /// - Parameter mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so.
+    /// - Parameter mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so; asked where it matters,
+    ///   of the entity.
     /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
     ///   descriptor that no store can follow.
-    init(_ request: AnyFetchRequest, in model: ModelRuntime, mayAskObjects: Bool = false) throws {
+    init(
+        _ request: AnyFetchRequest, in model: ModelRuntime,
+        mayAskObjects: (EntityRuntime) throws -> Bool = { _ in false }
+    ) throws {
         guard let name = request.entityName, !name.isEmpty else {
             throw CoreDataErrors.invalidRequest("A fetch request must have an entity.")
         }
@@ -34,11 +38,13 @@ struct FetchTranslation {
         self.request = request
         self.entity = entity
         let descriptors = request.sortDescriptors ?? []
-        let sortsObjects = mayAskObjects && descriptors.contains { $0.asksObjects(of: entity, in: model) }
+        let sortsObjects =
+            try descriptors.contains { $0.asksObjects(of: entity, in: model) } && mayAskObjects(entity)
         sorts = sortsObjects ? [] : try descriptors.map { try Self.sort($0, entity: entity, in: model) }
         predicate = try request.predicate?.node.flattened().runningFetches().foldingConstants()
         evaluator = predicate.map { PredicateEvaluator($0) }
-        asksObjects = sortsObjects || mayAskObjects && predicate?.asksObjects(of: entity, in: model) == true
+        asksObjects =
+            try sortsObjects || predicate?.asksObjects(of: entity, in: model) == true && mayAskObjects(entity)
         affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
         // Where no row is looked at nobody else would tell.
         if let predicate, predicate.hasVariable, let variable = predicate.freeVariables.first {
@@ -52,7 +58,7 @@ struct FetchTranslation {
     func plan(for store: AttachedStore) -> FetchPlan {
         var plan = FetchPlan(entity: entity.ordinal)
         plan.includesSubentities = request.includesSubentities
-        if asksObjects, store.isInMemory { return plan }
+        if asksObjects { return plan }
         plan.predicate = predicate.map { node in
             node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
         }

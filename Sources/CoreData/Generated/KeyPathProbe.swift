@@ -212,18 +212,18 @@ private protocol KeyValueCollection {
     static func collection(of members: [NSManagedObject]) -> AnyObject
 }
 
+extension KeyValueCollection {
+    static var memberType: NSManagedObject.Type { NSManagedObject.self }
+    static func collection(of members: [NSManagedObject]) -> AnyObject { NSSet(array: members) }
+}
+
 extension Set: KeyValueCollection where Element: NSManagedObject {
     static var memberType: NSManagedObject.Type { Element.self }
-    static func collection(of members: [NSManagedObject]) -> AnyObject { NSSet(array: members) }
 }
 
-extension NSSet: KeyValueCollection {
-    static var memberType: NSManagedObject.Type { NSManagedObject.self }
-    static func collection(of members: [NSManagedObject]) -> AnyObject { NSSet(array: members) }
-}
+extension NSSet: KeyValueCollection {}
 
 extension NSOrderedSet: KeyValueCollection {
-    static var memberType: NSManagedObject.Type { NSManagedObject.self }
     static func collection(of members: [NSManagedObject]) -> AnyObject { NSOrderedSet(array: members) }
 }
 

@@ -28,7 +28,7 @@ final class AttachedStore: @unchecked Sendable {
     /// What such a store calls its objects.
     var references: ReferenceTable? { reference.references }
     /// Whether the store has all of its rows in memory, so that to look at an object for each costs what any fetch does.
-    var isInMemory: Bool { newest is MemoryEngine || store.type == NSInMemoryStoreType }
+    let isInMemory: Bool
     /// Whether the store is still a coordinator's.
     var isAttached: Bool { !closing.isClosed.load(ordering: .relaxed) }
     /// Shared with what child contexts see of the store.
@@ -48,6 +48,7 @@ final class AttachedStore: @unchecked Sendable {
         self.source = source
         newest = source
         self.index = index
+        isInMemory = source is MemoryEngine || store.type == NSInMemoryStoreType
         isFarAway = ServerStores.shared.driver(ofType: store.type) != nil
         closing = Closing()
         cache = source.rowCache
@@ -66,6 +67,7 @@ final class AttachedStore: @unchecked Sendable {
         self.source = source
         self.newest = newest ?? source
         index = base.index
+        isInMemory = base.isInMemory
         isFarAway = base.isFarAway
         closing = base.closing
         cache = base.cache

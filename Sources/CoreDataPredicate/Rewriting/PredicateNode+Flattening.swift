@@ -14,6 +14,7 @@ extension PredicateNode {
     ///
     /// - Throws: ``PredicateFailure`` for more than ``nestingLimit`` levels that alternate.
     package func flattened() throws(PredicateFailure) -> PredicateNode {
+        guard kind != nil else { return self }
         let (levels, alternations) = nesting
         if alternations > Self.nestingLimit {
             throw PredicateFailure(

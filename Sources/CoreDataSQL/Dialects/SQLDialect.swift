@@ -181,8 +181,8 @@ package final class SQLDialect: Sendable {
 
     // MARK: Asking
 
-    /// What a table or column is called that the engine has the name for, as messages tell it.
-    package func shown(_ name: String) -> String { names?.stored(name) ?? name }
+    /// What a table or column is called in the database that the engine has the name for.
+    package func stored(_ name: String) -> String { names?.stored(name) ?? name }
 
     package func form(of function: SQLFunction) -> SQLForm? { functions[function] }
     package func form(of aggregate: SQLAggregate) -> SQLForm? { aggregates[aggregate] }

@@ -127,7 +127,6 @@ extension SQLExpression {
         }
     }
 
-    /// Whether it computes something of all rows of a group.
     /// Whether other rows are looked at.
     package var hasSubquery: Bool {
         switch self {
@@ -136,6 +135,7 @@ extension SQLExpression {
         }
     }
 
+    /// Whether it computes something of all rows of a group.
     package var hasAggregate: Bool {
         switch self {
         case .aggregate, .countAll: true

@@ -31,9 +31,7 @@ extension BatchWriter {
                 changes.updates.append(.init(old: row, new: self.row(row, setting: new)))
             }
             try engine.roundDates(changes)
-            try takePlaces(changes)
-            try write(changes)
-            try mendPartners(changes)
+            try writeBothSides(changes)
             done.count += changes.updates.count
             if wantsKeys { done.keys += changes.updates.map(\.new.key) }
         }
@@ -41,7 +39,7 @@ extension BatchWriter {
     }
 
     /// The row, of the next version, with what the assignments make of it.
-    private func row(_ row: RowSnapshot, setting assignments: [BatchAssignment]) -> RowSnapshot {
+    func row(_ row: RowSnapshot, setting assignments: [BatchAssignment]) -> RowSnapshot {
         let layout = engine.model.entities[row.entity].rowLayout
         let builder = RowBuilder(columnCount: layout.kinds.count)
         for (column, kind) in layout.kinds.enumerated() { builder.copy(column, kind: kind, from: row) }

@@ -26,7 +26,9 @@ extension BatchWriter {
             guard let found = engine.layout.ordinalByNumber[statement.integer(1)], subtree.contains(found) else {
                 continue
             }
-            return RowKey(entity: found, primaryKey: statement.integer(0))
+            let key = RowKey(entity: found, primaryKey: statement.integer(0))
+            know([key.primaryKey], root: engine.model.entities[entity].root)
+            return key
         }
         return nil
     }

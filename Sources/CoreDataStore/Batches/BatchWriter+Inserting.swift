@@ -45,7 +45,7 @@ extension BatchWriter {
         _ conflict: BatchConflict, wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
         guard !rows.isEmpty else { return (0, []) }
-        try checkDestinations(rows.map(\.row), of: entity)
+        try checkDestinations(rows, of: entity)
         var new = ChangeSet()
         new.insertions = rows
         try engine.roundDates(new)
@@ -57,9 +57,7 @@ extension BatchWriter {
             }
             let keys = try engine.takeKeys(root: root, count: rows.count, connection)
             for (index, key) in keys.enumerated() { rows[index].row.assign(primaryKey: key) }
-            try takePlaces(new)
-            try write(new)
-            try mendPartners(new)
+            try writeBothSides(new)
             return (rows.count, wantsKeys ? keys.map { RowKey(entity: entity, primaryKey: $0) } : [])
         }
         let keys = try upsert(zip(rows, given).map { ($0.row, $1) }, table, root, mandatory, first, conflict)
@@ -120,9 +118,7 @@ extension BatchWriter {
                 .init(row: merged(row, row, IndexMask(), table, key: key, version: 1))
             }
         }
-        try takePlaces(changes)
-        try write(changes)
-        try mendPartners(changes)
+        try writeBothSides(changes)
         return changes.updates.map(\.new.key) + changes.insertions.map(\.row.key)
     }
 

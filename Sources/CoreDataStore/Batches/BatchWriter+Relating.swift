@@ -9,11 +9,42 @@ package struct MandatoryInverse: Error {
     package var slot: Int
 }
 
+/// What rows of a hierarchy have on the other sides of their to-ones.
+struct RelatedSides {
+    /// Places among the members of ordered to-manys.
+    var havePlaces = false
+    /// Partners of one-to-ones.
+    var havePartners = false
+}
+
 // To-ones that a batch request sets, seen from the other side: places in ordered to-manys, and the partners of one-to-ones.
 //
 //     row ──owner──▶ shelf        its place among the shelf's items is a column of the row: behind the last
 //     row ──pupil──▶ partner      leads back by a column of its own, and leaves whom it led to
 extension BatchWriter {
+    /// Writes rows of one hierarchy whose to-ones a request has set, with what that changes on the other sides.
+    func writeBothSides(_ changes: ChangeSet) throws {
+        guard let row = changes.insertions.first?.row ?? changes.updates.first?.new else { return }
+        let sides = relatedSides(ofRoot: engine.model.entities[row.entity].root)
+        if sides.havePlaces { try takePlaces(changes) }
+        try write(changes)
+        guard sides.havePartners else { return }
+        try mendPartners(changes.insertions.map { (nil, $0.row) } + changes.updates.map { ($0.old, $0.new) })
+    }
+
+    private func relatedSides(ofRoot root: Int) -> RelatedSides {
+        if let known = relatedSides[root] { return known }
+        var found = RelatedSides()
+        for entity in engine.model.entities[root].subtree {
+            if engine.model.entities[entity].rowLayout.orderColumnOfSlot.contains(where: { $0 >= 0 }) {
+                found.havePlaces = true
+            }
+            if !oneToOnes(of: entity).isEmpty { found.havePartners = true }
+        }
+        relatedSides[root] = found
+        return found
+    }
+
     /// The to-ones of an entity that are one end of a one-to-one.
     func oneToOnes(of entity: Int) -> [(slot: Int, relationship: CompiledRelationship, inverse: Int)] {
         engine.model.entities[entity].properties.compactMap { property in
@@ -28,13 +59,15 @@ extension BatchWriter {
     // MARK: Destinations
 
     /// - Throws: a refusal for a to-one of a row that leads to no row.
-    func checkDestinations(_ rows: [RowSnapshot], of entity: Int) throws {
+    func checkDestinations(_ insertions: [ChangeSet.Insertion], of entity: Int) throws {
         let compiled = engine.model.entities[entity]
         for property in compiled.properties where property.relationship?.isToMany == false && !property.isTransient {
             let column = compiled.rowLayout.columnOfSlot[property.slot]
             guard column >= 0 else { continue }
             var keys: Set<Int64> = []
-            for row in rows where !row.isNull(column) { keys.insert(row.integer(column)) }
+            for insertion in insertions where !insertion.row.isNull(column) {
+                keys.insert(insertion.row.integer(column))
+            }
             if !keys.isEmpty { try checkDestinations(keys, of: property, entity) }
         }
     }
@@ -42,37 +75,30 @@ extension BatchWriter {
     func checkDestinations(_ keys: Set<Int64>, of property: CompiledProperty, _ entity: Int) throws {
         guard let relationship = property.relationship else { return }
         let root = engine.model.entities[relationship.destination].root
-        let unknown = keys.subtracting(knownDestinations[root] ?? [])
+        let unknown = unknown(keys, root: root)
         guard !unknown.isEmpty else { return }
-        let found = Set(try existing(unknown, root: root))
+        let found = try existing(unknown, root: root)
         if let missing = unknown.subtracting(found).min() {
             let names = (engine.model.entities[entity].name, engine.model.entities[relationship.destination].name)
             throw BatchRefusal(
                 "A batch request cannot set '\(property.name)' of entity '\(names.0)' to the '\(names.1)' with the key \(missing), "
                     + "which is not in the store.")
         }
-        if knownDestinations[root, default: []].count > Self.mostKnownDestinations { knownDestinations[root] = [] }
-        knownDestinations[root, default: []].formUnion(found)
+        know(found, root: root)
     }
-
-    private static var mostKnownDestinations: Int { 20_000 }
 
     /// Those of the keys that rows have.
     ///
     ///     // SELECT t0.Z_PK FROM ZUNIT t0 WHERE t0.Z_PK IN (?, …)
-    private func existing(_ keys: Set<Int64>, root: Int) throws -> [Int64] {
+    private func existing(_ keys: Set<Int64>, root: Int) throws -> Set<Int64> {
         let key = SQLExpression.column("t0", "Z_PK")
-        var select = SelectStatement(
-            [.init(key)], from: .init(try engine.saveTables.table(of: root).name, as: "t0"))
-        var (found, rest) = ([Int64](), Array(keys)[...])
-        while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
+        var select = SelectStatement([.init(key)], from: .init(try engine.saveTables.table(of: root).name, as: "t0"))
+        var found: Set<Int64> = []
+        try forEachRow(of: Array(keys)) { sizeClass in
             select.condition = sizeClass.condition(on: key)
-            let statement = try connection.statement(select)
-            defer { statement.reset() }
-            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
-            while try statement.step() { found.append(statement.integer(0)) }
-            rest = rest.dropFirst(sizeClass.size)
+            return select
+        } _: { statement in
+            found.insert(statement.integer(0))
         }
         return found
     }
@@ -80,7 +106,7 @@ extension BatchWriter {
     // MARK: Places in ordered to-manys
 
     /// Gives rows that come to ordered to-manys places behind the members that are there; those that stay keep theirs.
-    func takePlaces(_ changes: ChangeSet) throws {
+    private func takePlaces(_ changes: ChangeSet) throws {
         for (entity, rows) in Dictionary(grouping: changes.insertions.map(\.row), by: \.entity) {
             try takePlaces(rows.map { (nil, $0) }, entity)
         }
@@ -104,17 +130,13 @@ extension BatchWriter {
             }
             var last = try lastPlaces(entity, slot, Set(coming.map { $0.integer(column) }))
             for row in coming {
-                let (next, overflows) = last[row.integer(column), default: Self.beforeFirstPlace]
-                    .addingReportingOverflow(Self.placeDistance)
+                let (next, overflows) = last[row.integer(column), default: MemberPlace.beforeFirst]
+                    .addingReportingOverflow(MemberPlace.distance)
                 row.assign(integer: overflows ? .max : next, at: place)
                 last[row.integer(column)] = overflows ? .max : next
             }
         }
     }
-
-    /// Places are 2048, 3072, 4096 …, as a context gives them.
-    private static var beforeFirstPlace: Int64 { 1024 }
-    private static var placeDistance: Int64 { 1024 }
 
     /// The last place among the members of each owner that has some.
     ///
@@ -126,22 +148,16 @@ extension BatchWriter {
         else { return [:] }
         let table = try engine.saveTables.table(of: entity)
         let owner = SQLExpression.column("t0", key)
+        var select = SelectStatement(
+            [.init(owner), .init(.aggregate(.maximum, .column("t0", place), distinct: false))],
+            from: .init(table.name, as: "t0"))
+        select.groups = [owner]
         var last: [Int64: Int64] = [:]
-        var rest = Array(owners)[...]
-        while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
-            var select = SelectStatement(
-                [.init(owner), .init(.aggregate(.maximum, .column("t0", place), distinct: false))],
-                from: .init(table.name, as: "t0"))
+        try forEachRow(of: Array(owners)) { sizeClass in
             select.condition = sizeClass.condition(on: owner)
-            select.groups = [owner]
-            let statement = try connection.statement(select)
-            defer { statement.reset() }
-            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
-            while try statement.step() {
-                if !statement.isNull(1) { last[statement.integer(0)] = statement.integer(1) }
-            }
-            rest = rest.dropFirst(sizeClass.size)
+            return select
+        } _: { statement in
+            if !statement.isNull(1) { last[statement.integer(0)] = statement.integer(1) }
         }
         return last
     }
@@ -154,7 +170,7 @@ extension BatchWriter {
         guard let names = engine.layout.entities[entity]?.columnNames, let key = names[layout.columnOfSlot[slot]],
             let place = names[layout.orderColumnOfSlot[slot]]
         else { return .null }
-        let last = try lastPlaces(entity, slot, [owner.primaryKey])[owner.primaryKey] ?? Self.beforeFirstPlace
+        let last = try lastPlaces(entity, slot, [owner.primaryKey])[owner.primaryKey] ?? MemberPlace.beforeFirst
         return .caseWhen(
             [
                 .init(
@@ -174,10 +190,6 @@ extension BatchWriter {
     /// Has the partners of rows that are written lead back to them, and frees those that they, or the rows, led to.
     ///
     /// - Throws: ``MandatoryInverse`` where one would be left without a partner that must have one.
-    func mendPartners(_ changes: ChangeSet) throws {
-        try mendPartners(changes.insertions.map { (nil, $0.row) } + changes.updates.map { ($0.old, $0.new) })
-    }
-
     func mendPartners(_ changes: [(old: RowSnapshot?, new: RowSnapshot)]) throws {
         for (entity, changes) in Dictionary(grouping: changes, by: \.new.entity) {
             for (slot, relationship, inverse) in oneToOnes(of: entity) {
@@ -228,41 +240,16 @@ extension BatchWriter {
         }
         let movers = Dictionary(moves.map { ($0.row.primaryKey, $0.row) }, uniquingKeysWith: { first, _ in first })
         // A row may be at both ends of a relationship of its own entity.
-        var settings: [RowKey: (row: RowSnapshot, destinations: [Int: RowKey?])] = [:]
+        var settings: [RowKey: (row: RowSnapshot, assignments: [BatchAssignment])] = [:]
         for (end, partner) in leads where before[end] != partner {
             guard let row = rows[end] else { continue }
             let property = engine.model.entities[row.entity].properties[end.slot]
             if partner == nil, !property.isOptional { throw MandatoryInverse(key: row.key, slot: end.slot) }
-            settings[row.key, default: (row, [:])].destinations[end.slot] = .some(partner.flatMap { movers[$0] })
+            settings[row.key, default: (row, [])].assignments.append(
+                BatchAssignment(slot: end.slot, .destination(partner.flatMap { movers[$0] })))
         }
         var changes = ChangeSet()
-        changes.updates = settings.values.map { setting($0.destinations, of: $0.row) }
+        changes.updates = settings.values.map { .init(old: $0.row, new: row($0.row, setting: $0.assignments)) }
         try write(changes)
-    }
-
-    /// The row with to-ones that lead elsewhere.
-    private func setting(_ destinations: [Int: RowKey?], of row: RowSnapshot) -> ChangeSet.Update {
-        let layout = engine.model.entities[row.entity].rowLayout
-        let builder = RowBuilder(columnCount: layout.columns.count)
-        for (index, column) in layout.columns.enumerated() {
-            builder.copy(index, kind: column.kind, from: row)
-            switch column.role {
-            case .destinationKey(let slot):
-                guard let destination = destinations[slot] else { break }
-                if let destination {
-                    builder.setInteger(destination.primaryKey, at: index)
-                } else {
-                    builder.setNull(at: index)
-                }
-            case .destinationEntity(let slot):
-                guard let destination = destinations[slot] else { break }
-                let number = destination.map { engine.number(ofEntity: $0.entity) }
-                if let number { builder.setInteger(number, at: index) } else { builder.setNull(at: index) }
-            default: break
-            }
-        }
-        return .init(
-            old: row,
-            new: builder.finish(primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity))
     }
 }

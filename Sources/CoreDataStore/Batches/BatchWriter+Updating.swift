@@ -64,28 +64,30 @@ extension BatchWriter {
         let table = try engine.saveTables.table(of: plan.entity)
         var statement = UpdateStatement(
             table.name, as: start.scope.alias, set: set + [.init("Z_OPT", .arithmetic(.add, version, .integer(1)))])
+        func selected() throws -> KeySet {
+            split.isWhole ? try self.selected(plan, planner) : try self.selected(plan, split, planner)
+        }
+        let partners = partners(among: assignments, plan.entity)
         if let gap = set.compactMap({ $0.value.gap(in: planner.dialect) }).first {
             engine.database.note(
                 "the values of a batch update are worked out in memory, since the database lacks \(gap)")
-            let keys = split.isWhole ? try selected(plan, planner) : try selected(plan, split, planner)
-            try checkPartners(assignments, keys, plan.entity)
+            let keys = try selected()
+            try check(partners, keys, plan.entity)
             return try update(keys, assignments, of: plan.entity, columns, now: planner.now, wantsKeys: wantsKeys)
         }
         let alias = start.scope.alias
-        let hasPartners = setsPartners(assignments, plan.entity)
-        guard split.isWhole, !hasPartners else {
-            let selected =
-                split.isWhole ? try self.selected(plan, planner) : try self.selected(plan, split, planner)
-            if hasPartners { try checkPartners(assignments, selected, plan.entity) }
+        guard split.isWhole, partners.isEmpty else {
+            let selected = try selected()
+            try check(partners, selected, plan.entity)
             var (count, keys) = (0, [RowKey]())
             try selected.forEachPortion(of: Self.portion) { entity, part in
-                let before = hasPartners ? try rows(part, root: engine.model.entities[entity].root) : []
+                let before = partners.isEmpty ? [] : try rows(part, root: engine.model.entities[entity].root)
                 statement.condition = .inList(.column(alias, "Z_PK"), part.map { .bind(.integer($0)) })
                 count += try connection.run(statement)
                 let part = part.map { RowKey(entity: entity, primaryKey: $0) }
                 try record(.update, part, columns)
                 if wantsKeys { keys += part }
-                if hasPartners { try mendPartners(before) }
+                try mendPartners(before)
             }
             return (count, keys)
         }
@@ -103,25 +105,23 @@ extension BatchWriter {
 
     // MARK: Partners
 
-    private func setsPartners(_ assignments: [BatchAssignment], _ entity: Int) -> Bool {
+    /// The assignments that set an end of a one-to-one.
+    private func partners(among assignments: [BatchAssignment], _ entity: Int) -> [BatchAssignment] {
         let slots = oneToOnes(of: entity).map(\.slot)
-        return assignments.contains { slots.contains($0.slot) }
+        return assignments.filter { slots.contains($0.slot) }
     }
 
     /// - Throws: a refusal where several rows would share the partner of a one-to-one.
-    private func checkPartners(_ assignments: [BatchAssignment], _ selected: KeySet, _ entity: Int) throws {
-        guard selected.count > 1 else { return }
-        let slots = oneToOnes(of: entity).map(\.slot)
-        for assignment in assignments where slots.contains(assignment.slot) {
-            guard case .destination(.some) = assignment.source else { continue }
+    private func check(_ partners: [BatchAssignment], _ selected: KeySet, _ entity: Int) throws {
+        for case (let slot, .destination(.some)) in partners.map({ ($0.slot, $0.source) }) where selected.count > 1 {
             let compiled = engine.model.entities[entity]
             throw BatchRefusal(
-                "A batch update cannot set '\(compiled.properties[assignment.slot].name)' of \(selected.count) objects of entity "
+                "A batch update cannot set '\(compiled.properties[slot].name)' of \(selected.count) objects of entity "
                     + "'\(compiled.name)' to the same object: it is one end of a one-to-one relationship.")
         }
     }
 
-    /// Mends the other ends of one-to-ones of rows that are updated by now; see ``mendPartners(_:)-(ChangeSet)``.
+    /// Mends the other ends of one-to-ones of rows that are updated by now.
     private func mendPartners(_ before: [RowSnapshot]) throws {
         guard let first = before.first else { return }
         let old = Dictionary(before.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })

@@ -11,7 +11,9 @@ package final class BatchWriter {
     private let origin: ChangeOrigin
     private let files: ExternalDataWriter
     /// Rows that to-ones lead to and that are there, by the roots of their entities.
-    var knownDestinations: [Int: Set<Int64>] = [:]
+    private var knownDestinations: [Int: Set<Int64>] = [:]
+    /// What the rows of a hierarchy have on other sides, by its root.
+    var relatedSides: [Int: RelatedSides] = [:]
     /// The number of the history's transaction, once there is one.
     private var transaction: Int64?
 
@@ -27,6 +29,19 @@ package final class BatchWriter {
         self.origin = origin
         self.files = files
     }
+
+    // MARK: Destinations
+
+    /// Those of the rows of which it is not known yet that they are there.
+    func unknown(_ keys: Set<Int64>, root: Int) -> Set<Int64> { keys.subtracting(knownDestinations[root] ?? []) }
+
+    /// Takes note that the rows are there; what was known is forgotten when there is much of it.
+    func know(_ keys: Set<Int64>, root: Int) {
+        if knownDestinations[root, default: []].count > Self.mostKnown { knownDestinations[root] = [] }
+        knownDestinations[root, default: []].formUnion(keys)
+    }
+
+    package static let mostKnown = 20_000
 
     // MARK: Writing
 
@@ -90,18 +105,22 @@ package final class BatchWriter {
         let planner = try DestinationPlanner(
             entity: entity, slot: slot, model: engine.model, layout: engine.layout, dialect: engine.dialect)
         var found: [(Int64, RowKey)] = []
-        var rest = owners[...]
-        while !rest.isEmpty {
-            let sizeClass = SizeClass(for: rest.count, in: connection.dialect)
-            let statement = try connection.statement(planner.keys(sizeClass))
-            defer { statement.reset() }
-            try sizeClass.bind(rest.prefix(sizeClass.size), to: statement)
-            while try statement.step() {
-                found.append((statement.integer(0), engine.key(statement, at: 1, of: planner.destination)))
-            }
-            rest = rest.dropFirst(sizeClass.size)
+        try forEachRow(of: owners, planner.keys) { statement in
+            found.append((statement.integer(0), engine.key(statement, at: 1, of: planner.destination)))
         }
         return found
+    }
+
+    /// Runs a query of keys for as many of them at a time as one statement takes.
+    func forEachRow(
+        of keys: [Int64], _ query: (SizeClass) throws -> SelectStatement, _ body: (any SQLStatement) throws -> Void
+    ) throws {
+        for part in keys.parts(in: connection.dialect) {
+            let statement = try connection.statement(try query(part.sizeClass))
+            defer { statement.reset() }
+            try part.sizeClass.bind(part.owners, to: statement)
+            while try statement.step() { try body(statement) }
+        }
     }
 }
 

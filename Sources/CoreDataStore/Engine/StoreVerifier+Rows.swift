@@ -21,7 +21,7 @@ extension StoreVerifier {
                     .report([.key()], from: name, where: isOne(of: abstract, number)), .warning, table.root, nil
                 ) { _ in "is of an abstract entity" }
             }
-            let version = connection.dialect.shown("Z_OPT")
+            let version = connection.dialect.stored("Z_OPT")
             try reportRows(
                 .report([.key()], from: name, where: .isNull(.column(nil, "Z_OPT"))), .warning, table.root, nil,
                 hint: "a save of this row would find a conflict"

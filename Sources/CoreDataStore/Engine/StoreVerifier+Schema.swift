@@ -102,7 +102,7 @@ extension StoreVerifier {
     /// `Z_PRIMARYKEY` against the model.
     mutating func checkNumbers() {
         let known = Set(schema.entities.map { model.entities[$0].name })
-        let entityTable = connection.dialect.shown("Z_PRIMARYKEY")
+        let entityTable = connection.dialect.stored("Z_PRIMARYKEY")
         for row in numbers where !known.contains(row.name) {
             let taken = schema.entities.first { schema.numbers[$0] == row.number }
             if let taken {

@@ -134,13 +134,14 @@ struct DestinationPlanner {
 }
 
 /// Owners of one statement.
-private struct OwnersPart {
+struct OwnersPart {
     var owners: ArraySlice<Int64>
     var sizeClass: SizeClass
 }
 
 extension [Int64] {
-    fileprivate func parts(in dialect: SQLDialect) -> [OwnersPart] {
+    /// As many at a time as one statement takes.
+    func parts(in dialect: SQLDialect) -> [OwnersPart] {
         var parts: [OwnersPart] = []
         var rest = self[...]
         while !rest.isEmpty {

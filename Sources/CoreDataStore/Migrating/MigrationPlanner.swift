@@ -206,7 +206,7 @@ struct MigrationPlanner {
         let before = dialect.keepsTexts ? [] : try source.schema.indexStatements()
         for part in source.parts where part.kind == .index && kept.contains(part.table) {
             guard dialect.keepsTexts else {
-                guard let made = before.first(where: { (dialect.names?.stored($0.name) ?? $0.name) == part.name })
+                guard let made = before.first(where: { (dialect.stored($0.name)) == part.name })
                 else {
                     continue
                 }

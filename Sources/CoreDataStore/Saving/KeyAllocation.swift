@@ -114,7 +114,7 @@ extension StoreEngine {
         guard try query.step() else {
             throw StoreFailure(
                 .incompleteSchema,
-                "\(dialect.shown("Z_PRIMARYKEY")) has no row for entity '\(counter.name)' (number \(counter.number)).",
+                "\(dialect.stored("Z_PRIMARYKEY")) has no row for entity '\(counter.name)' (number \(counter.number)).",
                 entity: counter.name)
         }
         let last = query.integer(0)

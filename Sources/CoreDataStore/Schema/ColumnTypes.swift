@@ -33,9 +33,9 @@ struct ColumnTypes {
     func check(_ schema: SchemaLayout, _ dialect: SQLDialect) throws {
         var unfit: [String] = []
         for table in schema.tables {
-            let stored = dialect.names?.stored(table.name) ?? table.name
+            let stored = dialect.stored(table.name)
             for column in table.columns {
-                let name = dialect.names?.stored(column.name) ?? column.name
+                let name = dialect.stored(column.name)
                 guard let wanted = dialect.catalogTypes[column.type],
                     let type = types[table.name]?[column.name] ?? types[table.name]?[name], !Self.fits(type, wanted)
                 else { continue }

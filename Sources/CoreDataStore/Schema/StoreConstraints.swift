@@ -80,12 +80,8 @@ enum StoreConstraints {
 
     /// The words tell one constraint of a name from another: they have all that it compares with.
     private static func isSame(_ found: Found, _ wanted: TableConstraint, _ connection: any SQLConnection) -> Bool {
-        found.words == wanted.words && found.name == stored(wanted.name, connection)
-            && found.table == stored(wanted.table, connection)
-    }
-
-    private static func stored(_ name: String, _ connection: any SQLConnection) -> String {
-        connection.dialect.names?.stored(name) ?? name
+        found.words == wanted.words && found.name == connection.dialect.stored(wanted.name)
+            && found.table == connection.dialect.stored(wanted.table)
     }
 
     private static func read(_ connection: any SQLConnection) throws -> [Found] {
