@@ -4,7 +4,8 @@ import Synchronization
 @usableFromInline
 struct RowHeader: ~Copyable {
     @usableFromInline var primaryKey: Int64
-    /// How many words stand for the row; see ``RowSnapshot/retainedWord()``. As long as there are any, they hold the slab once.
+    /// How many words stand for the row; see ``RowSnapshot/retainedWord()``. As long as there are any, they hold the slab once. The
+    /// upper bit tells whether it was superseded; see ``RowSnapshot/supersede(_:)``.
     @usableFromInline let holders: Atomic<UInt32>
     /// How far behind its slab's start the header lies.
     @usableFromInline let offset: UInt16

@@ -150,7 +150,9 @@ extension RowSnapshot {
     /// The word that stands for the row; give it to ``release(_:)`` in the end.
     @inlinable package func retainedWord() -> UInt {
         // The first word keeps the slab, the last one lets go of it.
-        if header.pointee.holders.add(1, ordering: .relaxed).oldValue == 0 { _ = Unmanaged.passRetained(slab) }
+        if header.pointee.holders.add(1, ordering: .relaxed).oldValue & ~Self.supersededMark == 0 {
+            _ = Unmanaged.passRetained(slab)
+        }
         return UInt(bitPattern: header)
     }
 
@@ -178,14 +180,28 @@ extension RowSnapshot {
     @inlinable package static func release(_ word: UInt, times: UInt32 = 1) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
         let held = header.pointee.holders.subtract(times, ordering: .acquiringAndReleasing).oldValue
-        assert(held >= times, "the row was given up more often than it was held")
-        if held == times { slab(header).release() }
+        assert(held & ~supersededMark >= times, "the row was given up more often than it was held")
+        if held & ~supersededMark == times { slab(header).release() }
     }
 
     /// How many words stand for the row; others may come and go meanwhile.
     @inlinable package static func holders(of word: UInt) -> UInt32 {
-        RowView(word: word).header.pointee.holders.load(ordering: .acquiring)
+        RowView(word: word).header.pointee.holders.load(ordering: .acquiring) & ~supersededMark
     }
+
+    /// Takes note for all who hold the row that the store has had another one since, or none, or that nobody knows.
+    package static func supersede(_ word: UInt) {
+        guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
+        header.pointee.holders.bitwiseOr(supersededMark, ordering: .relaxed)
+    }
+
+    /// Whether ``supersede(_:)`` was called for the row.
+    @inlinable package static func isSuperseded(_ word: UInt) -> Bool {
+        RowView(word: word).header.pointee.holders.load(ordering: .relaxed) & supersededMark != 0
+    }
+
+    /// Beside the number of holders.
+    @usableFromInline static var supersededMark: UInt32 { 0x8000_0000 }
 
     @inlinable static func slab(_ header: UnsafePointer<RowHeader>) -> Unmanaged<RowSlab> {
         .fromOpaque(UnsafeRawPointer(header) - Int(header.pointee.offset))

@@ -38,6 +38,8 @@ extension NSManagedObjectContext {
     final func deleteObject(_ object: NSManagedObject) {
         checkOwned("delete(_:)")
         guard object.home.registryAddress == registryAddress else {
+            // It has left already, by a deletion that was saved or merged.
+            guard object.registry?.context != nil else { return }
             preconditionFailure(
                 "\(object.objectID) is not in this context; delete context.object(with: object.objectID).")
         }
@@ -188,7 +190,7 @@ extension NSManagedObjectContext {
                 continue
             }
             let members = object.knownMembers(step.slot).members
-            if !step.cascades { realiseAll(members.filter { $0.isFault && !$0.hasRow }) }
+            if !step.cascades { realiseAll(members.filter { $0.isFault && !$0.hasCurrentRow }) }
             for target in members { apply(step, of: object, to: target) }
         }
         // Where something could not be read, the rules are applied again.
@@ -208,8 +210,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Of a member that the store leads to the object, and whose row here, an older one, does not.
-    private func takeNewestRow(of target: NSManagedObject, ledBy inverse: Int, to object: NSManagedObject) {
+    /// Of an object that the store leads to the other one, and whose row here, an older one, does not.
+    final func takeNewestRow(of target: NSManagedObject, ledBy inverse: Int, to object: NSManagedObject) {
         guard inverse >= 0, !target.home.facts[inverse].isToMany, target.isStored, target.hasRow, object.isStored,
             target.toOne(inverse) !== object, !target.isChanged(inverse),
             let store = target.home.store, store.isAttached

@@ -194,7 +194,7 @@ extension NSManagedObjectContext {
     /// `slot` is the property that somebody asked for; -1 for none.
     final func realise(_ object: NSManagedObject, slot: Int) {
         adoptPermanentKeys()
-        if !object.hasRow {
+        if !object.hasCurrentRow {
             do {
                 if object.batch != nil {
                     try readRows(of: neighbours(of: object))
@@ -214,7 +214,7 @@ extension NSManagedObjectContext {
     final func realiseAll(_ objects: [NSManagedObject]) {
         let faults = objects.filter { $0.isFault }
         do {
-            try readRows(of: faults.filter { !$0.hasRow })
+            try readRows(of: faults.filter { !$0.hasCurrentRow })
         } catch {
             noteReadFailure(error, "\(faults.count) faults")
             return
@@ -224,9 +224,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the rows of faults, from memory where they are there and young enough.
+    /// Reads the rows of faults, from memory where they are there and young enough. Those that have one which was replaced since get that
+    /// one, or none where it was deleted.
     final func readRows(of objects: [NSManagedObject]) throws {
-        let unread = objects.filter { !$0.hasRow && $0.isStored }
+        let unread = objects.filter { !$0.hasCurrentRow && $0.isStored }
         guard let home = unread.first?.home else { return }
         // Most often all live in one place.
         if unread.allHeldSatisfy({ ObjectIdentifier($0.home) == ObjectIdentifier(home) }) {
@@ -242,11 +243,25 @@ extension NSManagedObjectContext {
         if objects.count == 1 { return try readRow(of: objects[0]) }
         guard let store = store(at: home.storeIndex) else { return }
         let rows = try store.source.heldRows(objects.map(\.primaryKey), root: home.root, staleness: staleness)
+        let taking = RowTaking(self)
         var index = 0
         objects.forEachHeld { object in
-            object.takeRow(rows.take(index))
+            if object.hasRow {
+                renewRow(of: object, rows.hasRow(index) ? rows[index] : nil, taking)
+            } else {
+                object.takeRow(rows.take(index))
+            }
             index += 1
         }
+        taking.finish()
+    }
+
+    /// A fault with a row that was superseded has the one that is there now, or none.
+    private func renewRow(of object: NSManagedObject, _ row: RowSnapshot?, _ taking: RowTaking) {
+        guard let row else { return object.giveUpRow() }
+        taking.noteMoves(of: object, to: row)
+        object.takeRow(HeldRow(row))
+        if !object.relations.isEmpty { taking.takeMembers(of: object) }
     }
 
     private func readRow(of object: NSManagedObject) throws {
@@ -254,7 +269,11 @@ extension NSManagedObjectContext {
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
             if faultWatch != nil { noteRead(of: object, in: store) }
-            object.takeRow(try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness))
+            let row = try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness)
+            if !object.hasRow { return object.takeRow(row) }
+            let taking = RowTaking(self)
+            renewRow(of: object, row?.snapshot(), taking)
+            taking.finish()
         }
     }
 
@@ -381,7 +400,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.missingObject(objectID)
         }
         guard object.isFault else { return object }
-        if !object.hasRow { try CoreDataErrors.converting { try readRows(of: [object]) } }
+        if !object.hasCurrentRow { try CoreDataErrors.converting { try readRows(of: [object]) } }
         guard object.hasRow else { throw CoreDataErrors.missingObject(objectID) }
         object.becomeRealised()
         return object

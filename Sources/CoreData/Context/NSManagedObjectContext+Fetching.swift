@@ -182,7 +182,7 @@ extension NSManagedObjectContext {
                 found.reserveCapacity(keys.count)
                 for (position, key) in keys.enumerated() {
                     let object = self.object(for: key, in: store)
-                    if object.isFault, !object.hasRow {
+                    if object.isFault, !object.hasCurrentRow {
                         object.batch = batch.map { BatchPlace(batch: $0, position: position) }
                     }
                     classes.note(object)
@@ -290,10 +290,10 @@ extension NSManagedObjectContext {
         let home = ObjectIdentifier(objects[0].home)
         var (areRead, haveOneHome) = (true, true)
         objects.forEachHeld { object in
-            if !object.hasRow { areRead = false }
+            if !object.hasCurrentRow { areRead = false }
             if ObjectIdentifier(object.home) != home { haveOneHome = false }
         }
-        if !areRead { try readRows(of: objects.filter { $0.isFault && !$0.hasRow }) }
+        if !areRead { try readRows(of: objects.filter { $0.isFault }) }
         let groups =
             haveOneHome
             ? [objects] : Array(Dictionary(grouping: objects) { ObjectIdentifier($0.home) }.values)
@@ -326,7 +326,7 @@ extension NSManagedObjectContext {
             }
         }
         targets.forEachHeld { $0.flags.remove(.collected) }
-        if !targets.allHeldSatisfy({ $0.hasRow }) { try readRows(of: targets.filter { $0.isFault && !$0.hasRow }) }
+        if !targets.allHeldSatisfy({ $0.hasCurrentRow }) { try readRows(of: targets.filter { $0.isFault }) }
         return targets
     }
 

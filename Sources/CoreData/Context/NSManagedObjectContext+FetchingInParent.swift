@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
                 } else if refreshes {
                     refreshRefetched(row, in: store)
                 }
-            } else if object.isFault, !object.hasRow {
+            } else if object.isFault, !object.hasCurrentRow {
                 object.batch = batch.map { BatchPlace(batch: $0, position: position) }
             }
             classes.note(object)

@@ -55,9 +55,13 @@ extension NSManagedObjectContext {
             for object in found where object.flags.contains(.inaccessible) { revive(object) }
         }
         if !followers.isEmpty { noteForFollowers(saved) }
-        mergeUpdates(updated, staleness, &merged)
+        let (gone, present) = split(saved.deleted, staleness)
+        mergeUpdates(updated + present, staleness, &merged)
+        if saved.mayLackUpdates {
+            mergeUpdates(objects(ledTo: saved.deleted), keptParent == nil ? 0 : staleness, &merged)
+        }
         mergeInsertions(saved.inserted, staleness, &merged)
-        let deleted = mergeDeletions(saved.deleted + saved.discarded, &merged)
+        let deleted = mergeDeletions(gone + saved.discarded, &merged)
         isProcessing = wasProcessing
         processPendingChanges()
         for object in deleted {
@@ -235,10 +239,53 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// What is gone, and the objects of rows that somebody has brought back since they were deleted, as a merge policy may.
+    private func split(
+        _ deleted: [NSManagedObjectID], _ staleness: TimeInterval
+    ) -> (gone: [NSManagedObjectID], present: [NSManagedObject]) {
+        var present: [NSManagedObject] = []
+        let gone = deleted.filter { id in
+            // A deleted row is in no memory, unless another coordinator deleted it.
+            guard let object = registeredObject(for: id), object.isStored, let store = object.home.store,
+                store.isAttached,
+                staleness == 0
+                    || store.source.cachedRow(id.primaryKey, root: object.home.root, staleness: -1)?.snapshot() != nil,
+                (try? store.source.row(id.primaryKey, root: object.home.root, staleness: 0)) != nil
+            else { return true }
+            present.append(object)
+            return false
+        }
+        return (gone, present)
+    }
+
+    /// The objects whose rows here lead to one of those.
+    private func objects(ledTo ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        struct Place: Hashable {
+            var store: Int32
+            var root: Int
+        }
+        var keys: [Place: Set<Int64>] = [:]
+        for id in ids {
+            guard let home = home(of: id) else { continue }
+            keys[Place(store: home.storeIndex, root: home.root), default: []].insert(id.primaryKey)
+        }
+        guard !keys.isEmpty else { return [] }
+        return registry.objects.filter { object in
+            guard let row = object.rowView else { return false }
+            return object.runtime.relationSlots.contains { slot in
+                let facts = object.home.facts[slot]
+                let column = Int(facts.column)
+                guard !facts.isToMany, facts.inverse >= 0, column >= 0, !row.isNull(column) else { return false }
+                let place = Place(store: object.storeIndex, root: Int(facts.destinationRoot))
+                return keys[place]?.contains(row.integer(column)) ?? false
+            }
+        }
+    }
+
     /// Those that the context knows are shown as deleted, with their values, until they leave.
     private func mergeDeletions(_ ids: [NSManagedObjectID], _ merged: inout MergedIDs) -> [NSManagedObject] {
         var deleted: [NSManagedObject] = []
-        var withoutRows: Set<ObjectReference> = []
+        var unsure: Set<ObjectReference> = []
         for id in ids {
             guard let object = registeredObject(for: id), object.isStored else { continue }
             deleted.append(object)
@@ -246,7 +293,7 @@ extension NSManagedObjectContext {
             if !object.flags.contains(.inaccessible) {
                 letGoOfChangedReferences(to: object)
                 letGoOfMembers(object)
-                if !object.hasRow { withoutRows.insert(ObjectReference(object)) }
+                if !object.hasRow || mayBeMemberUnknowingly(object) { unsure.insert(ObjectReference(object)) }
             }
             object.flags.remove(.updated)
             object.flags.insert(.deleted)
@@ -255,19 +302,31 @@ extension NSManagedObjectContext {
                 event.deleted.append(object)
             }
         }
-        if !withoutRows.isEmpty { letGoOfMembers(withoutRows) }
+        if !unsure.isEmpty { letGoOfMembers(unsure) }
         return deleted
+    }
+
+    /// Whether others may have the object as a member of theirs, and nothing that was read of it says so.
+    private func mayBeMemberUnknowingly(_ object: NSManagedObject) -> Bool {
+        if coordinator?.runtime.hasOneWayRelationship(to: object.runtime.ordinal) ?? false { return true }
+        guard object.home.hasManyToMany else { return false }
+        return object.runtime.relationSlots.contains { slot in
+            let facts = object.home.facts[slot]
+            guard facts.isToMany, facts.isInverseToMany else { return false }
+            let members = object.relations.uncountedMembers(Int(facts.relation))?.takeUnretainedValue()
+            return !(members?.isKnown ?? false)
+        }
     }
 
     /// As ``letGoOfMembers(_:)``, of deleted objects that cannot say whose members they were: whoever has one of them is looked for.
     private func letGoOfMembers(_ deleted: Set<ObjectReference>) {
-        for owner in registry.objects where owner.home.hasToMany && !owner.relations.isEmpty {
+        for owner in registry.objects where owner.home.hasToMany && !owner.relations.isEmpty && !owner.isDeleted {
             var hasLost = false
             for (relation, slot) in owner.runtime.relationSlots.enumerated() where owner.runtime.slots[slot].isToMany {
                 guard let members = owner.relations.uncountedMembers(relation)?.takeUnretainedValue(), members.isKnown,
-                    !members.hasChanges, members.members.contains(where: { deleted.contains(ObjectReference($0)) })
+                    members.members.contains(where: { deleted.contains(ObjectReference($0)) })
                 else { continue }
-                owner.relations.forget(relation)
+                rebaseMembers(owner, slot: slot, winsOrder: true, prefersMine: true)
                 hasLost = true
             }
             if hasLost { event.refreshed.append(owner) }

@@ -228,6 +228,7 @@ final class RowTaking {
         }
         guard let theirs = object.committedToOne(slot), !theirs.isDeleted, !theirs.flags.contains(.inaccessible)
         else { return }
+        context.takeNewestRow(of: theirs, ledBy: inverse, to: object)
         theirs.loseToChange(object, inverse)
     }
 }

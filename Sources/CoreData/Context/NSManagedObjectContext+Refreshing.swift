@@ -29,6 +29,8 @@ extension NSManagedObjectContext {
             }
             guard let row else { return lose(object, slot: -1) }
             merge(row, into: object)
+            // Another's save may have led others to it since its delete rules were applied.
+            if object.isDeleted { applyDeleteRulesAgain(to: [object]) }
             return ChangedSides(context: self).settle([object] + leading)
         } else {
             let others = object.isUpdated ? OtherSides(of: object, in: self) : nil
@@ -39,6 +41,7 @@ extension NSManagedObjectContext {
                     store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: stalenessInterval))
             }
             others?.follow()
+            readOneToOnes(of: [object])
             giveUpPartnersLedElsewhere(of: object)
             ChangedSides(context: self).settle(leading)
             if !deletedList.isEmpty {
@@ -47,6 +50,14 @@ extension NSManagedObjectContext {
         }
         event.refreshed.append(object)
         followTurn()
+    }
+
+    /// Reads the rows of faults that a change of this context may have led away from: only their rows tell.
+    private func readOneToOnes(of objects: [NSManagedObject]) {
+        guard !updatedList.isEmpty else { return }
+        do { try readRows(of: objects.filter { $0.isFault && !$0.hasRow && $0.home.hasOneToOne }) } catch {
+            noteReadFailure(error, "\(objects.count) refreshed objects")
+        }
     }
 
     /// Those with changes at the other ends of what was read of the object.
@@ -86,9 +97,9 @@ extension NSManagedObjectContext {
         for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
         for object in objects where object.hasChanges { refresh(object, mergeChanges: true) }
         // Now that all have their rows, those that lead to what was changed to lead elsewhere have lost it.
-        for object in objects where object.registry === registry && !object.isDeleted {
-            giveUpPartnersLedElsewhere(of: object)
-        }
+        let present = objects.filter { $0.registry === registry && !$0.isDeleted }
+        readOneToOnes(of: present)
+        for object in present { giveUpPartnersLedElsewhere(of: object) }
         ChangedSides(context: self).settle(objects)
         // Others may lead to what is deleted here since its delete rules were applied.
         applyDeleteRulesAgain(to: objects.filter { $0.isDeleted && $0.registry === registry })

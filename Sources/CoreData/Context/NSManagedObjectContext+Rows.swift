@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         for (index, key) in primaryKeys.enumerated() {
             let key = permanentKey(key)
             let known = registry.object(store: storeIndex, root: root, primaryKey: key)
-            if let known, known.hasChanges || known.hasRow || !known.isStored {
+            if let known, known.hasChanges || known.hasCurrentRow || !known.isStored {
                 found.put(try rows.held(known), at: index)
             } else if key > 0 || keptParent != nil {
                 missing.append((index, key))

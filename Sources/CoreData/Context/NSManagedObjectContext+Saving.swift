@@ -191,7 +191,7 @@ extension NSManagedObjectContext {
         let center = NotificationCenter.default
         if ContextNotification.didSave.isWanted {
             var objects: [AnyHashable: Any] = [
-                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
+                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.told),
                 NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
             ]
             objects["newChangeToken"] = historyToken(after: saved)
@@ -204,7 +204,7 @@ extension NSManagedObjectContext {
         if ContextNotification.didSaveObjectIDs.isWanted {
             var ids: [AnyHashable: Any] = [
                 NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
-                NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set(saved.told.map(\.objectID)),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)), "managedObjectContext": self,
             ]
             ids["newChangeToken"] = historyToken(after: saved)

@@ -30,8 +30,8 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: whether there was anything to read beside it; else nothing was read.
     final func readRowWithSiblings(of object: NSManagedObject) throws -> Bool {
-        guard !siblings.isEmpty, object.isStored, let store = object.home.store, readsSiblings(in: store),
-            store.isAttached
+        guard !siblings.isEmpty, object.isStored, !object.hasRow, let store = object.home.store,
+            readsSiblings(in: store), store.isAttached
         else { return false }
         let (root, index) = (object.home.root, object.storeIndex)
         if let row = store.source.cachedRow(object.primaryKey, root: root, staleness: staleness) {
@@ -49,7 +49,9 @@ extension NSManagedObjectContext {
                 if object.hasRow { return true }
             }
         }
-        let others = siblings(of: object.primaryKey, root: root, store: index).filter { $0.isFault && !$0.hasRow }
+        let others = siblings(of: object.primaryKey, root: root, store: index).filter {
+            $0.isFault && !$0.hasCurrentRow
+        }
         guard others.count > 1 else { return false }
         try readRows(of: others)
         return true

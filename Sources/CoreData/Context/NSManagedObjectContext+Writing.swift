@@ -14,6 +14,8 @@ extension NSManagedObjectContext {
         /// Faults that found no row. They leave the context as deleted objects do, but this save deleted nothing: the row may be one
         /// that is newer than what the context reads, and others are not told.
         var vanished: [NSManagedObject] = []
+        /// Those that objects lead to whose rows were brought back: their other sides had been told that these were gone.
+        var related: [NSManagedObject] = []
         /// The numbers of the transactions that were recorded, by the stores' UUIDs.
         var transactions: [String: Int64] = [:]
 
@@ -21,7 +23,18 @@ extension NSManagedObjectContext {
             Self.append(saved.inserted, to: &inserted)
             Self.append(saved.updated, to: &updated)
             Self.append(saved.deleted, to: &deleted)
+            if !saved.broughtBack.isEmpty { addRelated(saved) }
             if let number = saved.historyTransaction { transactions[saved.store.identifier] = number }
+        }
+
+        /// What is told of as updated.
+        var told: [NSManagedObject] { related.isEmpty ? updated : updated + related }
+
+        private mutating func addRelated(_ saved: SavePreparation) {
+            var seen = Set((inserted + updated + deleted).map(ObjectReference.init))
+            related += saved.broughtBack.flatMap(\.relatives).map(\.object).filter {
+                $0.isStored && $0.registry === saved.context.registry && seen.insert(ObjectReference($0)).inserted
+            }
         }
 
         /// Of a single store the list itself and no copy.
@@ -188,7 +201,7 @@ extension NSManagedObjectContext {
         }
         var seen: Set<ObjectReference> = []
         found = found.filter { seen.insert(ObjectReference($0)).inserted }
-        try readRows(of: found.filter { !$0.hasRow })
+        try readRows(of: found)
         return found
     }
 

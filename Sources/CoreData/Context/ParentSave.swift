@@ -358,7 +358,7 @@ extension NSManagedObjectContext {
         inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
     ) throws {
         adoptPermanentKeys()
-        try readRows(of: (updated + deleted).filter { !$0.hasRow })
+        try readRows(of: updated + deleted)
         // What is gone can be lost by another; see SavePreparation.
         let written = updated.filter { $0.hasRow || !$0.hasOnlyLost }
         let gone = written.filter { !$0.hasRow }

@@ -21,6 +21,8 @@ final class SavePreparation {
     @exclusivity(unchecked) var lastForm: RowForm?
     /// The objects of the updates, in their order.
     @exclusivity(unchecked) var written: [NSManagedObject] = []
+    /// The inserted objects whose rows were there once, and had been deleted.
+    @exclusivity(unchecked) private(set) var broughtBack: [NSManagedObject] = []
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
     /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
     let isForContexts: Bool
@@ -56,8 +58,8 @@ final class SavePreparation {
             OrderAssignment(context: context).assign(objects) { self.touch($0) }
         }
         try context.checkReads()
-        for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasRow }) {
-            try context.readRows(of: objects.filter { !$0.hasRow })
+        for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasCurrentRow }) {
+            try context.readRows(of: objects)
         }
         let writes = !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || store.hasUnsavedMetadata
         guard writes || !checked.isEmpty else { return false }
@@ -140,7 +142,9 @@ final class SavePreparation {
         var changes = ChangeSet()
         changes.insertions.reserveCapacity(inserted.count)
         written = []
+        broughtBack = []
         try inserted.forEachHeld {
+            if $0.hasRow { broughtBack.append($0) }
             changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: Self.firstVersion(of: $0))))
         }
         changes.absorptions = absorptions()

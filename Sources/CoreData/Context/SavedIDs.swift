@@ -26,6 +26,8 @@ struct SavedIDs: Sendable {
     var discarded: [NSManagedObjectID] = []
     /// Whether everything is to be read anew.
     var invalidatesAll = false
+    /// Whether those that led to what was deleted may not be among the updated: who told of it was no saving context.
+    var mayLackUpdates = false
 
     /// Where a context's own notifications have it: whoever merges them elsewhere need not touch the context's objects.
     static let userInfoKey = "savedIDs"
@@ -36,11 +38,12 @@ struct SavedIDs: Sendable {
     init(_ saved: NSManagedObjectContext.SavedObjects) {
         inserted = saved.inserted.map(\.objectID)
         deleted = saved.deleted.map(\.objectID)
-        if saved.updated.allHeldSatisfy({ !$0.hasTemporaryKey }) {
-            updatedKeys.reserveCapacity(saved.updated.count)
-            saved.updated.forEachHeld { updatedKeys.append(StoredKey($0)) }
+        let objects = saved.told
+        if objects.allHeldSatisfy({ !$0.hasTemporaryKey }) {
+            updatedKeys.reserveCapacity(objects.count)
+            objects.forEachHeld { updatedKeys.append(StoredKey($0)) }
         } else {
-            updated = saved.updated.map(\.objectID)
+            updated = objects.map(\.objectID)
         }
     }
 
@@ -53,6 +56,7 @@ struct SavedIDs: Sendable {
             self = saved
         } else {
             self.init(userInfo, in: coordinator)
+            mayLackUpdates = !(notification.object is NSManagedObjectContext)
         }
     }
 
@@ -86,6 +90,7 @@ struct SavedIDs: Sendable {
             ids(NSUpdatedObjectsKey, NSUpdatedObjectIDsKey) + ids(NSRefreshedObjectsKey, NSRefreshedObjectIDsKey)
             + ids(NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey)
         deleted = ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey)
+        mayLackUpdates = true
         invalidatesAll = userInfo[NSInvalidatedAllObjectsKey] != nil
     }
 

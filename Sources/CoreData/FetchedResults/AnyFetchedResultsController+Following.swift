@@ -166,7 +166,7 @@ extension AnyFetchedResultsController: ChangeFollower {
         }
         guard isThere() else { return false }
         // Of one that was told of as changed the row may have gone since.
-        if object.isFault, object.isStored, !object.hasRow {
+        if object.isFault, object.isStored, !object.hasCurrentRow {
             try? managedObjectContext.readRows(of: [object])
             if !object.hasRow { return false }
         }

@@ -37,7 +37,7 @@ extension NSManagedObject {
 
     /// Reads the row, from memory where it is there, and calls `awakeFromFetch`; -1 where no property was asked for.
     private final func fire(slot: Int) {
-        if hasRow, home.isContextAlive { return becomeRealised() }
+        if hasCurrentRow, home.isContextAlive { return becomeRealised() }
         if let context = managedObjectContext { return context.realise(self, slot: slot) }
         let name = slot < 0 ? "" : runtime.slots[slot].name
         becomeInaccessible()

@@ -128,6 +128,10 @@ open class NSManagedObject: NSObject {
 
     final var hasRow: Bool { rowWord != 0 }
 
+    /// Whether there is a row to show: of a fault one that no save has replaced or deleted since.
+    @inline(__always)
+    final var hasCurrentRow: Bool { rowWord != 0 && !(isFault && RowSnapshot.isSuperseded(rowWord)) }
+
     /// What was set and is not in the row.
     final var values: ObjectValues? {
         get { uncountedValues?.takeUnretainedValue() }

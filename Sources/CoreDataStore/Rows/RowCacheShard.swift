@@ -173,7 +173,7 @@ final class RowCacheShard: @unchecked Sendable {
     func removeAll(root: Int) {
         state.withLock { state in
             tables[root]._withUnsafeGuaranteedRef {
-                $0.forEach { RowSnapshot.release($1) }
+                $0.forEach { Self.drop($1) }
                 $0.removeAll()
             }
             if !state.times.isEmpty { state.times[root].removeAll() }
@@ -183,7 +183,9 @@ final class RowCacheShard: @unchecked Sendable {
     // MARK: Under the lock
 
     private func put(_ row: RowSnapshot, _ root: Int, at now: Double, _ state: inout State) {
-        RowSnapshot.release(set(root, row.primaryKey, row.retainedWord()))
+        let word = row.retainedWord()
+        let known = set(root, row.primaryKey, word)
+        if known == word { RowSnapshot.release(word) } else { Self.drop(known) }
         if !state.times.isEmpty { setTime(now, row.primaryKey, root, &state) }
     }
 
@@ -196,7 +198,10 @@ final class RowCacheShard: @unchecked Sendable {
             let known = RowView(word: knownWord)
             if known.version >= row.version {
                 _ = set(root, key, knownWord)
-                guard known.version == row.version else { return word }
+                guard known.version == row.version else {
+                    RowSnapshot.supersede(word)
+                    return word
+                }
                 guard knownWord == word || isEqual(known, row) else {
                     forget(key, root, &state)
                     return word
@@ -207,10 +212,11 @@ final class RowCacheShard: @unchecked Sendable {
                 RowSnapshot.release(word)
                 return knownWord
             }
-            RowSnapshot.release(knownWord)
+            Self.drop(knownWord)
         } else if !isCurrent {
             // A newer one may have been here and gone, or the row may have been deleted.
             _ = remove(key, ifWord: word, root)
+            RowSnapshot.supersede(word)
             return word
         }
         RowSnapshot.retain(word)
@@ -234,7 +240,13 @@ final class RowCacheShard: @unchecked Sendable {
 
     private func take(_ key: Int64, _ root: Int, _ state: inout State) {
         if !state.times.isEmpty { state.times[root].remove(key) }
-        RowSnapshot.release(tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
+        Self.drop(tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
+    }
+
+    /// Gives up a row that whoever else holds it shall not take for what the store has; the word may be 0.
+    private static func drop(_ word: UInt) {
+        RowSnapshot.supersede(word)
+        RowSnapshot.release(word)
     }
 
     /// A time before the one that is known came from a slower reader.
