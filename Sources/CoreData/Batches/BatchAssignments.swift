@@ -21,7 +21,7 @@ struct BatchAssignments {
     ///
     /// - Throws: an error for a property that the entity lacks, and for one that cannot be set in a store.
     func make(_ properties: [AnyHashable: Any]) throws -> [BatchAssignment] {
-        try properties.flatMap { key, value -> [BatchAssignment] in
+        let assignments = try properties.flatMap { key, value -> [BatchAssignment] in
             guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.name,
                 let slot = entity.slot(forKey: name)
             else {
@@ -51,6 +51,13 @@ struct BatchAssignments {
             guard case .value(let value) = source else { return [BatchAssignment(slot: slot, source)] }
             return [try assignment(value, info, slot)]
         }
+        // By its name and by its description, or a composite attribute and an element of it.
+        var slots: Set<Int> = []
+        if let twice = assignments.first(where: { !slots.insert($0.slot).inserted }) {
+            throw CoreDataErrors.invalidRequest(
+                "propertiesToUpdate has '\(entity.slots[twice.slot].name)' of entity '\(entity.name)' twice: give one value for it.")
+        }
+        return assignments
     }
 
     private func assignment(_ value: Value, _ info: EntityRuntime.Slot, _ slot: Int) throws -> BatchAssignment {

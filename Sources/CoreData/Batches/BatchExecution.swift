@@ -80,15 +80,31 @@ struct BatchExecution {
         let translation = isEmpty ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
         let affected = request.affectedStores ?? request.fetchRequest.affectedStores
         let stores = try translation.map { try self.stores(for: $0.entity, affected) } ?? []
+        let ids = try request.objectIDs ?? (stores.count > 1 ? window(of: request.fetchRequest, affected) : nil)
         let result = try write(stores, request.resultType.form, NSDeletedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             guard let translation else { return Done() }
-            guard let ids = request.objectIDs else {
+            guard let ids else {
                 return Done(try writer.delete(translation.plan(for: store), wantsKeys: wantsKeys))
             }
             return Done(try writer.delete(keys(of: ids, in: store, translation), wantsKeys: wantsKeys))
         }
         return NSBatchDeleteResult(result, request.resultType)
+    }
+
+    /// Which objects of all stores together lie between the request's offset and limit; `nil` where it has neither.
+    private func window(
+        of fetch: AnyFetchRequest, _ affected: [NSPersistentStore]?
+    ) throws -> [NSManagedObjectID]? {
+        guard fetch.fetchLimit > 0 || fetch.fetchOffset > 0 else { return nil }
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: fetch.entityName ?? "")
+        (request.predicate, request.sortDescriptors) = (fetch.predicate, fetch.sortDescriptors)
+        (request.fetchLimit, request.fetchOffset) = (fetch.fetchLimit, fetch.fetchOffset)
+        (request.includesSubentities, request.affectedStores) = (fetch.includesSubentities, affected)
+        request.resultType = .managedObjectIDResultType
+        let reading = NSManagedObjectContext(.privateQueue)
+        reading.persistentStoreCoordinator = coordinator
+        return try reading.performAndWait { try reading.fetch(request) }
     }
 
     private func keys(

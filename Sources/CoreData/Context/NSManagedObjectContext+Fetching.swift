@@ -296,7 +296,10 @@ extension NSManagedObjectContext {
         if !areRead { try readRows(of: objects.filter { $0.isFault }) }
         let groups =
             haveOneHome
-            ? [objects] : Array(Dictionary(grouping: objects) { ObjectIdentifier($0.home) }.values)
+            ? [objects]
+            : Dictionary(grouping: objects) { ObjectIdentifier($0.home) }.values.sorted {
+                $0[0].runtime.ordinal < $1[0].runtime.ordinal
+            }
         for members in groups {
             guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),
                 let relationship = runtime.slots[slot].relationship

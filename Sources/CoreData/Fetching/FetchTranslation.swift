@@ -172,18 +172,21 @@ extension NSSortDescriptor {
     /// Whether it is code, or a transient property of the entity, that sorts.
     fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
         guard let ordering, case .order = ordering.comparison else { return true }
-        return ordering.key.map { entity.isTransient(at: $0.split(separator: ".").map(String.init), in: model) }
-            ?? false
+        return ordering.key.map { key in
+            entity.leads(key.split(separator: ".").map(String.init), in: model) { $0.property.isTransient }
+        } ?? false
     }
 }
 
 extension PredicateNode {
-    /// Whether code, or a transient property, is asked for.
+    /// Whether code, a transient property, or what a transformer makes of a value, is asked for.
     fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
         if containsBlocks { return true }
         var found = false
         forEachExpression { expression in
-            if case .keyPath(.evaluatedObject, let keys) = expression, entity.isTransient(at: keys, in: model) {
+            if case .keyPath(.evaluatedObject, let keys) = expression,
+                entity.leads(keys, in: model, to: { $0.property.isTransient || $0.attribute?.type == .transformable })
+            {
                 found = true
             }
         }
@@ -192,13 +195,13 @@ extension PredicateNode {
 }
 
 extension EntityRuntime {
-    /// Whether a path leads to, or by, an attribute or relationship that no store keeps.
-    fileprivate func isTransient(at path: [String], in model: ModelRuntime) -> Bool {
+    /// Whether a path leads to, or by, such a property.
+    fileprivate func leads(_ path: [String], in model: ModelRuntime, to isWanted: (Slot) -> Bool) -> Bool {
         var (entity, rest) = (self, path[...])
         while let (slot, remainder) = entity.slot(at: rest) {
             let info = entity.slots[slot]
             if info.kind == .composite { return false }
-            if info.property.isTransient { return true }
+            if isWanted(info) { return true }
             guard let relationship = info.relationship else { return false }
             (entity, rest) = (model.entities[relationship.destination], remainder)
         }

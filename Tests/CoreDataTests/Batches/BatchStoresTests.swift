@@ -49,6 +49,20 @@ import Testing
         #expect(try titles(stack) == ["first"])
     }
 
+    @Test("N3, N6: limit and offset of a batch delete count over all stores")
+    func window() throws {
+        let stack = try makeStack()
+        try stack.story { context throws in
+            let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+            fetch.sortDescriptors = [NSSortDescriptor(key: "isbn", ascending: true)]
+            (fetch.fetchOffset, fetch.fetchLimit) = (1, 1)
+            let delete = NSBatchDeleteRequest(fetchRequest: fetch)
+            delete.resultType = .resultTypeCount
+            #expect(try (context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 1)
+        }
+        #expect(try titles(stack) == ["first", "second too"])
+    }
+
     @Test("N6: where one store refuses, none is written to", arguments: [false, true]) func noneOrAll(
         fromChild: Bool
     ) throws {

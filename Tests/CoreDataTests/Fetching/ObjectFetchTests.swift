@@ -89,6 +89,41 @@ import Testing
         withExtendedLifetime(stack) {}
     }
 
+    @Test("What a transformer makes of a value is asked for its members", arguments: types)
+    func transformables(_ type: NSPersistentStore.StoreType) throws {
+        let note = Library.entity("Note", nil)
+        let tags = Library.attribute("tags", .transformableAttributeType)
+        tags.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
+        note.properties = [Library.attribute("name", .stringAttributeType), tags]
+        let model = NSManagedObjectModel()
+        model.entities = [note]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: url) }
+        _ = try coordinator.addPersistentStore(type: type, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { () throws in
+            for (name, tags) in [("one", ["a", "b"]), ("two", ["b"]), ("none", nil)] {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue(name, forKey: "name")
+                note.setValue(tags.map { NSArray(array: $0) }, forKey: "tags")
+            }
+            try context.save()
+            context.reset()
+            for (format, found) in [
+                ("ANY tags == 'a'", ["one"]), ("ANY tags == 'b'", ["one", "two"]), ("'b' IN tags", ["one", "two"]),
+                ("tags == nil", ["none"]), ("tags.@count == 2", ["one"]),
+            ] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                request.predicate = NSPredicate(format: format)
+                let names = try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }.sorted()
+                #expect(names == found, "\(format)")
+                #expect(try context.count(for: request) == found.count, "\(format)")
+            }
+        }
+    }
+
     @Test("A list follows what a block selects", arguments: types)
     func lists(_ type: NSPersistentStore.StoreType) throws {
         let (context, stack) = try stack(type)
