@@ -74,6 +74,9 @@ extension NSManagedObjectContext {
             return
         }
         if !object.flags.contains(.inserted), !object.flags.contains(.updated) {
+            if object.hasRow, !object.hasCurrentRow {
+                do { try readRows(of: [object]) } catch { noteReadFailure(error, "\(object.objectID)") }
+            }
             object.flags.insert(.updated)
             if !object.flags.contains(.listedUpdated) {
                 object.flags.insert(.listedUpdated)

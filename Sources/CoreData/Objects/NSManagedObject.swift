@@ -128,9 +128,15 @@ open class NSManagedObject: NSObject {
 
     final var hasRow: Bool { rowWord != 0 }
 
-    /// Whether there is a row to show: of a fault one that no save has replaced or deleted since.
+    /// Whether there is a row to show: of a fault one that no save has replaced or deleted since. One that has changes has the row that
+    /// they were made on.
     @inline(__always)
-    final var hasCurrentRow: Bool { rowWord != 0 && !(isFault && RowSnapshot.isSuperseded(rowWord)) }
+    final var hasCurrentRow: Bool { rowWord != 0 && !hasSupersededRow }
+
+    @inline(__always)
+    private final var hasSupersededRow: Bool {
+        flags.intersection([.fault, .updated]) == .fault && RowSnapshot.isSuperseded(rowWord)
+    }
 
     /// What was set and is not in the row.
     final var values: ObjectValues? {

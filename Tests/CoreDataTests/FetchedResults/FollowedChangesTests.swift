@@ -182,6 +182,7 @@ import Testing
             let list: NSFetchedResultsController<Book> = try makeList(of: "Book", context, by: "title", delegate)
             let book = try #require(list.fetchedObjects?.first)
             let id = book.objectID
+            #expect(book.title == "A")
             try other.performAndWait {
                 other.delete(try other.existingObject(with: id))
                 try other.save()

@@ -132,6 +132,7 @@ import Testing
                 _ = context.insert("Tag", ["name": "red"])
                 try context.save()
                 let tag = try context.one("Tag")
+                #expect(tag.text("name") == "red")
                 try stack.story { other throws in
                     try other.one("Tag").setValue("blue", forKey: "name")
                     try other.save()
