@@ -243,19 +243,19 @@ extension NSManagedObjectContext {
     private func split(
         _ deleted: [NSManagedObjectID], _ staleness: TimeInterval
     ) -> (gone: [NSManagedObjectID], present: [NSManagedObject]) {
-        var present: [NSManagedObject] = []
-        let gone = deleted.filter { id in
+        let doubtful = deleted.compactMap { registeredObject(for: $0) }.filter { object in
+            guard object.isStored, !object.flags.contains(.inaccessible), let store = object.home.store,
+                store.isAttached
+            else { return false }
             // A deleted row is in no memory, unless another coordinator deleted it.
-            guard let object = registeredObject(for: id), object.isStored, let store = object.home.store,
-                store.isAttached,
-                staleness == 0
-                    || store.source.cachedRow(id.primaryKey, root: object.home.root, staleness: -1)?.snapshot() != nil,
-                (try? store.source.row(id.primaryKey, root: object.home.root, staleness: 0)) != nil
-            else { return true }
-            present.append(object)
-            return false
+            return staleness == 0
+                || store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: -1)?.snapshot() != nil
         }
-        return (gone, present)
+        var present: [NSManagedObject] = []
+        forEachCurrentRow(of: doubtful, 0) { object, _, _ in present.append(object) }
+        if present.isEmpty { return (deleted, []) }
+        let ids = Set(present.map(\.objectID))
+        return (deleted.filter { !ids.contains($0) }, present)
     }
 
     /// The objects whose rows here lead to one of those.
