@@ -243,16 +243,26 @@ extension NSManagedObjectContext {
         if objects.count == 1 { return try readRow(of: objects[0]) }
         guard let store = store(at: home.storeIndex) else { return }
         let rows = try store.source.heldRows(objects.map(\.primaryKey), root: home.root, staleness: staleness)
-        let taking = RowTaking(self)
+        var renewed: RowTaking?
         var index = 0
         objects.forEachHeld { object in
             if object.hasRow {
+                let taking = renewed ?? RowTaking(self)
+                renewed = taking
                 renewRow(of: object, rows.hasRow(index) ? rows[index] : nil, taking)
             } else {
                 object.takeRow(rows.take(index))
             }
             index += 1
         }
+        renewed?.finish()
+    }
+
+    @inline(never)
+    private func renewRow(of object: NSManagedObject, in store: AttachedStore) throws {
+        let row = try store.source.row(object.primaryKey, root: object.home.root, staleness: staleness)
+        let taking = RowTaking(self)
+        renewRow(of: object, row, taking)
         taking.finish()
     }
 
@@ -269,11 +279,8 @@ extension NSManagedObjectContext {
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
             if faultWatch != nil { noteRead(of: object, in: store) }
-            let row = try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness)
-            if !object.hasRow { return object.takeRow(row) }
-            let taking = RowTaking(self)
-            renewRow(of: object, row?.snapshot(), taking)
-            taking.finish()
+            if object.hasRow { return try renewRow(of: object, in: store) }
+            object.takeRow(try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness))
         }
     }
 
