@@ -195,6 +195,9 @@ extension RowSnapshot {
         header.pointee.holders.bitwiseOr(supersededMark, ordering: .relaxed)
     }
 
+    /// As ``supersede(_:)``.
+    package func supersede() { Self.supersede(UInt(bitPattern: header)) }
+
     /// Whether ``supersede(_:)`` was called for the row.
     @inlinable package static func isSuperseded(_ word: UInt) -> Bool {
         RowView(word: word).header.pointee.holders.load(ordering: .relaxed) & supersededMark != 0

@@ -204,6 +204,7 @@ final class ConstraintConflictResolution {
     /// What was set on the object is set on the survivor; what never was, and what it has already, stays.
     private func giveValues(of object: NSManagedObject, to survivor: NSManagedObject) {
         guard let changed = object.values?.changed else { return }
+        var same: [(place: Int, value: Value)] = []
         for slot in changed {
             let info = object.runtime.slots[slot]
             guard let attribute = info.attribute, !attribute.isDerived, !info.property.isTransient,
@@ -211,7 +212,18 @@ final class ConstraintConflictResolution {
             else { continue }
             survivor.fireIfNeeded(slot: place)
             let value = object.attributeValue(slot)
-            if survivor.attributeValue(place) != value { survivor.setAttribute(value, place) }
+            if survivor.attributeValue(place) != value {
+                survivor.setAttribute(value, place)
+            } else if !object.isStored {
+                same.append((place, value))
+            }
+        }
+        // Set here as well, for another row that the survivor may meet by one of the other values.
+        guard survivor.isUpdated else { return }
+        for (place, value) in same {
+            let values = survivor.liveValues()
+            values[place] = value
+            values.changed.insert(place)
         }
     }
 

@@ -43,9 +43,13 @@ extension NSManagedObjectContext {
             preconditionFailure(
                 "\(object.objectID) is not in this context; delete context.object(with: object.objectID).")
         }
-        guard !object.flags.contains(.deleted) else { return }
+        // Whoever deletes it in its own hook deletes nothing more.
+        guard !object.flags.contains(.deleted), !prepared.contains(where: { $0 === object }) else { return }
+        prepared.append(object)
         object.prepareForDeletion()
+        prepared.removeAll { $0 === object }
         guard !object.flags.contains(.deleted) else { return }
+        if children.mayExist { object.supersedeRow() }
         object.flags.insert(.deleted)
         object.flags.remove(.updated)
         registry.mayHaveDangling = true
@@ -77,6 +81,7 @@ extension NSManagedObjectContext {
             if object.hasRow, !object.hasCurrentRow {
                 do { try readRows(of: [object]) } catch { noteReadFailure(error, "\(object.objectID)") }
             }
+            if children.mayExist { object.supersedeRow() }
             object.flags.insert(.updated)
             if !object.flags.contains(.listedUpdated) {
                 object.flags.insert(.listedUpdated)
@@ -187,6 +192,8 @@ extension NSManagedObjectContext {
 
     private func applyDeleteRules(of object: NSManagedObject) {
         guard !object.flags.contains(.inaccessible) else { return }
+        // Where the rules are applied again the row leads to whom the object has lost.
+        if object.home.hasOneToOne { giveUpPartnersLedElsewhere(of: object) }
         for step in object.home.deleteSteps {
             guard step.isToMany else {
                 if let target = object.toOne(step.slot) { apply(step, of: object, to: target) }

@@ -145,12 +145,17 @@ final class ContextChildren: Sendable {
 
     /// Guards the list, which children change from their own queues.
     private let state = Mutex(State())
+    private let hasHad = Atomic(false)
+
+    /// Whether there is one, or was.
+    var mayExist: Bool { hasHad.load(ordering: .relaxed) }
 
     var isEmpty: Bool { state.withLock { state in state.children.allSatisfy { $0.context == nil } } }
 
     var contexts: [NSManagedObjectContext] { state.withLock { $0.children.compactMap(\.context) } }
 
     func add(_ context: NSManagedObjectContext) {
+        hasHad.store(true, ordering: .relaxed)
         state.withLock { state in
             state.children.removeAll { $0.context == nil }
             state.children.append(Child(context: context))

@@ -180,14 +180,20 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func assignStore(_ object: Any, to store: NSPersistentStore) {
-        guard let object = object as? NSManagedObject, object.registry === registry, object.hasTemporaryKey
+        guard let object = object as? NSManagedObject, object.registry === registry,
+            object.isInserted || object.hasTemporaryKey
         else { preconditionFailure("assign(_:to:) takes a new object of this context.") }
+        guard object.hasTemporaryKey || object.home.store?.store === store else {
+            preconditionFailure(
+                "assign(_:to:) cannot take \(object.objectID) elsewhere, whose permanent ID names the store that it is of."
+            )
+        }
         guard let attached = attachedStore(of: store),
             attached.source.includes(entity: object.runtime.ordinal)
         else {
             preconditionFailure("The store's configuration has no entity '\(object.runtime.name)'.")
         }
-        object.move(to: registry.home(of: object.runtime, in: attached))
+        if object.hasTemporaryKey { object.move(to: registry.home(of: object.runtime, in: attached)) }
     }
 
     /// What the open method of the class does.

@@ -74,7 +74,10 @@ struct ContextRows {
     mutating func row(of object: NSManagedObject) throws -> RowSnapshot? {
         if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
         if object.hasChanges || !object.isStored {
-            return try preparation(for: object).rowForChild(object)
+            let row = try preparation(for: object).rowForChild(object)
+            // It stands for what is not saved, and may be something else a moment later.
+            row.supersede()
+            return row
         }
         guard let row = object.row, row.primaryKey != object.primaryKey else { return object.row }
         // Read, or handed to an ancestor, before an ancestor saved the object: whoever gets it knows the object by the key it has now.

@@ -69,6 +69,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) private(set) final var isChild = false
     /// Contexts that have this one as their parent.
     final let children = ContextChildren()
+    /// Those whose `prepareForDeletion` runs.
+    @exclusivity(unchecked) final var prepared: [NSManagedObject] = []
     /// New objects that left without having been saved, and that children may know; told with the next save.
     @exclusivity(unchecked) final var discarded: [NSManagedObjectID] = []
     /// The coordinator's stores as seen through the parent, or through ``generationReader``, by index.

@@ -69,10 +69,13 @@ struct OrderAssignment {
         guard let inverse = relationship.inverseSlot, let model = context.coordinator?.runtime,
             !model.entities[relationship.destination].slots[inverse].isToMany
         else { return }
+        if !owner.knownMembers(slot).isReordered {
+            realise { neighboursOfAdded(among: owner.knownMembers(slot)) }
+            if assignAdded(owner.knownMembers(slot), inverse, touch: touch) { return }
+        }
+        realise { owner.knownMembers(slot).members }
         let known = owner.knownMembers(slot)
         let added = known.added
-        if !known.isReordered, assignAdded(known, inverse, touch: touch) { return }
-        context.realiseAll(known.members.filter { $0.isFault })
         let present = known.members.map { member in
             added.contains(ObjectReference(member)) ? nil : storedOrder(of: member, inverse)
         }
@@ -81,6 +84,25 @@ struct OrderAssignment {
             member.liveValues().orders[inverse] = new
             touch(member)
         }
+    }
+
+    /// Reads the rows of members until none of them is a fault: a row may show that its object is none, and the others are to be asked for
+    /// again.
+    private func realise(_ members: () -> [NSManagedObject]) {
+        while true {
+            let faults = members().filter { $0.isFault }
+            if faults.isEmpty { return }
+            context.realiseAll(faults)
+            // What cannot be read is told when the save looks.
+            if faults.contains(where: { $0.isFault }) { return }
+        }
+    }
+
+    /// Those that stay, before and behind each run of members that came.
+    private func neighboursOfAdded(among members: ToManyMembers) -> [NSManagedObject] {
+        let places = Set(members.added.compactMap { members.position(of: $0.object) })
+        return places.flatMap { [$0 - 1, $0 + 1] }
+            .filter { $0 >= 0 && $0 < members.count && !places.contains($0) }.map { members[$0] }
     }
 
     /// Gives the members that came values between those of their neighbours, and looks at no others: one that comes to a
@@ -119,7 +141,6 @@ struct OrderAssignment {
 
     /// The order value in the member's row.
     private func storedOrder(of member: NSManagedObject, _ inverse: Int) -> Int64? {
-        if member.isFault { context.realiseAll([member]) }
         let column = member.runtime.layout.orderColumnOfSlot[inverse]
         guard column >= 0, let row = member.rowView, !row.isNull(column) else { return nil }
         return row.integer(column)

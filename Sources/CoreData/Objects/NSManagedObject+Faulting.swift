@@ -81,7 +81,13 @@ extension NSManagedObject {
 
     /// Forgets values and relationships. Changes are lost unless the caller kept them.
     final func becomeFault() {
-        guard !flags.contains(.fault), isStored else { return }
+        guard isStored else { return }
+        if flags.contains(.fault) {
+            // Its members may have been read nevertheless.
+            relations.removeAll()
+            forgetFetchedProperties()
+            return
+        }
         flags.insert(.inTransition)
         willTurnIntoFault()
         values = nil

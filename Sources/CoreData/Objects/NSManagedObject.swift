@@ -138,6 +138,9 @@ open class NSManagedObject: NSObject {
         flags.intersection([.fault, .updated]) == .fault && RowSnapshot.isSuperseded(rowWord)
     }
 
+    /// Faults that have the row in hand, in children above all, ask what there is now: this object is about to say something else.
+    final func supersedeRow() { RowSnapshot.supersede(rowWord) }
+
     /// What was set and is not in the row.
     final var values: ObjectValues? {
         get { uncountedValues?.takeUnretainedValue() }

@@ -166,6 +166,9 @@ package final class MemoryEngine: RowSource {
                 state.graph = graph
                 if let metadata = changes.metadata { state.metadata = metadata }
             }
+            for key in changes.updates.map(\.old.key) + changes.deletions.map(\.key) + derivedRows {
+                save.graph.row(key.primaryKey, root: model.entities[key.entity].root)?.supersede()
+            }
             return SaveOutcome(keys: ranges, derivedRows: derivedRows)
         } catch {
             state.withLock { $0.lastKeys = before }

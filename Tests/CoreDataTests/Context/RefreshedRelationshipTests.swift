@@ -166,4 +166,65 @@ import Testing
             }
         }
     }
+
+    @Test(
+        "E7: an ordered to-many gets a member beside a fault that another save has led elsewhere", arguments: [0, 1, 2])
+    func newMemberBesideOneThatLeft(position: Int) throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        try stack.story { context in
+            let (book, second) = (Book(context: context), Book(context: context))
+            (book.title, second.title) = ("one", "two")
+            let chapters = ["a", "b"].map { title in
+                let chapter = Chapter(context: context)
+                chapter.title = title
+                return chapter
+            }
+            book.chapters = chapters
+            try context.save()
+            #expect(book.chapters.count == 2)
+            for chapter in chapters { context.refresh(chapter, mergeChanges: true) }
+            try other.performAndWait {
+                for chapter in chapters {
+                    (other.object(with: chapter.objectID) as? Chapter)?.book =
+                        other.object(with: second.objectID) as? Book
+                }
+                try other.save()
+            }
+            let new = Chapter(context: context)
+            new.title = "new"
+            book.mutableOrderedSetValue(forKey: "chapters").insert(new, at: position)
+            do { try context.save() } catch let error as NSError where error.code == NSManagedObjectMergeError {
+                context.refreshAllObjects()
+                try context.save()
+            }
+            #expect(book.chapters.map(\.title) == ["new"])
+            #expect(second.chapters.map(\.title) == ["a", "b"])
+        }
+    }
+
+    @Test("B5: a fault whose members were read forgets them when it is refreshed", arguments: [false, true])
+    func membersOfAFault(all: Bool) throws {
+        let stack = try LibraryStack()
+        let other = stack.newContext()
+        try stack.story { context in
+            let (book, chapter) = (Book(context: context), Chapter(context: context))
+            (book.title, chapter.title, chapter.book) = ("one", "old", book)
+            try context.save()
+            let same = try other.performAndWait { () throws in
+                let same = try #require(other.object(with: book.objectID) as? Book)
+                other.delete(other.object(with: chapter.objectID))
+                try other.save()
+                return same
+            }
+            context.refreshAllObjects()
+            let new = Chapter(context: context)
+            (new.title, new.book) = ("new", book)
+            try context.save()
+            other.performAndWait {
+                if all { other.refreshAllObjects() } else { other.refresh(same, mergeChanges: true) }
+                #expect(same.chapters.map(\.title) == ["new"])
+            }
+        }
+    }
 }

@@ -348,4 +348,39 @@ final class ValidatedRange: NSManagedObject {
         let ends = ["low", "high"].compactMap { value(forKey: $0) as? Int }
         if ends.count == 2, ends[0] > ends[1] { throw CocoaError(.coreData) }
     }
+
+    @Test("F1: objects that delete one another as they are deleted are deleted once each")
+    func deletionsInTheHook() throws {
+        let entity = Library.entity("Pair", "Pair")
+        let (next, previous) = Library.pair("next", of: entity, "previous", of: entity)
+        previous.maxCount = 1
+        entity.properties = [next, previous]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let stack = try LibraryStack(model: model)
+        try stack.story { context in
+            let (first, second) = (Pair(context: context), Pair(context: context))
+            (first.next, second.next) = (second, first)
+            try context.save()
+            context.delete(first)
+            #expect(first.isDeleted && second.isDeleted && first.count == 1 && second.count == 1)
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<Pair>(entityName: "Pair")) == 0)
+        }
+    }
+}
+
+/// Takes the other one along, and itself.
+final class Pair: NSManagedObject {
+    var next: Pair? {
+        get { value(forKey: "next") as? Pair }
+        set { setValue(newValue, forKey: "next") }
+    }
+    var count = 0
+
+    override func prepareForDeletion() {
+        count += 1
+        managedObjectContext?.delete(self)
+        if let next, !next.isDeleted { managedObjectContext?.delete(next) }
+    }
 }

@@ -183,4 +183,17 @@ import Testing
         let count = try context.performAndWait { try context.count(for: NSFetchRequest<Tag>(entityName: "Tag")) }
         #expect(count == 4 * rounds)
     }
+
+    @Test("A new object with a permanent ID can be assigned to the store that it is of")
+    func assignedToItsOwnStore() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            let tag = Tag(context: context)
+            try context.obtainPermanentIDs(for: [tag])
+            let id = tag.objectID
+            context.assign(tag, to: stack.coordinator.persistentStores[0])
+            try context.save()
+            #expect(tag.objectID == id && !id.isTemporaryID)
+        }
+    }
 }

@@ -117,4 +117,63 @@ import Testing
             }
         }
     }
+
+    @Test(
+        "It has what was saved since in stores of one file, too", arguments: [NSPersistentStore.StoreType.xml, .binary])
+    func replacedInFiles(_ type: NSPersistentStore.StoreType) throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        try stack.coordinator.remove(try #require(stack.coordinator.persistentStores.first))
+        _ = try stack.coordinator.addPersistentStore(type: type, at: stack.folder.appendingPathComponent("store"))
+        let (context, other) = (stack.context, stack.newContext())
+        try context.performAndWait { () throws in
+            let (kept, gone) = (Nodes.insert("kept", into: context), Nodes.insert("gone", into: context))
+            try context.save()
+            for node in [kept, gone] { context.refresh(node, mergeChanges: false) }
+            try other.performAndWait {
+                other.object(with: kept.objectID).setValue(1, forKey: "note")
+                other.delete(other.object(with: gone.objectID))
+                try other.save()
+            }
+            #expect(kept.value(forKey: "note") as? Int == 1)
+            #expect(throws: CocoaError.self) { try context.existingObject(with: gone.objectID) }
+            kept.setValue(2, forKey: "note")
+            try context.save()
+        }
+    }
+
+    /// What the parent does between the child's fetch and its reading.
+    enum Change: CaseIterable { case save, edit, editTwice, rollback, delete, refresh }
+
+    @Test("In a child it has what the parent has when it is read, saved or not", arguments: Change.allCases)
+    func ofAParent(_ change: Change) throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        let parent = stack.context
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        let node = try parent.performAndWait {
+            let node = Nodes.insert("n", into: parent)
+            node.setValue(1, forKey: "note")
+            try parent.save()
+            if change == .editTwice || change == .rollback { node.setValue(2, forKey: "note") }
+            return node
+        }
+        let fault = try child.performAndWait {
+            try #require(try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Node")).first)
+        }
+        try parent.performAndWait {
+            switch change {
+            case .save:
+                node.setValue(10, forKey: "note")
+                try parent.save()
+            case .edit, .editTwice: node.setValue(10, forKey: "note")
+            case .rollback: parent.rollback()
+            case .delete: parent.delete(node)
+            case .refresh:
+                node.setValue(10, forKey: "note")
+                parent.refresh(node, mergeChanges: false)
+            }
+        }
+        let expected: Int? = change == .delete ? nil : [.rollback, .refresh].contains(change) ? 1 : 10
+        child.performAndWait { #expect(fault.value(forKey: "note") as? Int == expected, "\(change)") }
+    }
 }

@@ -167,4 +167,40 @@ import Testing
             try fresh.performAndWait { try check(fresh, wanted, "\(what), in the store") }
         }
     }
+
+    @Test(
+        "I10: what was set on a new object whose unique values two rows have is in the one that stays",
+        arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] as [NSMergePolicy])
+    func twoRows(_ policy: NSMergePolicy) throws {
+        let entity = Library.entity("Unique", nil)
+        entity.properties =
+            ["code", "text"].map { Library.attribute($0, .stringAttributeType) }
+            + ["a", "b"].map { Library.attribute($0, .integer32AttributeType) }
+        entity.uniquenessConstraints = [["code"], ["a", "b"]]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let stack = try LibraryStack(model: model)
+        func insert(_ code: String, _ number: Int, _ text: String?, _ context: NSManagedObjectContext) {
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Unique", into: context)
+            object.setValuesForKeys(["code": code, "a": number, "b": number])
+            object.setValue(text, forKey: "text")
+        }
+        try stack.story { context in
+            insert("c", 1, nil, context)
+            insert("z", 3, nil, context)
+            try context.save()
+        }
+        let other = stack.newContext()
+        try other.performAndWait { () throws in
+            other.mergePolicy = policy
+            insert("c", 3, "q", other)
+            try other.save()
+            let found = try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Unique"))
+            #expect(found.map { $0.value(forKey: "code") as? String } == ["c"])
+            #expect(
+                found.map { $0.value(forKey: "a") as? Int } == [3] && found.map { $0.value(forKey: "b") as? Int } == [3]
+            )
+            #expect(found.map { $0.value(forKey: "text") as? String } == ["q"])
+        }
+    }
 }
