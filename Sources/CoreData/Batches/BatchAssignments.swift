@@ -55,7 +55,8 @@ struct BatchAssignments {
         var slots: Set<Int> = []
         if let twice = assignments.first(where: { !slots.insert($0.slot).inserted }) {
             throw CoreDataErrors.invalidRequest(
-                "propertiesToUpdate has '\(entity.slots[twice.slot].name)' of entity '\(entity.name)' twice: give one value for it.")
+                "propertiesToUpdate has '\(entity.slots[twice.slot].name)' of entity '\(entity.name)' twice: give one value for it."
+            )
         }
         return assignments
     }
