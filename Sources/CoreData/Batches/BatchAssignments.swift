@@ -63,7 +63,8 @@ struct BatchAssignments {
 
     private func assignment(_ value: Value, _ info: EntityRuntime.Slot, _ slot: Int) throws -> BatchAssignment {
         guard case .opaque(let box) = value else { return BatchAssignment(slot: slot, .value(value)) }
-        return BatchAssignment(slot: slot, .value(.data(try Transformation.data(from: box, attribute: info))))
+        return BatchAssignment(
+            slot: slot, .value(.data(try Transformation.data(from: box, attribute: info, of: entity))))
     }
 
     /// What the elements of a composite attribute become.

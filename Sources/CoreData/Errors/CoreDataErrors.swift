@@ -23,6 +23,33 @@ enum CoreDataErrors {
             [NSURLErrorKey: url])
     }
 
+    /// The folder of a store that was to be made could not be, for the system's reason.
+    static func folderNotMade(_ folder: String, for store: URL, _ number: Int32) -> CocoaError {
+        let code: CocoaError.Code =
+            switch number {
+            case EACCES, EPERM: .fileWriteNoPermission
+            case EROFS: .fileWriteVolumeReadOnly
+            case ENOSPC, EDQUOT: .fileWriteOutOfSpace
+            default: .fileWriteUnknown
+            }
+        return make(
+            code.rawValue,
+            "The store '\(store.path)' cannot be made, since the folder '\(folder)' cannot be: \(String(cString: strerror(number))). Choose another place, or see to who may write there.",
+            [NSFilePathErrorKey: store.path])
+    }
+
+    /// Two stores of one coordinator would have one UUID.
+    static func sameIdentifier(_ url: URL?, as known: NSPersistentStore, _ identifier: String) -> CocoaError {
+        func name(_ url: URL?) -> String { url.map { "'\(ServerStores.name($0))'" } ?? "in memory" }
+        return make(
+            NSPersistentStoreOpenError,
+            """
+            The store \(name(url)) has the UUID \(identifier), as has the store \(name(known.url)), which is attached to this \
+            coordinator already: it is the same store or a copy of it, and their objects' IDs would be the same. Add it to another \
+            coordinator, or first give it another \(NSStoreUUIDKey) with setMetadata(_:forPersistentStoreOfType:at:options:).
+            """, url.map { $0.isFileURL ? [NSFilePathErrorKey: $0.path] : [:] } ?? [:])
+    }
+
     /// Somebody has put something where a new store was to be, while that was made.
     static func isTakenByNow(_ url: URL) -> CocoaError {
         make(
@@ -81,11 +108,18 @@ enum CoreDataErrors {
             [NSAffectedObjectsErrorKey: [id]])
     }
 
-    static func notTransformable(property: String, transformer: String, type: String) -> CocoaError {
-        make(
-            NSManagedObjectValidationError,
-            "The transformer '\(transformer)' of property '\(property)' makes no Data of a \(type).",
-            [NSValidationKeyErrorKey: property])
+    static func notTransformable(
+        _ slot: EntityRuntime.Slot, of entity: EntityRuntime, by transformer: ValueTransformer?, type: String
+    ) -> CocoaError {
+        let name = transformer == nil ? "NSKeyedArchiver" : slot.attribute?.valueTransformerName ?? ""
+        var message =
+            "The transformer '\(name)' of property '\(slot.name)' of entity '\(entity.name)' makes no Data of a \(type)."
+        if let secure = transformer as? NSSecureUnarchiveFromDataTransformer {
+            let allowed = Swift.type(of: secure).allowedTopLevelClasses.map { "\($0)" }.joined(separator: ", ")
+            message +=
+                " It takes objects with NSSecureCoding of these classes, in collections, too: \(allowed). Register a subclass whose allowedTopLevelClasses have more."
+        }
+        return make(NSManagedObjectValidationError, message, [NSValidationKeyErrorKey: slot.name])
     }
 
     /// Why no store takes a new object: those that have its entity are read-only, or none has it.

@@ -27,8 +27,9 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
         return SecureArchive.object(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
     }
 
-    /// The object as archived data; `nil` where it or something in it cannot be archived securely.
+    /// The object as archived data; `nil` where it, or something in it, cannot be archived securely, or is of a class that
+    /// ``transformedValue(_:)`` would not let through.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        value.flatMap { SecureArchive.data(of: $0) }
+        value.flatMap { SecureArchive.data(of: $0, ofClasses: type(of: self).allowedTopLevelClasses) }
     }
 }

@@ -14,6 +14,14 @@ enum SecureArchive {
         return names.isEmpty ? data : data.map { ArchivedClassNames.replaced(in: $0, by: names) }
     }
 
+    /// The object as an archive that ``object(ofClasses:from:)`` reads, or `nil`.
+    static func data(of object: Any, ofClasses allowed: [AnyClass]) -> Data? {
+        guard isKind(type(of: object as AnyObject), ofOneOf: allowed), let data = data(of: object),
+            let archive = try? KeyedArchiveReader(data), strangers(in: archive, allowed: allowed) != nil
+        else { return nil }
+        return data
+    }
+
     private static func canArchive(_ object: AnyObject, isSecure: Bool) -> Bool {
         func canArchiveAll(_ members: some Sequence) -> Bool {
             members.allSatisfy { canArchive($0 as AnyObject, isSecure: isSecure) }
@@ -52,15 +60,9 @@ enum SecureArchive {
     /// Objects inside an object of the application's own may be of any class with secure coding, because only that
     /// object knows what it consists of.
     static func object(ofClasses allowed: [AnyClass], from data: Data) -> Any? {
-        guard let archive = try? KeyedArchiveReader(data), let classes = classes(in: archive),
-            classes.allSatisfy({ $0 is NSSecureCoding.Type })
-        else { return nil }
-        let strangers = classes.filter { !isKind($0, ofOneOf: allowed) }
-        if !strangers.isEmpty {
-            let known = foundationClasses
-            guard classes.contains(where: { isKind($0, ofOneOf: allowed) && !isKind($0, ofOneOf: known) }) else {
-                return nil
-            }
+        guard let archive = try? KeyedArchiveReader(data), let strangers = strangers(in: archive, allowed: allowed)
+        else {
+            return nil
         }
         let object: Any?
         if hasOnlyFoundation(archive) {
@@ -78,6 +80,16 @@ enum SecureArchive {
         guard let object else { return nil }
         // Strings and numbers are in an archive as they are, without a class to look at.
         return isKind(type(of: object as AnyObject), ofOneOf: allowed) ? object : nil
+    }
+
+    /// The classes of an archive that are not allowed, but inside of one that is; `nil` where it may not be read for them.
+    private static func strangers(in archive: KeyedArchiveReader, allowed: [AnyClass]) -> [AnyClass]? {
+        guard let classes = classes(in: archive), classes.allSatisfy({ $0 is NSSecureCoding.Type }) else { return nil }
+        let strangers = classes.filter { !isKind($0, ofOneOf: allowed) }
+        guard !strangers.isEmpty else { return [] }
+        let known = foundationClasses
+        let isInside = classes.contains { isKind($0, ofOneOf: allowed) && !isKind($0, ofOneOf: known) }
+        return isInside ? strangers : nil
     }
 
     /// Whether all objects are of Foundation's classes that we make ourselves.

@@ -59,14 +59,22 @@ enum ManagedObjectValues {
         case .uuid(let value):
             value.withBytes { builder.setBytes($0, at: column) }
         case .opaque(let box):
-            let data = try Transformation.data(from: box, attribute: runtime.slots[slot])
+            let data = try Transformation.data(from: box, attribute: runtime.slots[slot], of: runtime)
             builder.setData(data, at: column)
         }
     }
 
     /// The value as key-value coding gives it: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
     /// `Date`, `Data`, `UUID`, `URL`, or a transformable's object.
-    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? { any(value, slot.kind) }
+    static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? {
+        // Bytes that their transformer cannot read are of no type that anybody expects.
+        if case .data(let data) = value, slot.type == .transformable,
+            Transformation.failure(of: data, attribute: slot) != nil
+        {
+            return nil
+        }
+        return any(value, slot.kind)
+    }
 
     static func any(_ value: Value, _ kind: ValueKind) -> Any? {
         switch value {

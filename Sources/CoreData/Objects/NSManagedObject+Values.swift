@@ -50,7 +50,7 @@ extension NSManagedObject {
         }
     }
 
-    /// What a transformable's bytes stand for; broken ones are told and stay bytes, and the object's other values are as ever.
+    /// What a transformable's bytes stand for; broken ones are told and read as nil, and the object's other values are as ever.
     final func transformedValue(_ data: Data, _ slot: Int) -> Value {
         let info = runtime.slots[slot]
         let value = Transformation.value(from: data, attribute: info)

@@ -222,6 +222,6 @@ extension NSManagedObject {
                 objects of transformable attributes only, as data.
                 """)
         }
-        return .data(try Transformation.data(from: box, attribute: info))
+        return .data(try Transformation.data(from: box, attribute: info, of: runtime))
     }
 }

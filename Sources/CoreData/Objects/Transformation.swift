@@ -4,7 +4,8 @@ import Foundation
 
 /// Transformable attributes at the store's boundary: object to bytes and back.
 enum Transformation {
-    /// The object that the bytes stand for; the bytes themselves where no transformer can read them.
+    /// The object that the bytes stand for; the bytes themselves where nobody can tell, so that they are not taken for nil: users see them
+    /// where ``failure(of:attribute:)`` has nothing to say.
     static func value(from data: Data, attribute slot: EntityRuntime.Slot) -> Value {
         let object: Any? =
             switch transformer(slot) {
@@ -16,23 +17,23 @@ enum Transformation {
         return object.map { .opaque(box($0)) } ?? .data(data)
     }
 
-    /// Why the bytes could not be made an object, though they should be one: they are an archive, or belong to a transformer that
-    /// unarchives. `nil` for bytes that others may read, such as what is encoded for a `Codable` property.
+    /// Why the bytes could not be made an object, though they should be one: they are an archive, or belong to a transformer. Such a value
+    /// is nil for users. `nil` for bytes that others may read, such as what is encoded for a `Codable` property.
     static func failure(of data: Data, attribute slot: EntityRuntime.Slot) -> (any Error)? {
+        let reason: String
         switch transformer(slot) {
-        case nil where !data.starts(with: "bplist".utf8): nil
+        case nil where !data.starts(with: "bplist".utf8): return nil
         case nil, is NSSecureUnarchiveFromDataTransformer:
-            CocoaError(
-                .coderReadCorrupt,
-                userInfo: [
-                    NSLocalizedDescriptionKey:
-                        "its \(data.count) bytes are no archive of an object that the attribute can have and the program knows"
-                ])
-        case _?: nil
+            reason = "are no archive of an object that the attribute can have and the program knows"
+        case _?:
+            reason = "cannot be made a value by the transformer '\(slot.attribute?.valueTransformerName ?? "")'"
         }
+        return CocoaError(
+            .coderReadCorrupt, userInfo: [NSLocalizedDescriptionKey: "its \(data.count) bytes \(reason)"])
     }
 
-    static func data(from box: OpaqueValue, attribute slot: EntityRuntime.Slot) throws -> Data {
+    static func data(from box: OpaqueValue, attribute slot: EntityRuntime.Slot, of entity: EntityRuntime) throws -> Data
+    {
         let transformer = transformer(slot)
         let data: Any? =
             switch transformer {
@@ -43,9 +44,7 @@ enum Transformation {
             }
         guard let data = data as? Data else {
             throw CoreDataErrors.notTransformable(
-                property: slot.name,
-                transformer: transformer == nil ? "NSKeyedArchiver" : slot.attribute?.valueTransformerName ?? "",
-                type: String(describing: type(of: box.object)))
+                slot, of: entity, by: transformer, type: String(describing: type(of: box.object)))
         }
         return data
     }

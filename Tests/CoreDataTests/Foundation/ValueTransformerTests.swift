@@ -52,12 +52,13 @@ final class Stranger: NSObject, NSSecureCoding {
         let transformer = StringsOnlyTransformer()
         let text = try #require(transformer.reverseTransformedValue("text"))
         #expect(transformer.transformedValue(text) as? String == "text")
-        let date = try #require(transformer.reverseTransformedValue(Date()))
-        #expect(transformer.transformedValue(date) == nil)
-        let list = try #require(transformer.reverseTransformedValue(["text"]))
-        #expect(transformer.transformedValue(list) == nil)
-        let number = try #require(transformer.reverseTransformedValue(5))
-        #expect(transformer.transformedValue(number) == nil)
+        for stranger in [Date(), ["text"], 5] as [Any] {
+            #expect(transformer.reverseTransformedValue(stranger) == nil)
+            let data = try #require(NSSecureUnarchiveFromDataTransformer().reverseTransformedValue(stranger))
+            #expect(transformer.transformedValue(data) == nil)
+        }
+        // Nor inside of what is allowed.
+        #expect(NSSecureUnarchiveFromDataTransformer().reverseTransformedValue(["a", Stranger()]) == nil)
     }
 
     /// Foundation stops the program here.

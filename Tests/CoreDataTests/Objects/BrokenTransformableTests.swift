@@ -1,3 +1,5 @@
+import CoreDataSQL
+import CoreDataStore
 import Foundation
 import TestSupport
 import Testing
@@ -8,6 +10,16 @@ import Testing
 private final class StoredBytes: ValueTransformer {
     override func transformedValue(_ value: Any?) -> Any? { value }
     override func reverseTransformedValue(_ value: Any?) -> Any? { value }
+}
+
+/// Takes texts and gives none back.
+private final class OneWayTransformer: ValueTransformer {
+    override func transformedValue(_ value: Any?) -> Any? { (value as? String).map { Data($0.utf8) } }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
+}
+
+private final class TextsTransformer: NSSecureUnarchiveFromDataTransformer {
+    override class var allowedTopLevelClasses: [AnyClass] { [NSString.self] }
 }
 
 /// A transformable value with broken bytes costs that value alone.
@@ -57,7 +69,9 @@ private final class StoredBytes: ValueTransformer {
             let things = try context.fetch(request)
             #expect(told.isEmpty && things.map { $0.value(forKey: "name") as? String } == ["0", "1", "2", "3"])
             for thing in things + things {
-                let colors = thing.value(forKey: "color") as? [String]
+                let value = thing.value(forKey: "color")
+                let colors = value as? [String]
+                #expect(!(value is Data), "bytes are no value")
                 #expect(["0", "3"].contains(thing.value(forKey: "name") as? String) == (colors == ["red", "green"]))
             }
             #expect(told.count == 2 && told.allSatisfy { $0.hasPrefix("'color' of Thing ") }, "\(told)")
@@ -70,5 +84,83 @@ private final class StoredBytes: ValueTransformer {
             #expect(again.map { $0.value(forKey: "name") as? String } == ["0", "2", "3", "renamed"])
             #expect(again[1].value(forKey: "color") as? [String] == ["blue"])
         }
+    }
+
+    // MARK: What a transformer refuses
+
+    private func stack(with transformer: ValueTransformer, isOptional: Bool = true) throws -> LibraryStack {
+        let name = NSValueTransformerName("OpenCoreDataTests.\(type(of: transformer))")
+        ValueTransformer.setValueTransformer(transformer, forName: name)
+        let model = Self.model(transformer: name.rawValue)
+        model.entitiesByName["Thing"]?.attributesByName["color"]?.isOptional = isOptional
+        return try LibraryStack(model: model)
+    }
+
+    @Test("U5: a value that the transformer does not take is refused by the save, and nothing is written")
+    func aRefusedValueIsNotSaved() throws {
+        let stack = try stack(with: TextsTransformer())
+        try stack.story { context in
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            for stranger in [Date(), ["text"], 5, URL(fileURLWithPath: "/")] as [Any] {
+                thing.setValue(stranger, forKey: "color")
+                let error = try #require(throws: CocoaError.self) { try context.save() }
+                #expect(error.errorCode == NSManagedObjectValidationError)
+                #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "color")
+                for part in ["'color' of entity 'Thing'", "TextsTransformer", "allowedTopLevelClasses", "NSString"] {
+                    #expect(error.localizedDescription.contains(part), "\(error.localizedDescription)")
+                }
+                #expect(context.hasChanges)
+            }
+            #expect(try FileStack.story(stack.coordinator) { try $0.all(NSManagedObject.self, "Thing").count } == 0)
+            thing.setValue("red", forKey: "color")
+            try context.save()
+            context.refresh(thing, mergeChanges: false)
+            #expect(thing.value(forKey: "color") as? String == "red")
+            thing.setValue(Date(), forKey: "color")
+            #expect(throws: CocoaError.self) { try context.save() }
+            context.rollback()
+            #expect(thing.value(forKey: "color") as? String == "red")
+            let update = NSBatchUpdateRequest(entityName: "Thing")
+            update.propertiesToUpdate = ["color": NSDate()]
+            #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).count == 1)
+        }
+    }
+
+    @Test(
+        "U5: a value that the transformer does not give back reads as nil, and stays in the store",
+        arguments: [true, false])
+    func aValueThatIsNotGivenBackIsNil(isOptional: Bool) throws {
+        let stack = try stack(with: OneWayTransformer(), isOptional: isOptional)
+        let raw = Data("red".utf8)
+        try stack.story { context in
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            thing.setValue("red", forKey: "color")
+            try context.save()
+            context.reset()
+            var told: [String] = []
+            context.unreadableValueListener = { told.append($0) }
+            let found = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(found.value(forKey: "color") == nil)
+            #expect(found.primitiveValue(forKey: "color") == nil)
+            #expect(found.committedValues(forKeys: ["color"])["color"] is NSNull)
+            #expect(told.count == 1 && told[0].contains("OneWayTransformer"), "\(told)")
+            // What cannot be read is not what was set to nil.
+            found.setValue("a", forKey: "name")
+            #expect(found.changedValues().keys.sorted() == ["name"])
+            try context.save()
+            #expect(try storedColor(stack) == raw)
+            guard isOptional else { return }
+            found.setValue(nil, forKey: "color")
+            try context.save()
+            #expect(try storedColor(stack) == nil)
+        }
+    }
+
+    private func storedColor(_ stack: LibraryStack) throws -> Data? {
+        let engine = try #require(stack.coordinator.attachedStores.first?.source as? StoreEngine)
+        let row = try engine.database.read { try $0.rows("SELECT ZCOLOR FROM ZTHING" as SQLText).first }
+        guard case .blob(let data)? = row?.first else { return nil }
+        return data
     }
 }
