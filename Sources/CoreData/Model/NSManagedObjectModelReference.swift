@@ -83,6 +83,9 @@ open class NSManagedObjectModelReference: NSObject {
             found = model.versionChecksum == versionChecksum ? model : nil
         case .file(let url):
             what = "a version of '\(url.relativePath)'"
+            guard FileManager.default.fileExists(atPath: url.path) else {
+                throw CoreDataErrors.modelNotFound("Cannot find \(what): there is no such file.")
+            }
             found = try version(in: [url]) { _, _ in true }
         case .hashes(let hashes, let bundle):
             what = "a model with the entity version hashes given"

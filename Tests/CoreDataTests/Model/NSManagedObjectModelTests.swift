@@ -126,6 +126,14 @@ import Testing
         }
     }
 
+    @Test func aReferenceToAFileThatIsNotThereIsNotFound() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).momd")
+        let reference = NSManagedObjectModelReference(fileURL: file, versionChecksum: "checksum")
+        let error = #expect(throws: CocoaError.self) { try reference.resolve() }
+        #expect(error?.errorCode == 134504)
+        #expect(error?.localizedDescription.contains("there is no such file") == true)
+    }
+
     @Test(.enabled(if: Fixtures.isAvailable, "\(Fixtures.missing)"))
     func aReferenceFindsTheVersionWithItsChecksum() throws {
         let file = Fixtures.url("grocery-dude/Model.xcdatamodeld")

@@ -53,6 +53,39 @@ private final class PlistStore: NSAtomicStore, @unchecked Sendable {
     override func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) { Self.removed += cacheNodes.count }
 }
 
+/// Keeps its metadata beside its objects, and so knows them when it has loaded those.
+private final class LateStore: NSAtomicStore, @unchecked Sendable {
+    static let type = "Late"
+
+    override func load() throws {
+        guard let url, let data = try? Data(contentsOf: url) else {
+            metadata = ["app": "new"]
+            return
+        }
+        let list = try PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+        let content = list as? [String: Any] ?? [:]
+        metadata = content["metadata"] as? [String: Any]
+        for name in content["tags"] as? [String] ?? [] {
+            guard let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Tag"] else { continue }
+            let node = NSAtomicStoreCacheNode(objectID: objectID(for: entity, withReferenceObject: name))
+            node.setValue(name, forKey: "name")
+            addCacheNodes([node])
+        }
+    }
+
+    override func save() throws {
+        let tags = cacheNodes().compactMap { $0.value(forKey: "name") as? String }
+        guard let url else { return }
+        try PropertyListSerialization.data(
+            fromPropertyList: ["metadata": metadata ?? [:], "tags": tags], format: .xml, options: 0
+        ).write(to: url)
+    }
+
+    override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+        managedObject.value(forKey: "name") as? String ?? ""
+    }
+}
+
 /// Stores of classes that the program has written.
 @Suite(.serialized) struct CustomStoreTests {
     private func stack(_ url: URL) throws -> NSPersistentStoreCoordinator {
@@ -64,6 +97,44 @@ private final class PlistStore: NSAtomicStore, @unchecked Sendable {
 
     private func url() -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).plist")
+    }
+
+    @Test("What a store's metadata lack they get, though they are set as it loads; another model is then 134100")
+    func metadataThatAreSetByLoadAreComplete() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(LateStore.self, forStoreType: LateStore.type)
+        let url = url()
+        defer { try? FileManager.default.removeItem(at: url) }
+        func coordinator(_ model: NSManagedObjectModel) throws -> NSPersistentStoreCoordinator {
+            let coordinator = try NSPersistentStoreCoordinator(validating: model)
+            try coordinator.addPersistentStore(ofType: LateStore.type, configurationName: nil, at: url)
+            return coordinator
+        }
+        let first = try coordinator(Library.model())
+        let store = first.persistentStores[0]
+        let metadata: [String: Any] = store.metadata
+        #expect(metadata["app"] as? String == "new" && metadata[NSStoreTypeKey] as? String == LateStore.type)
+        #expect(metadata[NSStoreUUIDKey] as? String == store.identifier && store.identifier.isEmpty == false)
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        #expect(hashes == first.managedObjectModel.entityVersionHashesByName)
+        let uri = try FileStack.story(first) { context in
+            let tag = Tag(context: context)
+            tag.name = "novel"
+            try context.save()
+            return tag.objectID.uriRepresentation()
+        }
+        try first.remove(store)
+        let second = try coordinator(Library.model())
+        #expect(second.persistentStores[0].identifier == store.identifier)
+        try FileStack.story(second) { context in
+            let tags = try context.all(Tag.self, "Tag")
+            #expect(tags.map(\.name) == ["novel"] && tags[0].objectID.uriRepresentation() == uri)
+            let id = try #require(second.managedObjectID(forURIRepresentation: uri))
+            #expect(try context.existingObject(with: id) === tags[0])
+        }
+        let other = Library.model()
+        other.entitiesByName["Tag"]?.properties.append(Library.attribute("color", .stringAttributeType))
+        let error = try #require(throws: CocoaError.self) { _ = try coordinator(other) }
+        #expect(error.errorCode == NSPersistentStoreIncompatibleVersionHashError)
     }
 
     @Test func aClassIsRegisteredAndTakenAway() throws {

@@ -106,8 +106,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     // MARK: The source
 
     /// Loads the nodes, and makes rows of them.
+    ///
+    /// - Parameter check: called when they are loaded: the store may have told its metadata by then only.
     final func attach(
-        index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int]
+        index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], check: () throws -> Void
     ) throws -> AttachedStore {
         let backing = NodeBacking(self, runtime: coordinator.runtime)
         var empty = MemoryContents(model: coordinator.runtime.model, identifier: identifier)
@@ -118,6 +120,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         self.attached = attached
         backing.attached = attached
         try load()
+        try check()
         var contents = try backing.contents(of: nodes.values)
         contents.metadata = try metadataRow().metadata
         engine.begin(with: contents)

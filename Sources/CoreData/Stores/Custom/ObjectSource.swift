@@ -56,6 +56,10 @@ enum CustomStore {
             try store.loadMetadata()
             return store
         }
+        func check(_ store: NSPersistentStore) throws {
+            try Self.check(
+                store, type: type, model: coordinator.runtime.model, entities: members.map(\.ordinal), settings)
+        }
         var store = try made()
         if let atomic = storeClass as? NSAtomicStore.Type, !settings.isReadOnly, !settings.ignoresVersioning,
             LightweightMigration.isWanted(options), LightweightMigration.isInferenceWanted(options),
@@ -66,11 +70,24 @@ enum CustomStore {
         {
             store = try made()
         }
-        try check(store, type: type, model: coordinator.runtime.model, entities: members.map(\.ordinal), settings)
+        try check(store)
         switch store {
-        case let store as NSAtomicStore:
-            return try store.attach(
-                index: index, coordinator: coordinator, entities: members.map(\.ordinal))
+        case let atomic as NSAtomicStore:
+            let attached = try atomic.attach(
+                index: index, coordinator: coordinator, entities: members.map(\.ordinal)
+            ) { try check(atomic) }
+            guard atomic.identifier != attached.reference.identifier else { return attached }
+            // It has told its UUID while it was loading, when its objects had their IDs already.
+            let told = Transfer(atomic.metadata ?? [:])
+            guard let again = try made() as? NSAtomicStore else { return attached }
+            again.state.withLock { $0.metadata = .dictionary(told.value) }
+            try check(again)
+            return try again.attach(
+                index: index, coordinator: coordinator, entities: members.map(\.ordinal)
+            ) {
+                again.metadata[NSStoreUUIDKey] = told.value[NSStoreUUIDKey]
+                try check(again)
+            }
         case let store as NSIncrementalStore:
             return store.attach(index: index, coordinator: coordinator, entities: members.map(\.ordinal))
         default:
