@@ -6,6 +6,7 @@ import Foundation
 struct SourceRewriting {
     private let path: String
     private var output: String?
+    private var isReplacing = false
     private var isInPlace = false
     private var isChecking = false
 
@@ -17,6 +18,7 @@ struct SourceRewriting {
             case "--output":
                 guard let folder = rest.popFirst() else { throw UsageFailure() }
                 output = folder
+            case "--force": isReplacing = true
             case "--in-place": isInPlace = true
             case "--check": isChecking = true
             default:
@@ -50,9 +52,18 @@ struct SourceRewriting {
     }
 
     private func write(_ ported: [PortedSource], at relativePaths: [String]) throws {
-        for (source, relativePath) in zip(ported, relativePaths) where !source.isLeftOut {
+        let written = zip(ported, relativePaths).filter { !$0.0.isLeftOut }
+        if let output, !isReplacing {
+            // Before any of them is written.
+            for (_, relativePath) in written {
+                let path = Self.url(relativePath, in: output).path
+                guard FileManager.default.fileExists(atPath: path) else { continue }
+                throw PortFailure("There is something at \(path) already; --force replaces it.")
+            }
+        }
+        for (source, relativePath) in written {
             if let output {
-                let url = URL(fileURLWithPath: output).appendingPathComponent(relativePath)
+                let url = Self.url(relativePath, in: output)
                 try FileManager.default.createDirectory(
                     at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try Self.write(source.written, to: url.path)
@@ -60,6 +71,10 @@ struct SourceRewriting {
                 try Self.write(source.written, to: source.path)
             }
         }
+    }
+
+    private static func url(_ relativePath: String, in output: String) -> URL {
+        URL(fileURLWithPath: output).appendingPathComponent(relativePath)
     }
 
     /// Puts the text in a file's place in one step; its permissions stay, and a link leads where it did.

@@ -31,6 +31,9 @@ struct PortCommand: ParsableCommand {
     @Option(help: "Write the sources to this folder, changed or not.")
     var output: String?
 
+    @Flag(help: "With --output: replace what is there.")
+    var force = false
+
     @Flag(help: "Write each changed source to its own file, in one step.")
     var inPlace = false
 
@@ -41,11 +44,13 @@ struct PortCommand: ParsableCommand {
         if [output != nil, inPlace, check].count(where: { $0 }) > 1 {
             throw ValidationError("Give one of --output, --in-place and --check.")
         }
+        if force, output == nil { throw ValidationError("--force goes with --output.") }
     }
 
     func run() throws {
         var arguments = ["port", path.hasPrefix("-") ? "./" + path : path]
         if let output { arguments += ["--output", output] }
+        if force { arguments.append("--force") }
         if inPlace { arguments.append("--in-place") }
         if check { arguments.append("--check") }
         try PortTool(for: "coredata port").run(arguments)

@@ -117,6 +117,18 @@ import Testing
         #expect(run.status == 2 && !FileManager.default.fileExists(atPath: scratch.path("broken.svg")))
     }
 
+    @Test(arguments: ["graph", "doc"]) func whatIsThereIsReplacedIfThatIsAskedFor(command: String) throws {
+        let scratch = try Scratch()
+        let file = try scratch.write("something else", to: "page")
+        let refused = try CommandRun.coredata("model", command, CommandRun.exampleModel, "--output", file)
+        #expect(refused.status == 2)
+        #expect(refused.error == "error: There is something at \(file) already; --force replaces it.\n")
+        #expect(try scratch.read("page") == "something else")
+        let run = try CommandRun.coredata("model", command, CommandRun.exampleModel, "--output", file, "--force")
+        #expect(run.status == 0, "\(run.error)")
+        #expect(try scratch.read("page").contains("LocationAtShop"))
+    }
+
     /// The picture of the documentation is that of the example, as it is now.
     @Test func thePictureInTheDocumentationIsUpToDate() throws {
         let picture = CommandRun.packageRoot.appendingPathComponent("docs/images/grocery-dude.svg")

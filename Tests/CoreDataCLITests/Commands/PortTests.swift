@@ -76,13 +76,25 @@ import Testing
         #expect(try scratch.read("Ported/Shelf/Plain.swift") == "struct Plain {}\n")
         #expect(!FileManager.default.fileExists(atPath: scratch.path("Ported/Screen.swift")))
         #expect(try CommandRun.coredata("port", "--check", scratch.path("Ported")).status == 0)
+        // What is there by now may have been edited.
+        let edited = try scratch.write("// Edited.\n", to: "Ported/Shelf/Plain.swift")
+        try FileManager.default.removeItem(atPath: scratch.path("Ported/Book.swift"))
+        let again = try CommandRun.coredata("port", path, "--output", scratch.path("Ported"))
+        #expect(
+            again.status == 2 && again.error == "error: There is something at \(edited) already; --force replaces it.\n"
+        )
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("Ported/Book.swift")))
+        #expect(try CommandRun.coredata("port", path, "--output", scratch.path("Ported"), "--force").status == 0)
+        #expect(try scratch.read("Ported/Shelf/Plain.swift") == "struct Plain {}\n")
+        #expect(try scratch.read("Ported/Book.swift") == Self.ported)
+        #expect(try CommandRun.coredata("port", path, "--force").status != 0)
     }
 
     @Test func folderOfResultsInsideTheSourcesIsNoSource() throws {
         let scratch = try Scratch()
         let path = try makeSources(in: scratch)
         for _ in 0..<2 {
-            let run = try CommandRun.coredata("port", path, "--output", path + "/Ported")
+            let run = try CommandRun.coredata("port", path, "--output", path + "/Ported", "--force")
             #expect(run.lines.last?.hasPrefix("2 changes in 1 of 3 files") == true)
         }
     }

@@ -28,7 +28,11 @@ struct ModelDocCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to write. Without it standard output.", valueName: "file"))
     var output: String?
 
+    @Flag(help: "Replace what is there.")
+    var force = false
+
     func run() throws {
+        if let output, output != "-", !force { try ExportTarget.checkIsFree(output) }
         let document = try input.document()
         let model = try ModelCompiler.compile(document)
         let page = ModelPage(

@@ -43,7 +43,11 @@ struct ModelGraphCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to write. Without it standard output.", valueName: "file"))
     var output: String?
 
+    @Flag(help: "Replace what is there.")
+    var force = false
+
     func run() throws {
+        if let output, output != "-", !force { try ExportTarget.checkIsFree(output) }
         let versions = try input.versions()
         let document = try versions.document(named: input.version, at: input.path)
         try document.checkRead()
