@@ -207,6 +207,8 @@ extension CoreDataErrors {
             switch failure.kind {
             case .notADatabase: CocoaError.Code.fileReadCorruptFile.rawValue
             case .cannotOpen: NSPersistentStoreOpenError
+            case .unreadable: CocoaError.Code.fileReadNoPermission.rawValue
+            case .lostMetadata: CocoaError.Code.fileReadCorruptFile.rawValue
             case .notAStore: NSPersistentStoreInvalidTypeError
             case .wrongStoreType: NSPersistentStoreTypeMismatchError
             case .newerFormat: NSPersistentStoreIncompatibleSchemaError
@@ -234,21 +236,14 @@ extension CoreDataErrors {
         return make(code, failure.message, userInfo)
     }
 
-    /// Apple's errors for a store whose file is not there, and for one whose folder is not.
+    /// Apple's error for a store whose file is not there, and is not to be made.
     private static func missingFile(_ url: URL, makes: Bool) -> CocoaError? {
-        guard isMissing(url) else { return nil }
-        let folder = url.deletingLastPathComponent()
-        let reason = isMissing(folder) ? "the folder '\(folder.path)' does not exist" : nil
-        if !makes {
-            return make(
-                CocoaError.Code.fileReadNoSuchFile.rawValue,
-                "There is no store at '\(url.path)'\(reason.map { ": \($0)" } ?? "").", [NSFilePathErrorKey: url.path])
-        }
-        guard let reason else { return nil }
+        guard !makes, isMissing(FileLink.followed(url)) else { return nil }
+        let folder = FileLink.followed(url).deletingLastPathComponent()
+        let reason = isMissing(folder) ? ": the folder '\(folder.path)' does not exist" : ""
         return make(
-            CocoaError.Code.fileWriteUnknown.rawValue,
-            "The store '\(url.path)' cannot be made: \(reason). Make the folder first.",
-            [NSFilePathErrorKey: url.path, "reason": "Failed to create file; code = \(ENOENT)"])
+            CocoaError.Code.fileReadNoSuchFile.rawValue, "There is no store at '\(url.path)'\(reason).",
+            [NSFilePathErrorKey: url.path])
     }
 
     private static func isMissing(_ url: URL) -> Bool {

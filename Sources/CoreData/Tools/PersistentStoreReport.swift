@@ -14,7 +14,7 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
         public var name: String
         /// The older name that stands in the store, of an entity that a migration renamed.
         public var formerName: String?
-        /// The entity's number in the store's rows, `Z_ENT`.
+        /// The entity's number in the store's rows, `Z_ENT`; 0 in a store that is one file, which has none.
         public var number: Int64
         /// The name of the parent entity.
         public var parent: String?
@@ -73,12 +73,14 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
 extension NSPersistentStoreCoordinator {
     /// Describes the store at that URL; needs no model and changes nothing.
     ///
-    /// Runs a handful of statements and counts the rows of every table.
+    /// Runs a handful of statements and counts the rows of every table; of a store that is one file reads that.
     ///
     /// - Throws: an error when the file is no store or cannot be read.
     public class func report(onPersistentStoreAt url: URL) throws -> PersistentStoreReport {
+        let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url))
         let report = try StoreTools.run(url) { options in
-            try StoreReport.make(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
+            if let format { return try StoreReport.make(format, path: url.path) }
+            return try StoreReport.make(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
         }
         return PersistentStoreReport(
             report, path: url.isFileURL ? url.path : ServerStores.shared.shown(url).absoluteString)

@@ -50,7 +50,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - url: the store's file.
-    ///   - model: the store's model; `nil` for the one that the store keeps a copy of.
+    ///   - model: the store's model; `nil` for the one that the store keeps a copy of, as only SQLite stores and servers' do.
     ///   - configuration: the part of the model that the store has; `nil` for all of it.
     /// - Throws: an error when the file is no store, or has no model and none is given. What is wrong inside a store
     ///   is a finding.
@@ -58,8 +58,19 @@ extension NSPersistentStoreCoordinator {
         at url: URL, model: NSManagedObjectModel? = nil, configuration: String? = nil
     ) throws -> PersistentStoreVerification {
         let compiled = try model?.freeze()
+        let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url))
         let findings = try StoreTools.run(url) { options in
-            try StoreVerifier.verify(
+            if let format {
+                guard let compiled else {
+                    throw StoreFailure(
+                        .noCachedModel,
+                        "The store '\(url.path)' of type \(format.storeType) keeps no copy of its model: give the model."
+                    )
+                }
+                return try AtomicVerifier.verify(
+                    format, model: compiled, configuration: configuration, path: url.path)
+            }
+            return try StoreVerifier.verify(
                 model: compiled, configuration: configuration, options: options,
                 makeDatabase: { try SQLStore.makeDatabase($0) })
         }

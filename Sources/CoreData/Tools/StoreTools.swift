@@ -33,6 +33,9 @@ package enum StoreTools {
         return try body(place.url)
     }
 
+    /// The URL of the file that a link leads to: what belongs to a store lies beside its file.
+    package static func file(of url: URL) -> URL { FileLink.followed(url) }
+
     /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
         if let driver = ServerStores.shared.driver(of: url) { return driver.type }
@@ -45,7 +48,7 @@ package enum StoreTools {
     static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
         let isOnServer = ServerStores.shared.driver(of: url) != nil
         if !isOnServer { try CoreDataErrors.checkIsFile(url) }
-        var options = DatabaseOptions(path: isOnServer ? nil : url.path)
+        var options = StoreOptions(path: isOnServer ? nil : url.path).database
         if isOnServer { options.server = url }
         options.isReadOnly = true
         options.leavesNothing = true

@@ -54,9 +54,6 @@ struct StoreCopyCommand: ParsableCommand {
         try StoreFile.checkIsFree(destination)
         let (from, to) = (StoreFile.url(source), StoreFile.url(destination))
         let sourceType = StoreTools.type(ofStoreAt: from)
-        guard modelOptions.model != nil || ![NSXMLStoreType, NSBinaryStoreType].contains(sourceType) else {
-            throw ToolFailure("\(source) keeps no copy of its model, as no \(sourceType) store does: --model names it.")
-        }
         let found = try modelOptions.resolved(for: source)
         // Not a model for looking into stores: the copy keeps a copy of it.
         let coordinator = try NSPersistentStoreCoordinator(

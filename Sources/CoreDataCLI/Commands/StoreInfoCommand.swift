@@ -33,13 +33,15 @@ struct StoreInfoCommand: ParsableCommand {
 
     /// Lines for people.
     static func text(_ report: PersistentStoreReport, width: Int? = nil) -> String {
+        // Without tables and numbers.
+        let isOneFile = [NSXMLStoreType, NSBinaryStoreType].contains(report.type)
         var facts = TextTable([.init(title: ""), .init(title: "")])
         facts.rows = [
             ["Store", report.path],
             ["Type", report.type ?? "not said"],
-            ["UUID", report.identifier],
+            ["UUID", report.identifier.isEmpty ? "not said" : report.identifier],
             ["Framework", report.frameworkVersion.map(String.init) ?? "not said"],
-            ["Journal", report.journalMode ?? "unknown"],
+            ["Journal", report.journalMode ?? (isOneFile ? "none: the file is written as a whole" : "unknown")],
             ["Size", size(report)],
             ["History", history(report)],
             ["Model", report.hasCachedModel ? "kept in the store" : "not kept in the store"],
@@ -59,8 +61,8 @@ struct StoreInfoCommand: ParsableCommand {
         entities.rows = report.entities.map { entity in
             [
                 entity.name + (entity.formerName.map { " (was \($0))" } ?? ""), Grouped.text(entity.rowCount),
-                String(entity.number), entity.parent ?? "",
-                entity.table ?? "missing",
+                isOneFile ? "" : String(entity.number), entity.parent ?? "",
+                entity.table ?? (isOneFile ? "" : "missing"),
                 entity.versionHash.map { $0.prefix(8).map { String(format: "%02x", $0) }.joined() + "…" } ?? "none",
             ]
         }

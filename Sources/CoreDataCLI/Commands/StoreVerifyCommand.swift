@@ -10,8 +10,8 @@ struct StoreVerifyCommand: ParsableCommand {
         usage: "coredata store verify [<options>] <store>",
         discussion: """
             Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
-            highest keys handed out, and that every relationship leads to an object of the right entity. Changes \
-            nothing. Exits with 1 when something is wrong: when there are problems (errors), not for warnings.
+            highest keys handed out, and that every relationship leads to an object of the right entity; of an XML or \
+            binary store, whose model --model names, the file, the model and the relationships. Changes nothing. Exits with 1 when something is wrong: when there are problems (errors), not for warnings.
 
             EXAMPLES
               coredata store verify Library.sqlite

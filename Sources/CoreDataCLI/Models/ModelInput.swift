@@ -24,19 +24,23 @@ struct ModelInput: ParsableArguments {
             valueName: "name"))
     var version: String?
 
-    func versions() throws -> ModelVersions { try ModelFile.versions(at: path, infers: infer) }
+    func versions() throws -> ModelVersions {
+        try ModelFile.versions(at: path, infers: infer, hint: "\n--infer makes one of its tables.")
+    }
 
     func document() throws -> ModelDocument { try versions().document(named: version, at: path) }
 }
 
 /// Models on disk, for the commands that look at them.
 enum ModelFile {
-    /// - Parameter infers: whether a store's tables tell its model, instead of the copy that it keeps.
-    static func versions(at path: String, infers: Bool = false) throws -> ModelVersions {
+    /// - Parameters:
+    ///   - infers: whether a store's tables tell its model, instead of the copy that it keeps.
+    ///   - hint: what else to do where a store keeps none.
+    static func versions(at path: String, infers: Bool = false, hint: String = "") throws -> ModelVersions {
         guard !path.isEmpty else { throw ToolFailure("The path of the model is empty.") }
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
         if path.hasSuffix(".swift") { return try ModelSwiftReader.read(path: path) }
-        if StoreFile.isDatabase(path) { return try versions(ofStoreAt: path, infers: infers) }
+        if StoreFile.isDatabase(path) { return try versions(ofStoreAt: path, infers: infers, hint) }
         if infers {
             throw ToolFailure("\(StoreFile.shown(path)) is no store: --infer makes a model of a store's tables.")
         }
@@ -73,14 +77,14 @@ enum ModelFile {
         return document
     }
 
-    private static func versions(ofStoreAt path: String, infers: Bool) throws -> ModelVersions {
+    private static func versions(ofStoreAt path: String, infers: Bool, _ hint: String) throws -> ModelVersions {
         try StoreFile.checkReaches(path)
         let url = StoreFile.url(path)
         var document: ModelDocument
         do {
             document = try infers ? inferred(from: path) : ModelInspection.cachedModel(ofStoreAt: url)
         } catch let error as CocoaError where error.errorCode == NSMigrationMissingSourceModelError {
-            throw ToolFailure(ErrorText.describe(error) + "\n--infer makes one of its tables.")
+            throw ToolFailure(ErrorText.describe(error) + hint)
         }
         let name = url.deletingPathExtension().lastPathComponent
         document.name = name

@@ -41,6 +41,9 @@ struct ModelOptions: ParsableArguments {
             }
             return try StoreModel.fitting(store, among: versions, at: model)
         }
+        if let type = StoreFile.typeOfOneFile(store) {
+            throw ToolFailure("\(store) keeps no copy of its model, as no \(type) store does: --model names it.")
+        }
         do {
             let document = try ModelInspection.cachedModel(ofStoreAt: StoreFile.url(store))
             guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
@@ -74,6 +77,11 @@ struct ReadingModelOptions: ParsableArguments {
         guard infer else {
             return try options.resolved(
                 for: store, hint: "; --infer reads the store without, with a model made of its tables")
+        }
+        if let type = StoreFile.typeOfOneFile(store) {
+            throw ToolFailure(
+                "--infer makes a model of a store's tables, and \(store), a store of type \(type), has none: --model names its model."
+            )
         }
         return StoreModel(document: try ModelFile.inferred(from: store), isInferred: true)
     }

@@ -71,7 +71,9 @@ struct OpenStore {
         coordinator = try NSPersistentStoreCoordinator(validating: model)
         let url = StoreFile.url(path)
         do {
-            try coordinator.addPersistentStore(type: .sqlite, configuration: configuration, at: url, options: options)
+            try coordinator.addPersistentStore(
+                ofType: StoreFile.typeOfOneFile(path) ?? NSSQLiteStoreType, configurationName: configuration, at: url,
+                options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             guard keepsModel, (try? ModelInspection.cachedModel(ofStoreAt: url)) != nil else { throw error }
             throw ToolFailure(

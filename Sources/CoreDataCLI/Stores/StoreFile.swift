@@ -66,6 +66,12 @@ enum StoreFile {
         )
     }
 
+    /// The type of a store that is one file and no database; `nil` for others.
+    static func typeOfOneFile(_ path: String) -> String? {
+        let type = StoreTools.type(ofStoreAt: url(path))
+        return [NSXMLStoreType, NSBinaryStoreType].contains(type) ? type : nil
+    }
+
     /// Whether there is a database at the path.
     static func isDatabase(_ path: String) -> Bool {
         if isOnServer(path) { return true }
@@ -80,10 +86,15 @@ enum StoreFile {
     /// The version hashes of the model that the store was made with, by entity; `nil` where it does not say.
     static func versionHashes(_ path: String) throws -> [String: Data]? {
         let url = url(path)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: StoreTools.type(ofStoreAt: url), at: url, options: readingOptions)
-        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any]
-        return hashes?.compactMapValues { $0 as? Data }
+        do {
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: StoreTools.type(ofStoreAt: url), at: url, options: readingOptions)
+            let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any]
+            return hashes?.compactMapValues { $0 as? Data }
+        } catch let error as CocoaError where error.code == .fileReadCorruptFile {
+            // What is done with the store next tells what is wrong with it.
+            return nil
+        }
     }
 
     /// Options with which a store is only looked at.

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// A store's file as long as it says of itself: one that was cut off is copied, with nothing where its end was.
@@ -9,6 +10,8 @@ struct WholeFile {
     private let isCopy: Bool
 
     init(of store: String) throws {
+        // Beside a link lies nothing that is the store's.
+        let store = StoreTools.file(of: URL(fileURLWithPath: store)).path
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: store))
         defer { try? file.close() }
         let size = Int(try file.seekToEnd())

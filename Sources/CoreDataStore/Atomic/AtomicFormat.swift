@@ -18,6 +18,10 @@ package protocol AtomicFormat: Sendable {
     static func metadata(in data: Data, path: String) throws -> MetadataRow
     /// - Throws: ``StoreFailure`` for bytes that are damaged, no such store, or of another model.
     static func contents(in data: Data, model: CompiledModel, entities: [Int], path: String) throws -> MemoryContents
+    /// How many objects the bytes have of each entity, by the names that are in them; needs no model.
+    ///
+    /// - Throws: ``StoreFailure`` for bytes that are damaged, or no such store.
+    static func objectCounts(in data: Data, path: String) throws -> [String: Int]
     /// What can be read of damaged bytes, and in words what could not.
     ///
     /// - Throws: ``StoreFailure`` for bytes of which nothing can be read.

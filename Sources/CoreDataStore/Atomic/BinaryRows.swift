@@ -236,3 +236,58 @@ struct BinaryRowReader {
         }
     }
 }
+
+/// How many rows a binary store has of each entity, read without a model.
+struct BinaryRowCounts {
+    private(set) var counts: [String: Int] = [:]
+
+    private struct Entity {
+        var name: String
+        var columns: [(kind: ColumnKind, isEntity: Bool)] = []
+    }
+
+    init(_ bytes: inout BinaryBytes) throws {
+        var entities: [Entity] = []
+        for _ in 0..<(try bytes.count()) {
+            var entity = Entity(name: try bytes.text())
+            // Its root.
+            _ = try bytes.text()
+            for _ in 0..<(try bytes.count()) {
+                let (tag, kind) = (try bytes.byte(), try bytes.byte())
+                guard let kind = ColumnKind(rawValue: kind) else {
+                    throw bytes.failure("a column of entity '\(entity.name)' is of no known kind")
+                }
+                entity.columns.append((kind, tag == BinaryColumn.Kind.destinationEntity.rawValue))
+                for _ in 0..<2 { _ = try bytes.slice() }
+            }
+            entities.append(entity)
+            counts[entity.name] = 0
+        }
+        for _ in 0..<(try bytes.count()) {
+            _ = try bytes.slice()
+            _ = try bytes.signed()
+            for _ in 0..<(try bytes.count()) {
+                let number = try bytes.number()
+                guard number < UInt64(entities.count) else { throw bytes.failure("a row is of no entity") }
+                let entity = entities[Int(number)]
+                try Self.skipRow(of: entity, &bytes)
+                counts[entity.name, default: 0] += 1
+            }
+        }
+    }
+
+    private static func skipRow(of entity: Entity, _ bytes: inout BinaryBytes) throws {
+        // Key and version.
+        for _ in 0..<2 { _ = try bytes.signed() }
+        let present = try bytes.slice((entity.columns.count + 7) / 8)
+        for (position, column) in entity.columns.enumerated()
+        where present[position >> 3] & (1 << UInt8(position & 7)) != 0 {
+            switch column.kind {
+            case .integer where column.isEntity: _ = try bytes.number()
+            case .integer: _ = try bytes.signed()
+            case .real: _ = try bytes.word()
+            case .text, .blob: _ = try bytes.slice()
+            }
+        }
+    }
+}

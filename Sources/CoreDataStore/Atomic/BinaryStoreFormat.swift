@@ -46,6 +46,13 @@ package enum BinaryStoreFormat: AtomicFormat {
         }
     }
 
+    package static func objectCounts(in data: Data, path: String) throws -> [String: Int] {
+        try read(data, path) { bytes in
+            _ = try metadata(&bytes)
+            return try BinaryRowCounts(&bytes).counts
+        }
+    }
+
     private static func metadata(_ bytes: inout BinaryBytes) throws -> MetadataRow {
         MetadataRow(identifier: try bytes.text(), metadata: StoreMetadata(propertyList: try bytes.data()))
     }

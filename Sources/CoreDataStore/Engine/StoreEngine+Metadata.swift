@@ -12,18 +12,55 @@ package struct MetadataRow: Sendable {
         self.metadata = metadata
     }
 
-    package static func read(_ connection: any SQLConnection) throws -> MetadataRow {
+    /// - Throws: ``StoreFailure`` of the kind `.lostMetadata` where there is no row, or one that cannot be read.
+    package static func read(_ connection: any SQLConnection, path: String? = nil) throws -> MetadataRow {
+        guard let row = try found(connection) else { throw noRow(path) }
+        try row.check(path)
+        return row
+    }
+
+    /// What the table has, whether or not it can be read; `nil` where it has no row.
+    package static func found(_ connection: any SQLConnection) throws -> MetadataRow? {
         // One row, unless somebody else wrote more; then the first.
         var first = Int64.max
-        var identifier = ""
-        var plist = Data()
+        var found: MetadataRow?
         for row in try connection.rows(query) {
             guard case .integer(let version) = row[0], version < first else { continue }
             first = version
-            if case .text(let text) = row[1] { identifier = text } else { identifier = "" }
-            if case .blob(let data) = row[2] { plist = data } else { plist = Data() }
+            var identifier = ""
+            var plist = Data()
+            if case .text(let text) = row[1] { identifier = text }
+            switch row[2] {
+            case .null: break
+            case .blob(let data): plist = data
+            // No property list, whatever it says.
+            case .text(let text): plist = Data(text.utf8)
+            case .integer, .real: plist = Data([0])
+            }
+            found = MetadataRow(identifier: identifier, metadata: StoreMetadata(propertyList: plist))
         }
-        return MetadataRow(identifier: identifier, metadata: StoreMetadata(propertyList: plist))
+        return found
+    }
+
+    /// - Throws: ``StoreFailure`` of the kind `.lostMetadata` for a row that does not tell which store it is, or whose dictionary cannot be
+    ///   read. One without dictionary, as old stores may have it, has an empty one.
+    func check(_ path: String?) throws {
+        if identifier.isEmpty { throw Self.lost("the table Z_METADATA has no UUID", path) }
+        guard metadata.isReadable else {
+            throw Self.lost(
+                "the \(metadata.propertyList.count) bytes of Z_PLIST in the table Z_METADATA are no property list", path
+            )
+        }
+    }
+
+    static func noRow(_ path: String?) -> StoreFailure { lost("the table Z_METADATA has no row", path) }
+
+    private static func lost(_ reason: String, _ path: String?) -> StoreFailure {
+        StoreFailure(
+            .lostMetadata,
+            "The store\(StoreFailure.quoted(path)) does not say which store it is and of what model: \(reason). "
+                + "Restore a backup, or make a new store of its objects: coredata store recover \(path ?? "STORE") NEW --model MODEL."
+        )
     }
 
     private static let query = SelectStatement(
@@ -31,8 +68,10 @@ package struct MetadataRow: Sendable {
     )
 
     /// Writes the dictionary of the user, who may have left out what the store needs and may have put the UUID in.
-    static func write(_ metadata: StoreMetadata, in connection: any SQLConnection) throws -> MetadataRow {
-        let old = try read(connection)
+    static func write(
+        _ metadata: StoreMetadata, in connection: any SQLConnection, path: String? = nil
+    ) throws -> MetadataRow {
+        let old = try read(connection, path: path)
         var dictionary = metadata.dictionary
         let identifier = dictionary.removeValue(forKey: StoreMetadata.Key.identifier) as? String ?? old.identifier
         let kept = old.metadata.dictionary
@@ -80,7 +119,7 @@ package struct MetadataRow: Sendable {
 extension StoreEngine {
     /// The store's metadata as it is in the file now.
     package func metadata() throws -> MetadataRow {
-        try database.read { try MetadataRow.read($0) }
+        try database.read { try MetadataRow.read($0, path: path) }
     }
 
     /// Writes the metadata at once. Keys that the store needs are kept where the dictionary lacks them; a
@@ -97,7 +136,7 @@ extension StoreEngine {
         return try withStore(options: options, makeDatabase: makeDatabase) { database in
             try database.read { connection in
                 try checkBookkeeping(connection, options)
-                return try MetadataRow.read(connection)
+                return try MetadataRow.read(connection, path: options.path)
             }
         }
     }
@@ -108,9 +147,10 @@ extension StoreEngine {
         _ metadata: StoreMetadata, options: DatabaseOptions, makeDatabase: DatabaseFactory
     ) throws -> MetadataRow {
         try withStore(options: options, makeDatabase: makeDatabase) { database in
-            try database.write { connection in
+            try check(database, options)
+            return try database.write { connection in
                 try checkBookkeeping(connection, options)
-                return try MetadataRow.write(metadata, in: connection)
+                return try MetadataRow.write(metadata, in: connection, path: options.path)
             }
         }
     }
@@ -118,9 +158,10 @@ extension StoreEngine {
     /// Notes in a store that is not open which stage it is in the middle of; `nil` for none.
     package static func setStage(_ stage: String?, options: DatabaseOptions, makeDatabase: DatabaseFactory) throws {
         try withStore(options: options, makeDatabase: makeDatabase) { database in
+            try check(database, options)
             try database.write { connection in
                 try checkBookkeeping(connection, options)
-                let row = try MetadataRow.read(connection)
+                let row = try MetadataRow.read(connection, path: options.path)
                 guard row.stage != stage else { return }
                 let list = try row.inStage(stage).metadata.propertyList
                 try connection.run(
@@ -165,6 +206,14 @@ extension StoreEngine {
     /// The model that this store keeps a copy of.
     package func cachedModelDocument() throws -> ModelDocument {
         try database.read { try ModelCache.document(in: $0, path: path) }
+    }
+
+    /// What is no store, or has lost its metadata, shows before anything is done to it.
+    private static func check(_ database: any SQLDatabase, _ options: DatabaseOptions) throws {
+        try database.read { connection in
+            try checkBookkeeping(connection, options)
+            _ = try MetadataRow.read(connection, path: options.path)
+        }
     }
 
     private static func checkBookkeeping(_ connection: any SQLConnection, _ options: DatabaseOptions) throws {

@@ -9,6 +9,10 @@ package struct StoreFailure: Error, Sendable {
         case notADatabase
         /// The file cannot be opened or made: it does not exist, or permissions forbid it.
         case cannotOpen
+        /// Permissions forbid to read the file.
+        case unreadable
+        /// The store does not say which one it is and of what model.
+        case lostMetadata
         /// A database, but not made by Core Data: bookkeeping tables are missing.
         case notAStore
         /// The store says that it is of another type.
@@ -126,6 +130,11 @@ extension StoreFailure {
                 throw StoreFailure(
                     .cannotOpen,
                     "\(path == nil ? "The store" : "The file\(quoted(path))") cannot be opened: \(reason(failure, path)).",
+                    cause: failure)
+            case .unreadable where path != nil:
+                throw StoreFailure(
+                    .unreadable,
+                    "The file\(quoted(path)) cannot be read: \(reason(failure, path)). Ask its owner for the right to read it.",
                     cause: failure)
             default: throw failure
             }

@@ -15,6 +15,13 @@ package struct StoreMetadata: Hashable, Sendable {
         return object as? [String: Any] ?? [:]
     }
 
+    /// Whether the data is a dictionary, or nothing.
+    var isReadable: Bool {
+        guard !propertyList.isEmpty else { return true }
+        if case .dictionary? = try? PropertyListValue(propertyList: propertyList) { return true }
+        return false
+    }
+
     /// - Throws: where a value is not a property-list object.
     package init(dictionary: [String: Any]) throws {
         func data(_ dictionary: [String: Any]) throws -> Data {

@@ -23,7 +23,8 @@ package struct StoreOptions: Sendable {
 
     package init(_ database: DatabaseOptions) { self.database = database }
 
-    package init(path: String?) { database = DatabaseOptions(path: path) }
+    /// - Parameter path: the file's, or that of a link to it: what lies beside the file is found by the file's own path.
+    package init(path: String?) { database = DatabaseOptions(path: path.map { FileLink.followed($0) }) }
 }
 
 /// Makes the driver's database: the engine knows no driver.

@@ -71,7 +71,10 @@ package struct StoreReport: Sendable {
             guard catalog.missingBookkeeping.isEmpty else {
                 throw StoreFailure.notAStore(path, missing: catalog.missingBookkeeping)
             }
-            let row = try MetadataRow.read(connection)
+            // A store that has lost it can still be told of.
+            let row =
+                try MetadataRow.found(connection)
+                ?? MetadataRow(identifier: "", metadata: StoreMetadata(propertyList: Data()))
             let dictionary = row.metadata.dictionary
             var pragmas = try database.settings()
             // Of a file that cannot be written, nor the index of its log beside it, SQLite says another mode.
@@ -83,8 +86,7 @@ package struct StoreReport: Sendable {
                 frameworkVersion: row.metadata.frameworkVersion,
                 versionIdentifiers: dictionary[StoreMetadata.Key.versionIdentifiers] as? [String] ?? [],
                 versionChecksum: dictionary[StoreMetadata.Key.versionChecksum] as? String,
-                applicationMetadataKeys: dictionary.keys
-                    .filter { !StoreMetadata.Key.kept.contains($0) && !$0.hasPrefix("_NS") }.sorted(),
+                applicationMetadataKeys: row.metadata.applicationKeys,
                 journalMode: pragmas["journal_mode"], pageSize: pragmas["page_size"].flatMap { Int($0) },
                 pragmas: pragmas, fileSize: FileSize.of(path) ?? pragmas["bytes"].flatMap { Int($0) },
                 logSize: path.flatMap { FileSize.of($0 + "-wal") },

@@ -89,7 +89,7 @@ package struct StoreVerifier {
                 throw StoreFailure(.unknownConfiguration, "The model has no configuration '\(configuration ?? "")'.")
             }
             findings += metadataFindings(
-                try MetadataRow.read(connection), model: model, entities: entities)
+                try MetadataRow.found(connection), model: model, entities: entities)
             let numbers = try EntityNumber.all(in: connection)
             let schema: SchemaLayout
             do {
@@ -111,6 +111,7 @@ package struct StoreVerifier {
             verifier.checkNumbers()
             try verifier.checkRows()
             try verifier.checkKinds()
+            try verifier.checkTexts()
             try verifier.checkRelationships()
             try verifier.checkJoinTables()
             try verifier.checkConstraints()
@@ -121,12 +122,20 @@ package struct StoreVerifier {
         return findings
     }
 
-    private static func metadataFindings(
-        _ row: MetadataRow, model: CompiledModel, entities: [Int]
+    static func metadataFindings(
+        _ row: MetadataRow?, model: CompiledModel, entities: [Int]
     ) -> [Finding] {
+        let hint = "restore a backup, or make a new store of its objects with coredata store recover"
+        guard let row else {
+            return [Finding(severity: .error, message: "the table Z_METADATA has no row", hint: hint)]
+        }
         var findings: [Finding] = []
         if row.identifier.isEmpty {
-            findings.append(Finding(severity: .error, message: "the store has no UUID"))
+            findings.append(Finding(severity: .error, message: "the store has no UUID", hint: hint))
+        }
+        guard row.metadata.isReadable else {
+            findings.append(Finding(severity: .error, message: "the metadata are no property list", hint: hint))
+            return findings
         }
         guard row.metadata.versionHashes != nil else {
             findings.append(

@@ -14,6 +14,9 @@ struct InferenceTests {
         // What writes or checks needs the true one.
         let verified = try CommandRun.coredata("store", "verify", store)
         #expect(verified.error.contains("--model names it.") && !verified.error.contains("--infer"))
+        let copied = try CommandRun.coredata("store", "copy", store, "/nowhere/copy", "--model", store)
+        #expect(
+            copied.error.contains("keeps no copy of its model") && !copied.error.contains("--infer"), "\(copied.error)")
         #expect(try CommandRun.coredata("import", store, "--entity", "Recipe", "a.json", "--infer").status == 2)
         let drawn = try CommandRun.coredata("model", "graph", store)
         #expect(drawn.error.hasSuffix("--infer makes one of its tables.\n"))

@@ -16,7 +16,7 @@ import Testing
         ("store create EMPTY/a.sqlite --model EMPTY/a.mom", "There is no model at EMPTY/a.mom."),
         ("store create EMPTY/a.sqlite --model DATA", "DefaultData.xml"),
         ("store create EMPTY/a.sqlite --model MODEL --model-version Two", "has no version 'Two'"),
-        ("store create EMPTY/no/such/a.sqlite --model MODEL", "EMPTY/no/such/a.sqlite"),
+        ("store create DATA/a.sqlite --model MODEL", "The store 'DATA/a.sqlite' cannot be made"),
         ("store verify EMPTY/a.sqlite", "There is no store at"),
         ("store verify DATA", "is not a database"),
         ("query", "Missing expected argument '<store>'"),

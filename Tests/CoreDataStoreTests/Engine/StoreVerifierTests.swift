@@ -185,6 +185,25 @@ import Testing
                 ["warning: the metadata has no version hashes (whether the model fits can only be told by the tables)"]
             ),
             (
+                ["DELETE FROM Z_METADATA"],
+                [
+                    "error: the table Z_METADATA has no row (restore a backup, or make a new store of its objects with coredata store recover)"
+                ]
+            ),
+            (
+                ["UPDATE Z_METADATA SET Z_UUID = NULL, Z_PLIST = X'00'"],
+                [
+                    "error: the store has no UUID (restore a backup, or make a new store of its objects with coredata store recover)",
+                    "error: the metadata are no property list (restore a backup, or make a new store of its objects with coredata store recover)",
+                ]
+            ),
+            (
+                ["UPDATE ZITEM SET ZNAME = CAST(X'41E942' AS TEXT) WHERE Z_PK = 1"],
+                [
+                    "warning: Item.name of row 1: has a text that is not UTF-8 (set it anew: what is read, and written by an export, has other characters)"
+                ]
+            ),
+            (
                 ["UPDATE ZITEM SET ZDATA = X'0252' WHERE Z_PK = 1"],
                 [
                     "note: Item.data: 1 values were written before the attribute allowed external storage (they are read as they are)"

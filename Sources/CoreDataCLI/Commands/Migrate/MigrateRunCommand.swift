@@ -145,6 +145,7 @@ enum StoreCopying {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         try? coordinator.destroyPersistentStore(at: url, ofType: StoreTools.type(ofStoreAt: url))
         guard url.isFileURL else { return }
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+        let path = StoreTools.file(of: url).path
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }

@@ -78,7 +78,9 @@ struct MigrationInput: ParsableArguments {
 
     /// Where `run` keeps the store as it was.
     static func backup(of store: String) throws -> URL {
-        guard StoreFile.isOnServer(store) else { return URL(fileURLWithPath: store + ".before-migration") }
+        guard StoreFile.isOnServer(store) else {
+            return URL(fileURLWithPath: StoreTools.file(of: StoreFile.url(store)).path + ".before-migration")
+        }
         guard var parts = URLComponents(url: StoreFile.url(store), resolvingAgainstBaseURL: false) else {
             throw ToolFailure("\(StoreFile.shown(store)) is no URL of a store.")
         }

@@ -1,0 +1,44 @@
+import CoreDataModel
+import CoreDataSQL
+
+extension StoreVerifier {
+    /// Texts are UTF-8: SQLite keeps whatever bytes a program has given it for a text, and what they are not is read as another character.
+    mutating func checkTexts() throws {
+        // Columns that have types hold nothing else.
+        guard !connection.dialect.typesValues else { return }
+        for ordinal in schema.entities {
+            let entity = model.entities[ordinal]
+            guard let bound = schema.layout.entities[ordinal] else { continue }
+            for (index, column) in entity.rowLayout.columns.enumerated() {
+                guard case .attribute(let slot) = column.role, column.kind == .text,
+                    let name = bound.columnNames[index], entity.properties[slot].declaringEntity == ordinal
+                else { continue }
+                try checkTexts(in: name, of: bound.table, ordinal, entity.properties[slot].name)
+            }
+        }
+    }
+
+    private mutating func checkTexts(
+        in column: String, of table: String, _ entity: Int, _ property: String
+    ) throws {
+        let value = SQLExpression.column(nil, column)
+        var query = SelectStatement([.init(.column(nil, "Z_PK")), .init(.cast(value, to: .bytes))], from: .init(table))
+        query.condition = .comparison(.equal, .function(.storageClass, [value]), .bind(.text("text")))
+        query.orders = [.init(.column(nil, "Z_PK"))]
+        let statement = try connection.statement(query.text(in: connection.dialect))
+        defer { statement.reset() }
+        let hint = "set it anew: what is read, and written by an export, has other characters"
+        var count = 0
+        while try statement.step() {
+            guard case .blob(let bytes) = statement.value(1), String(validating: bytes, as: UTF8.self) == nil else {
+                continue
+            }
+            count += 1
+            guard count <= Self.rowLimit else { continue }
+            report(.warning, entity, property, row: statement.integer(0), "has a text that is not UTF-8", hint: hint)
+        }
+        if count > Self.rowLimit {
+            report(.warning, entity, property, "the same in \(count - Self.rowLimit) more rows", hint: hint)
+        }
+    }
+}
