@@ -91,13 +91,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             return persistentStoreDescriptions.forEach { block($0, error) }
         }
         for description in persistentStoreDescriptions {
-            if let url = description.url, url.isFileURL, AttachedStore.isFileType(description.type),
-                !description.isReadOnly, FileSize.of(url.path) == nil
-            {
-                // A folder that cannot be made shows as the error of opening the store.
-                try? FileManager.default.createDirectory(
-                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
         }
     }

@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 
 // The files of stores: taking them away, putting others in their place, saying where they lie.
@@ -93,8 +94,10 @@ extension NSPersistentStoreCoordinator {
         try whileChanging {
             try AttachedStore.checkMayWrite(destinationURL, destinationOptions)
             if let store = persistentStore(for: destinationURL) { try remove(store) }
-            try AttachedStore.replace(
-                at: destinationURL, type: storeType, destinationOptions, withStoreAt: sourceURL, sourceOptions)
+            try StoreFolder.making(for: destinationURL) {
+                try AttachedStore.replace(
+                    at: destinationURL, type: storeType, destinationOptions, withStoreAt: sourceURL, sourceOptions)
+            }
         }
     }
 
@@ -125,17 +128,19 @@ extension NSPersistentStoreCoordinator {
                 if let store = persistentStore(for: destination) { try remove(store) }
                 return try AttachedStore.converting(destination) { try place.put(destinationOptions, replaces: true) }
             }
-            guard let place = NewStorePlace(for: destination) else {
-                throw CoreDataErrors.make(
-                    CocoaError.Code.fileWriteNoPermission.rawValue,
-                    "Nothing can be written beside '\(destination.path)': \(String(cString: strerror(errno))).",
-                    [NSFilePathErrorKey: destination.path])
+            try StoreFolder.making(for: destination) {
+                guard let place = NewStorePlace(for: destination) else {
+                    throw CoreDataErrors.make(
+                        CocoaError.Code.fileWriteNoPermission.rawValue,
+                        "Nothing can be written beside '\(destination.path)': \(String(cString: strerror(errno))).",
+                        [NSFilePathErrorKey: destination.path])
+                }
+                defer { withExtendedLifetime(place) {} }
+                try AttachedStore.copy(source, sourceOptions, to: place.url)
+                try replaceStore(
+                    at: destination, destinationOptions: destinationOptions, withPersistentStoreFrom: place.url,
+                    ofType: NSSQLiteStoreType)
             }
-            defer { withExtendedLifetime(place) {} }
-            try AttachedStore.copy(source, sourceOptions, to: place.url)
-            try replaceStore(
-                at: destination, destinationOptions: destinationOptions, withPersistentStoreFrom: place.url,
-                ofType: NSSQLiteStoreType)
         }
     }
 

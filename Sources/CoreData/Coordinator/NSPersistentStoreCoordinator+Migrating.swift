@@ -121,6 +121,17 @@ extension NSPersistentStoreCoordinator {
         _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
         resumption: CopyResumption? = nil, progress: @escaping (Int) -> Void = { _ in }
     ) throws -> AttachedStore {
+        func copied() throws -> AttachedStore {
+            try copyInFolder(
+                old, to: url, type: type, options: options, index: index, resumption: resumption, progress: progress)
+        }
+        return AttachedStore.isFileType(type) ? try StoreFolder.making(for: url, copied) : try copied()
+    }
+
+    private func copyInFolder(
+        _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
+        resumption: CopyResumption?, progress: @escaping (Int) -> Void
+    ) throws -> AttachedStore {
         let name = old.store.configurationName
         let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
         func open(_ url: URL) throws -> AttachedStore {
@@ -142,7 +153,7 @@ extension NSPersistentStoreCoordinator {
             try serverPlace?.clear()
             try place?.clear()
             leave(false)
-            return try copy(
+            return try copyInFolder(
                 old, to: url, type: type, options: options, index: index, resumption: resumption, progress: progress)
         }
         let isFound = serverPlace?.isFound ?? place?.isFound ?? false

@@ -84,7 +84,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     final func store(withIdentifier identifier: String) -> AttachedStore? {
-        attachedStores.first { $0.identifier == identifier }
+        attachedStores.first { $0.identifier.caseInsensitiveCompare(identifier) == .orderedSame }
     }
 
     /// The stores that have the entity or one below it.
@@ -109,11 +109,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// `NSMigratePersistentStoresAutomaticallyOption`
     /// and, for a mapping that is inferred, `NSInferMappingModelAutomaticallyOption`.
     ///
+    /// The folder of a store that is made is made, too, where it is missing.
+    ///
     /// - Throws: 134100 when the store is of another model, with what differs; 134110 to 134140 when it cannot be
-    ///   migrated; 260 when it is to be read only and not there,
-    ///   512 when its folder is not there, 262 for a URL of no file; 134080, 259 and others when it cannot be opened.
-    /// Nothing
-    ///   is left of a store that could not be made.
+    ///   migrated; 260 when it is to be read only and not there, 134080 when the coordinator has it, or another one of its UUID,
+    ///   as a copy has; 257 and 513 without the right to read or write it, 262 for a URL of no file; 134080, 259 and others when it
+    ///   cannot be opened. Nothing is left of a store that could not be made.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -134,20 +135,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         if isFile || isServer, storeURL == nil {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(storeType) needs a URL.")
         }
-        return try attach(
-            at: storeURL, makes: (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue != true
-        ) { index in
-            let opened = try AttachedStore.open(
-                type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
-                coordinator: self)
-            // A server is reached by many URLs.
-            guard isServer, let known = store(withIdentifier: opened.identifier) else { return opened }
-            opened.close()
-            throw CoreDataErrors.make(
-                NSPersistentStoreOpenError,
-                "The store \(opened.identifier) is attached to this coordinator already, as \(known.store.url?.absoluteString ?? "")."
-            )
+        let makes = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue != true
+        func add() throws -> NSPersistentStore {
+            try attach(at: storeURL, makes: makes) { index in
+                try AttachedStore.open(
+                    type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
+                    coordinator: self)
+            }
         }
+        guard let storeURL, isFile, makes else { return try add() }
+        return try StoreFolder.making(for: storeURL, add)
     }
 
     /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a
@@ -167,6 +164,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url.map(ServerStores.shared.shown), makes: makes())
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
+        // A file and a server are reached by many URLs, and a copy of a store is called as that is.
+        if let known = self.store(withIdentifier: store.identifier) {
+            store.close()
+            throw CoreDataErrors.sameIdentifier(store.url ?? url, as: known.store, store.identifier)
+        }
         state.withLock { $0.stores.append(store) }
         store.store.didAdd(to: self)
         NotificationCenter.default.post(
@@ -242,7 +244,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return persistentStores.first { $0.url == shown }
         }
         let path = URL.standardizedFileURL.path
-        return persistentStores.first { $0.url?.isFileURL == true && $0.url?.standardizedFileURL.path == path }
+        let files = persistentStores.filter { $0.url?.isFileURL == true }
+        return files.first { $0.url?.standardizedFileURL.path == path }
+            ?? files.first { store in store.url.map { FileLink.isSameFile($0.path, path) } ?? false }
     }
 
     /// Where the store lies.
@@ -316,8 +320,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// coordinator has it, it is removed first and can be added again.
     ///
     /// - Throws: 134090 when another coordinator or process uses the destination, 260 where there is no source, 259 and 134000
-    ///   for a file that is no store, 512 when the destination's folder is not there, 513 when it cannot be written to, 262 and
-    ///   518 for a URL of no file. The destination is then as it was.
+    ///   for a file that is no store, 513 when it cannot be written to, 262 and 518 for a URL of no file. The destination is then
+    ///   as it was. Its folder is made where it is missing.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String

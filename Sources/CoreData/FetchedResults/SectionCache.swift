@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPredicate
+import CoreDataStore
 import Foundation
 
 /// The sections of a list, in a file from launch to launch.
@@ -114,7 +115,7 @@ struct SectionCache {
             parts.append("\(store.identifier) \(file.text)")
             var newest = file.time
             // An empty log is none.
-            if let log = look(at: url.path + "-wal"), log.size > 0 {
+            if let log = look(at: FileLink.followed(url.path) + "-wal"), log.size > 0 {
                 parts.append(log.text)
                 newest = max(newest, log.time)
             }

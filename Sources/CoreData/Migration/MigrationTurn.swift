@@ -1,4 +1,5 @@
 import CoreDataSQL
+import CoreDataStore
 import Foundation
 
 /// The turn of one program, and of one thread of it, to migrate a store: the others wait, and then find it done.
@@ -34,7 +35,7 @@ enum MigrationTurn {
     /// Removes the file of a turn whose process died after it had migrated the store, and that of a store that was made for its place.
     static func removeLeavings(of store: URL) {
         NewStorePlace.removeLeavings(of: store)
-        Lock.removeLeft(of: store.resolvingSymlinksInPath())
+        Lock.removeLeft(of: FileLink.followed(store))
     }
 
     private static func onServer<R>(_ store: URL, _ waiting: () throws -> Void, _ body: () throws -> R) throws -> R {

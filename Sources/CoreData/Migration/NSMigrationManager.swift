@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import Synchronization
 
@@ -176,6 +177,18 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             try isServer
             ? !AttachedStore.isTakenOnServer(dURL) : !FileManager.default.fileExists(atPath: dURL.path)
         try check(mappings)
+        func make() throws {
+            try self.make(
+                dURL, dStoreType, dOptions, isNew: isNew, from: sourceURL, sStoreType, sOptions, with: mappings)
+        }
+        if AttachedStore.isFileType(dStoreType) { try StoreFolder.making(for: dURL, make) } else { try make() }
+    }
+
+    private func make(
+        _ dURL: URL, _ dStoreType: String, _ dOptions: [AnyHashable: Any]?, isNew: Bool, from sourceURL: URL,
+        _ sStoreType: String, _ sOptions: [AnyHashable: Any]?, with mappings: NSMappingModel
+    ) throws {
+        let isServer = ServerStores.shared.driver(ofType: dStoreType) != nil
         // What is made anew is put in its place when it is whole.
         let isFile = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
         let isDatabase = isFile || isServer
@@ -227,8 +240,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             destinationOptions: destinationOptions)
     }
 
-    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash.
+    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash, and for an expression that names
+    ///   a mapping which is not there.
     private func check(_ mappings: NSMappingModel) throws {
+        if !mappings.isAsInferred { try checkNames(in: mappings) }
         for mapping in mappings.entityMappings ?? [] {
             for (name, hash, model) in [
                 (mapping.sourceEntityName, mapping.sourceEntityVersionHash, sourceModel),
@@ -246,6 +261,25 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
                         NSMigrationError,
                         "The mapping '\(mapping.name ?? "")' is of another version of the entity '\(name)': the version hashes differ."
                     )
+                }
+            }
+        }
+    }
+
+    /// What leads to objects of a mapping that is not there would lead to none, without a word.
+    private func checkNames(in mappings: NSMappingModel) throws {
+        let known = Set((mappings.entityMappings ?? []).compactMap(\.name))
+        for mapping in mappings.entityMappings ?? [] {
+            for property in (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []) {
+                try property.valueExpression?.node.forEachExpression { part in
+                    guard case .message(.variable(NSMigrationManagerKey), let selector, let arguments) = part,
+                        selector.contains("ForEntityMappingNamed:"),
+                        case .constant(.value(.string(let name)))? = arguments.first, !known.contains(name)
+                    else { return }
+                    throw CoreDataErrors.make(
+                        NSMigrationError,
+                        "The mapping '\(mapping.name ?? "")' asks for objects of the mapping '\(name)' for '\(property.name ?? "")', which the mapping model has not; it has: "
+                            + known.sorted().joined(separator: ", "))
                 }
             }
         }
@@ -293,7 +327,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
         try coordinator.destroyPersistentStore(at: url, ofType: type)
         guard url.isFileURL else { return }
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+        let path = FileLink.followed(url.path)
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func open(

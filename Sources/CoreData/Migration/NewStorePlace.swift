@@ -21,6 +21,7 @@ package final class NewStorePlace {
     /// - Parameter purpose: what is done there, where that can be gone on with; the same for the same.
     /// - Returns: `nil` where there can be no such folder: to make the store itself then tells why.
     package init?(for store: URL, purpose: String? = nil) {
+        let store = FileLink.followed(store)
         let name = store.lastPathComponent
         let parent = store.deletingLastPathComponent()
         if let (folder, number) = Self.removeLeavings(name, in: parent, butOneFor: purpose) {
@@ -65,7 +66,7 @@ package final class NewStorePlace {
     func put(at destination: URL, type: String) throws {
         guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
         guard AtomicFileStore.format(ofType: type) != nil else { return try SQLStore.put(url, at: destination) }
-        guard rename(url.path, destination.path) == 0 else {
+        guard rename(url.path, FileLink.followed(destination.path)) == 0 else {
             throw CoreDataErrors.make(
                 NSPersistentStoreSaveError,
                 "The store cannot be put at '\(destination.path)': \(String(cString: strerror(errno))).",
@@ -83,7 +84,7 @@ package final class NewStorePlace {
 
     /// Removes what processes left beside a store that died while they made one for its place, but for what can be gone on with.
     static func removeLeavings(of store: URL) {
-        let store = store.resolvingSymlinksInPath()
+        let store = FileLink.followed(store)
         removeLeavings(store.lastPathComponent, in: store.deletingLastPathComponent(), leavesWhatHasPurpose: true)
     }
 

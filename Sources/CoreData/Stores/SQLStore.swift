@@ -161,7 +161,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     /// Moves a store that nobody has open to where there is none.
     static func put(_ url: URL, at destination: URL) throws {
         try onFile(at: destination, nil, .fileWriteUnsupportedScheme, makes: true) { options in
-            try files.move(DatabaseOptions(path: url.path), to: options)
+            try files.move(StoreOptions(path: url.path).database, to: options)
         }
     }
 

@@ -9,6 +9,8 @@ package struct DatabaseOptions: Hashable, Sendable {
     package var isReadOnly = false
     /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder.
     package var leavesNothing = false
+    /// Whether a file that is there stays as it is until ``SQLDatabase/prepareFile()``, or the first write.
+    package var isLookedAtFirst = false
     /// Whether a missing file is made.
     package var createsFile = true
     /// By name, as the user gave them: `["journal_mode": "DELETE"]`.

@@ -44,6 +44,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// - Throws: ``SQLFailure`` of the kind `.tooManyStates` where as many are held as the options allow.
     func pinned() throws -> (any SQLDatabase)?
 
+    /// Makes the file ready to be written to, where it was opened with ``DatabaseOptions/isLookedAtFirst``, before anybody else reads from
+    /// the database.
+    func prepareFile() throws
+
     /// Closes every connection, waiting for those in use; the database is unusable afterwards.
     func close()
 
@@ -115,6 +119,7 @@ extension SQLDatabase {
 
     package var wantedConstraints: ConstraintKinds? { nil }
     package func pinned() throws -> (any SQLDatabase)? { nil }
+    package func prepareFile() throws {}
     package func hold(_ name: String) throws -> SQLHolding { .unknown }
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
 }

@@ -39,13 +39,15 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     var handle: OpaquePointer { state.database }
 
     /// Opens the connection, sets it up and reads the file's header, so that a file which is no database fails here.
-    init(_ options: SQLiteOptions, role: Role) throws {
+    ///
+    /// - Parameter leavesFile: whether a file that has something in it stays as it is until ``prepareFile(_:)``.
+    init(_ options: SQLiteOptions, role: Role, leavesFile: Bool = false) throws {
         let database = try Self.open(options)
         dialect = options.dialect
         state = ConnectionState(database: database)
         cache = StatementCache(capacity: options.statementCacheSize)
         do {
-            try configure(options, role: role)
+            try configure(options, role: role, leavesFile: leavesFile)
         } catch {
             close()
             throw Self.explained(error, options)
@@ -253,11 +255,13 @@ extension SQLiteConnection {
         }
         var status = stat()
         let exists = stat(path, &status) == 0
+        // Whether there is a file is not to be seen in a folder that may not be looked into.
+        let isHidden = !exists && errno == EACCES
         if exists, status.st_mode & S_IFMT == S_IFDIR {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "'\(path)' is a directory")
         }
-        if !exists, options.isReadOnly || !options.createsFile {
+        if !exists, !isHidden, options.isReadOnly || !options.createsFile {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "there is no file at '\(path)'")
         }
@@ -280,13 +284,15 @@ extension SQLiteConnection {
         if database != nil { sqlite3_extended_result_codes(database, 1) }
         guard code == SQLITE_OK, let database else {
             var failure = SQLFailure.last(of: database, code: code)
-            let isForbidden =
-                FileManager.default.fileExists(atPath: name) && !FileManager.default.isReadableFile(atPath: name)
             // What the system says tells more than SQLite's words for it.
             let number = sqlite3_system_errno(database)
             let reason = number == 0 ? failure.message : String(cString: strerror(number))
-            failure.message =
-                isForbidden ? "no permission to read '\(name)'" : "cannot open '\(name)': \(reason)"
+            failure.message = "cannot open '\(name)': \(reason)"
+            // The right to read it is asked for first: without that to write is of no use.
+            if access(name, R_OK) != 0, errno == EACCES || errno == EPERM {
+                failure = SQLFailure(
+                    kind: .unreadable, code: Int(code), message: "no permission to read '\(name)'")
+            }
             if flags & SQLITE_OPEN_CREATE != 0, let folder = forbiddenFolder(of: name) {
                 failure = SQLFailure(
                     kind: .readOnly, code: Int(code), message: "no permission to make a file in '\(folder)'")
@@ -306,7 +312,7 @@ extension SQLiteConnection {
         return folder
     }
 
-    private func configure(_ options: SQLiteOptions, role: Role) throws {
+    private func configure(_ options: SQLiteOptions, role: Role, leavesFile: Bool) throws {
         let timeout = options.busyTimeout.components
         let milliseconds = timeout.seconds * 1000 + timeout.attoseconds / 1_000_000_000_000_000
         sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
@@ -314,7 +320,7 @@ extension SQLiteConnection {
         try set("PRAGMA cache_size = -\(max(1, options.cacheByteCount >> 10))")
         let isNew = try schemaVersion() == 0
         let preparesFile = role != .reader && !options.isReadOnly
-        if preparesFile { try prepareFile(options, isNew: isNew) }
+        if preparesFile, isNew || !leavesFile { try prepareFile(options, isNew: isNew) }
         for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
             if preparesFile, options.path != nil, Self.preparing.contains(name.lowercased()) { continue }
             try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
@@ -335,6 +341,12 @@ extension SQLiteConnection {
 
     /// Pragmas that ``prepareFile(_:isNew:)`` has set already.
     private static let preparing: Set = ["locking_mode", "journal_mode"]
+
+    /// Makes a file that was left as it is ready to be written to.
+    func prepareFile(_ options: SQLiteOptions) throws {
+        endBurst()
+        do { try prepareFile(options, isNew: false) } catch { throw Self.explained(error, options) }
+    }
 
     /// What is written into the file's header; page size and vacuum have an effect only before the first table.
     private func prepareFile(_ options: SQLiteOptions, isNew: Bool) throws {

@@ -51,7 +51,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     /// - Throws: ``SQLFailure`` that names the file, for one that is missing, no database, or may not be opened.
     package init(_ options: SQLiteOptions) throws {
         usesOneConnection = options.usesOneConnection
-        let first = try SQLiteConnection(options, role: usesOneConnection ? .both : .writer)
+        let first = try SQLiteConnection(
+            options, role: usesOneConnection ? .both : .writer, leavesFile: options.isLookedAtFirst)
         let limit = sqlite3_limit(first.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)
         dialect = options.dialect.binding(atMost: Int(limit))
         if !usesOneConnection { try first.becomeReader() }
@@ -114,6 +115,19 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         writer.state.reports.removeAll(keepingCapacity: true)
         defer { states.checkLog(of: writer, options) }
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
+    }
+
+    package func prepareFile() throws {
+        let options = options
+        guard options.isLookedAtFirst, !options.isReadOnly, options.path != nil else { return }
+        if usesOneConnection {
+            let (only, _) = try enterWriter(isWrite: false)
+            defer { leaveWriter(fromWrite: false) }
+            return try only.prepareFile(options)
+        }
+        let (first, isInHand) = try takeReader()
+        defer { if !isInHand { giveBack(first) } }
+        try first.prepareFile(options)
     }
 
     package func setObserver(_ observer: (any SQLObserver)?) {

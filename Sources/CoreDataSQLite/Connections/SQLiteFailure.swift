@@ -1,5 +1,6 @@
 import CSQLite
 import CoreDataSQL
+import Foundation
 
 extension SQLFailure {
     /// The failure that a connection reports for its last call.
@@ -9,6 +10,13 @@ extension SQLFailure {
             message = String(cString: sqlite3_errmsg(database))
         } else {
             message = String(cString: sqlite3_errstr(code))
+        }
+        // What the system says tells more than that something went wrong with the disk.
+        let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) && database != nil
+        let number = isOfSystem ? sqlite3_system_errno(database) : 0
+        if number == ENOSPC || number == EDQUOT {
+            let reason = String(cString: strerror(number))
+            return SQLFailure(kind: .full, code: Int(code), message: "\(message): \(reason)", sql: sql)
         }
         return SQLFailure(kind: kind(of: code, message), code: Int(code), message: message, sql: sql)
     }

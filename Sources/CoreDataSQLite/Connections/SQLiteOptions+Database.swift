@@ -6,6 +6,7 @@ extension SQLiteOptions {
         self.init(options.path.map(Location.file(path:)) ?? .memory)
         isReadOnly = options.isReadOnly
         leavesNothing = options.leavesNothing
+        isLookedAtFirst = options.isLookedAtFirst
         createsFile = options.createsFile
         pragmas = options.pragmas
         if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }

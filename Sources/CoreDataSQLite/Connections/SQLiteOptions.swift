@@ -14,6 +14,8 @@ package struct SQLiteOptions: Sendable {
     /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder. What others
     /// commit in the meantime is seen or not.
     package var leavesNothing = false
+    /// Whether a file that is there stays as it is until ``SQLiteDatabase/prepareFile()``, or the first write.
+    package var isLookedAtFirst = false
     /// Whether a missing file is created: with 4096-byte pages, incremental vacuum and a write-ahead log.
     package var createsFile = true
     /// Set on every connection after the driver's own, which they override: `["synchronous": "FULL"]`.

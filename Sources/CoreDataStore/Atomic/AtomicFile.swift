@@ -14,7 +14,7 @@ package struct AtomicFile: Sendable {
     /// How many seconds to wait for somebody who is writing it.
     package var timeout: Double = 240
 
-    package init(path: String) { self.path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+    package init(path: String) { self.path = FileLink.followed(URL(fileURLWithPath: path)).path }
 
     /// Tells a file from what it was earlier: first by what the system knows of it, then by what is in it.
     package struct Stamp: Sendable {

@@ -86,7 +86,7 @@ struct ExternalDataCopy {
                 if isCopied, size == nil { made.insert(name) }
             }
         } catch {
-            throw ExternalDataFailure(.unwritable, file: to, reason: error.localizedDescription)
+            throw ExternalDataFailure(writing: to, error)
         }
     }
 }

@@ -19,7 +19,7 @@ extension StoreRecovery {
             return Opened(
                 engine: try StoreEngine.open(
                     model: model, configuration: configuration, options: options, makeDatabase: makeDatabase))
-        } catch let failure as StoreFailure where failure.kind == .notADatabase {
+        } catch let failure as StoreFailure where [.notADatabase, .lostMetadata].contains(failure.kind) {
             guard let members = model.entities(inConfiguration: configuration) else { throw failure }
             let database = try makeDatabase(options.database)
             do {

@@ -78,6 +78,8 @@ package struct StoreRecovery {
         defer { target.close() }
         var recovery = StoreRecovery(source, target)
         try recovery.run()
+        // Keys that the damaged store has given out to rows that are gone are not given out again.
+        try target.raiseKeyCounters(to: (try? source.highestKeys()) ?? [:])
         return Outcome(
             findings: model.entities.compactMap { recovery.findings[$0.ordinal] },
             notes: opened.notes + (copy?.notes ?? []))

@@ -37,6 +37,7 @@ extension StoreEngine {
     ) throws -> R {
         var options = options
         options.createsFile = false
+        options.isLookedAtFirst = true
         return try StoreFailure.translated(options.path) {
             guard options.server != nil || FileSize.of(options.path) != 0 else {
                 throw StoreFailure.notAStore(options.path, missing: [])
@@ -72,7 +73,9 @@ private struct StoreOpening {
     // MARK: - Existing stores
 
     private func openExisting() throws -> StoreEngine {
-        let database = try makeDatabase(options.database)
+        var options = options.database
+        options.isLookedAtFirst = true
+        let database = try makeDatabase(options)
         do {
             return try open(database)
         } catch {
@@ -86,6 +89,7 @@ private struct StoreOpening {
         guard case .store(let row, let schema, let hasHistory, let schemaVersion) = found else {
             let creation = try StoreCreation(
                 model: model, entities: entities, options: options, naming: database.dialect.naming)
+            try database.prepareFile()
             do {
                 return try fill(database, creation: creation)
             } catch is StoreExists where options.database.server != nil {
@@ -103,6 +107,8 @@ private struct StoreOpening {
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {
             return try reopenForReading(database, schema, row)
         }
+        // Whatever is refused was left as it is.
+        try database.prepareFile()
         if options.tracksHistory, !hasHistory, !options.database.isReadOnly {
             let tombstones = StoreCreation.tombstoneCount(model: model, entities: entities)
             try database.write { connection in
@@ -161,7 +167,7 @@ private struct StoreOpening {
             }
         }
         // The connection knows the schema of this transaction from here on: a statement has run.
-        let row = try MetadataRow.read(connection)
+        guard let row = try MetadataRow.found(connection) else { throw MetadataRow.noRow(options.database.path) }
         try check(row, database)
         return .store(
             row, try bind(connection, row), hasHistory: try TableNames.haveHistory(in: connection),
@@ -177,10 +183,11 @@ private struct StoreOpening {
 
     private func check(_ row: MetadataRow, _ database: any SQLDatabase) throws {
         if let known = model.companions.value(of: KnownMetadata.self), known.type == options.type,
-            known.entities == entities, known.propertyList == row.metadata.propertyList
+            known.entities == entities, known.propertyList == row.metadata.propertyList, !row.identifier.isEmpty
         {
             return
         }
+        try row.check(options.database.path)
         let identification = row.metadata.identification
         if let type = identification.type, type != options.type {
             var failure = StoreFailure(
@@ -258,16 +265,29 @@ private struct StoreOpening {
         }
         // Whatever the model has wrong shows before there is a file.
         let creation = try StoreCreation(model: model, entities: entities, options: options)
-        let database = try makeDatabase(options.database)
         do {
-            return try fill(database, creation: creation)
+            let database = try makeDatabase(options.database)
+            do { return try fill(database, creation: creation) } catch {
+                database.close()
+                throw error
+            }
         } catch {
-            // Somebody else's store, made in this moment, is not to be removed.
-            let isEmpty = (try? database.read { try StoreCatalog.read($0).isEmpty }) ?? false
-            database.close()
-            if isNew, isEmpty, let path { FileSize.removeDatabase(path) }
+            if isNew { removeWhatWasMade() }
             throw error
         }
+    }
+
+    /// Somebody else's store, made in this moment, is not to be removed.
+    private func removeWhatWasMade() {
+        guard let path = options.database.path, FileSize.of(path) != nil else { return }
+        var plain = options.database
+        plain.createsFile = false
+        // One of them may be why there is no store.
+        plain.pragmas = [:]
+        let database = try? makeDatabase(plain)
+        let isEmpty = (try? database?.read { try StoreCatalog.read($0).isEmpty }) ?? false
+        database?.close()
+        if isEmpty { FileSize.removeDatabase(path) }
     }
 
     private func fill(_ database: any SQLDatabase, creation: StoreCreation) throws -> StoreEngine {

@@ -162,12 +162,13 @@ package final class StoreEngine: Sendable {
     ///
     /// - Throws: where there is none, or one with another UUID or other tables; nothing has changed then.
     package func move(to path: String) throws {
+        let path = FileLink.followed(path)
         guard self.path != nil, FileSize.of(path) ?? 0 > 0 else { throw StoreFailure.notAStore(path, missing: []) }
         try StoreFailure.translated(path) {
             try database.move(to: path) { connection in
                 let missing = try StoreCatalog.read(connection).missingBookkeeping
                 guard missing.isEmpty else { throw StoreFailure.notAStore(path, missing: missing) }
-                guard try MetadataRow.read(connection).identifier == identifier else {
+                guard try MetadataRow.read(connection, path: path).identifier == identifier else {
                     throw StoreFailure(
                         .incompatibleModel, "The store\(StoreFailure.quoted(path)) is another one: it has another UUID."
                     )

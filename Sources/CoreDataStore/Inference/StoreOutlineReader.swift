@@ -14,7 +14,7 @@ struct StoreOutlineReader {
         let columns = try columnsByTable()
         let names = try connection.rows(CatalogQuery.indexAndTriggerNames).compactMap { Self.text($0.first) }
         indexNames = Set(names.map { $0.uppercased() })
-        let hashes = try MetadataRow.read(connection).metadata.versionHashes
+        let hashes = try MetadataRow.found(connection)?.metadata.versionHashes
         let modelNames = Set(hashes.map { Array($0.keys) } ?? [])
         let numbers = Self.renamed(try EntityNumber.all(in: connection), modelNames, tables: columns.map(\.name))
         let byNumber = Dictionary(numbers.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })

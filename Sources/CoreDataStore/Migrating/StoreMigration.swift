@@ -68,7 +68,7 @@ package struct StoreMigration {
             let external = ExternalData(storePath: options.path)
             while let source = found {
                 let outcome = try database.write { connection -> Outcome? in
-                    let row = try MetadataRow.read(connection)
+                    let row = try MetadataRow.read(connection, path: options.path)
                     guard row.metadata.mismatch(with: model, entities: entities) != nil else { return Outcome() }
                     // Somebody else migrated it to another model meanwhile.
                     guard row.metadata.versionHashes == source.hashes else { return nil }
@@ -100,7 +100,7 @@ package struct StoreMigration {
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
             try database.read { connection in
                 guard let source = try source(in: connection, options) else { return nil }
-                return try plan(source, MetadataRow.read(connection), connection)
+                return try plan(source, MetadataRow.read(connection, path: options.path), connection)
             }
         }
     }
@@ -200,7 +200,9 @@ extension StoreMigration {
     private func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
         let missing = try StoreCatalog.read(connection).missingBookkeeping
         guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
-        return try source(of: MetadataRow.read(connection), path: options.path) { try cachedModel(connection, options) }
+        return try source(of: MetadataRow.read(connection, path: options.path), path: options.path) {
+            try cachedModel(connection, options)
+        }
     }
 
     /// The same by what the store says of itself.

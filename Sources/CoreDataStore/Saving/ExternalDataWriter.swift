@@ -65,16 +65,7 @@ final class ExternalDataWriter {
         guard !FileManager.default.fileExists(atPath: folder) else { return }
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            let code = CocoaError.Code(rawValue: (error as NSError).code)
-            let kind: ExternalDataFailure.Kind =
-                switch code {
-                case .fileWriteNoPermission, .fileWriteVolumeReadOnly: .readOnly
-                case .fileWriteOutOfSpace: .full
-                default: .unwritable
-                }
-            throw ExternalDataFailure(kind, file: folder, reason: error.localizedDescription)
-        }
+        } catch { throw ExternalDataFailure(writing: folder, error) }
         // The new folders are entries of the folders above them.
         let support = URL(fileURLWithPath: folder).deletingLastPathComponent()
         try synchronize(support.path)
@@ -110,6 +101,17 @@ final class ExternalDataWriter {
 }
 
 extension ExternalDataFailure {
+    /// What Foundation says of a file, or folder, that cannot be written.
+    init(writing file: String, _ error: any Error) {
+        let kind: Kind =
+            switch CocoaError.Code(rawValue: (error as NSError).code) {
+            case .fileWriteNoPermission, .fileWriteVolumeReadOnly: .readOnly
+            case .fileWriteOutOfSpace: .full
+            default: .unwritable
+            }
+        self.init(kind, file: file, reason: error.localizedDescription)
+    }
+
     fileprivate init(_ file: String, _ code: Int32) {
         let kind: Kind =
             switch code {

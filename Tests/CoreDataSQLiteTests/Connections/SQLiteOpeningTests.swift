@@ -83,7 +83,11 @@ import Testing
         let path = try #require(database.options.path)
         database.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: path)
-        #expect(opening(path) { $0.isReadOnly = true }?.message == "no permission to read '\(path)'")
+        for isReadOnly in [true, false] {
+            let failure = opening(path) { $0.isReadOnly = isReadOnly }
+            #expect(failure?.message == "no permission to read '\(path)'")
+            #expect(failure?.kind == .unreadable)
+        }
     }
 
     // MARK: A look that leaves nothing

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 
 extension SchemaVector {
-    /// A store with that schema and no rows but those that number the entities.
+    /// A store with that schema and no rows but those that number the entities, and a UUID.
     func makeStore() throws -> URL {
         let file = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite")
         let database = try makeDatabase(DatabaseOptions(path: file.path))
@@ -20,6 +20,7 @@ extension SchemaVector {
                     """)
             }
         }
+        try database.write { _ = try $0.run("INSERT INTO Z_METADATA VALUES (1, 'UUID', NULL)") }
         return file
     }
 

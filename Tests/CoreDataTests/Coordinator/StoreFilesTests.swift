@@ -263,7 +263,8 @@ import Testing
         for (from, to, code) in [
             (text, stack.url, 259), (empty, stack.url, 134000), (missing, stack.url, 260),
             (stack.url, stack.url, 134070),
-            (source.url, text, 259), (source.url, missing.appendingPathComponent("a"), 512),
+            (source.url, text, 259), (source.url, text.appendingPathComponent("a"), 512),
+            (source.url, text.appendingPathComponent("no/a"), 512),
         ] {
             let error = try #require(throws: CocoaError.self) {
                 try stack.coordinator.replacePersistentStore(at: to, withPersistentStoreFrom: from, type: .sqlite)

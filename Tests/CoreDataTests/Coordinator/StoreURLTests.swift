@@ -80,20 +80,50 @@ import Testing
         #expect(!store.isReadOnly)
     }
 
-    @Test("S4: a store in a folder that is not there is 512, and the folder is named and not made")
-    func missingFolder() throws {
+    @Test("S4: the folder of a store is made with it", arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+    func missingFolder(type: NSPersistentStore.StoreType) throws {
         let stack = try LibraryStack()
-        let url = stack.folder.appendingPathComponent("no/such/m.sqlite")
-        let error = try #require(throws: CocoaError.self) {
-            try Self.coordinator().addPersistentStore(type: .sqlite, at: url)
+        let url = stack.folder.appendingPathComponent("no/such/m.store")
+        let folder = stack.folder.appendingPathComponent("no")
+        // What comes to nothing leaves nothing.
+        let unknown = try #require(throws: CocoaError.self) {
+            try Self.coordinator().addPersistentStore(type: type, configuration: "none", at: url)
         }
-        #expect(error.code == .fileWriteUnknown)
-        #expect(error.userInfo["reason"] as? String == "Failed to create file; code = 2")
-        #expect(
-            error.localizedDescription
-                == "The store '\(url.path)' cannot be made: the folder '\(url.deletingLastPathComponent().path)' does not "
-                + "exist. Make the folder first.")
-        #expect(!FileManager.default.fileExists(atPath: stack.folder.appendingPathComponent("no").path))
+        #expect(unknown.localizedDescription.contains("no configuration 'none'"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        try Self.coordinator().addPersistentStore(type: type, at: url)
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        let copy = stack.folder.appendingPathComponent("also/not/there/m.store")
+        try Self.coordinator().replacePersistentStore(at: copy, withPersistentStoreFrom: url, type: type)
+        let moved = stack.folder.appendingPathComponent("nor/here/m.store")
+        try stack.coordinator.migratePersistentStore(stack.coordinator.persistentStores[0], to: moved, type: type)
+        let copied = stack.folder.appendingPathComponent("nor/there/m.store")
+        try stack.coordinator.copyPersistentStore(stack.coordinator.persistentStores[0], to: copied)
+        for url in [copy, moved, copied] { #expect(FileManager.default.fileExists(atPath: url.path), "\(url.path)") }
+    }
+
+    @Test("A folder that cannot be made is named", arguments: [NSPersistentStore.StoreType.sqlite, .xml, .binary])
+    func impossibleFolder(type: NSPersistentStore.StoreType) throws {
+        let stack = try LibraryStack()
+        // Below a file there is none, not even for root.
+        let file = stack.folder.appendingPathComponent("file")
+        try Data().write(to: file)
+        let url = file.appendingPathComponent("no/m.store")
+        let store = stack.coordinator.persistentStores[0]
+        let ways: [(String, () throws -> Void)] = [
+            ("add", { try Self.coordinator().addPersistentStore(type: type, at: url) }),
+            ("migrate", { try stack.coordinator.migratePersistentStore(store, to: url, type: type) }),
+            ("copy", { try stack.coordinator.copyPersistentStore(store, to: url) }),
+        ]
+        for (name, way) in ways {
+            let error = try #require(throws: CocoaError.self) { try way() }
+            #expect(error.code == .fileWriteUnknown, "\(name): \(error)")
+            #expect(
+                error.localizedDescription.contains(
+                    "The store '\(url.path)' cannot be made, since the folder '\(file.path)/no' cannot be"),
+                "\(name): \(error)")
+        }
+        #expect(stack.coordinator.persistentStores == [store])
     }
 
     @Test("A store that is only to be read and is not there is 260", arguments: ["m.sqlite", "no/m.sqlite"])

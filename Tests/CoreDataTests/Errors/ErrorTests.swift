@@ -54,7 +54,8 @@ private func check(_ error: any Error, _ code: Int, _ what: String, words: [Stri
     ]
 
     private static let storeKinds: [(StoreFailure.Kind, Int)] = [
-        (.notADatabase, 259), (.cannotOpen, 134080), (.notAStore, 134000), (.wrongStoreType, 134010),
+        (.notADatabase, 259), (.lostMetadata, 259), (.cannotOpen, 134080), (.unreadable, 257), (.notAStore, 134000),
+        (.wrongStoreType, 134010),
         (.newerFormat, 134020), (.incompatibleModel, 134100), (.incompleteSchema, 134020), (.noCachedModel, 134130),
         (.unsupportedModel, 134060), (.unknownConfiguration, 134060), (.readOnly, 513),
     ]

@@ -74,6 +74,29 @@ import Testing
         return error
     }
 
+    @Test("T: a mapping that an expression names has to be there", arguments: [true, false])
+    func aMappingThatIsNotThereIsNotAskedFor(isForAttribute: Bool) throws {
+        let error = try error { mapping in
+            let property = NSPropertyMapping()
+            property.name = isForAttribute ? "note" : "others"
+            property.valueExpression = CoreData.NSExpression(
+                format:
+                    "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Boks', $source)",
+                argumentArray: [])
+            if isForAttribute {
+                mapping.attributeMappings = [property]
+            } else {
+                mapping.relationshipMappings = [property]
+            }
+        }
+        #expect(error.errorCode == NSMigrationError)
+        for part in ["'Books'", "'Boks'", property(isForAttribute), "it has: Books"] {
+            #expect(error.localizedDescription.contains(part), "\(error.localizedDescription)")
+        }
+    }
+
+    private func property(_ isForAttribute: Bool) -> String { isForAttribute ? "'note'" : "'others'" }
+
     @Test func aManagerThatMigratesIsNotReset() throws {
         let error = try error { $0.entityMigrationPolicyClassName = "ResettingPolicy" }
         #expect(error.errorCode == NSMigrationError && error.localizedDescription.contains("reset()"))

@@ -121,7 +121,7 @@ import Testing
             #expect(error.code == .fileWriteFileExists)
             let folder = try #require(throws: CocoaError.self) {
                 try stack.coordinator.migratePersistentStore(
-                    stack.store, to: stack.folder.appendingPathComponent("no/such"), type: type)
+                    stack.store, to: taken.appendingPathComponent("no/such"), type: type)
             }
             #expect(folder.code == .fileWriteUnknown)
         }
