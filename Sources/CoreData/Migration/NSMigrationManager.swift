@@ -181,7 +181,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             try self.make(
                 dURL, dStoreType, dOptions, isNew: isNew, from: sourceURL, sStoreType, sOptions, with: mappings)
         }
-        if AttachedStore.isFileType(dStoreType) { try StoreFolder.making(for: dURL, make) } else { try make() }
+        guard AttachedStore.isFileType(dStoreType) else { return try make() }
+        try StoreFolder.making(for: dURL, failure: { Self.notMade(dURL, named: dURL, $0) }, make)
     }
 
     private func make(
@@ -287,12 +288,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// Runs what makes the store at `url`, which users know by another name until it is whole.
     private func making(_ url: URL, named name: URL, _ body: () throws -> Void) throws {
-        do { try body() } catch {
-            throw CoreDataErrors.make(
-                NSMigrationManagerDestinationStoreError,
-                "The store '\(ServerStores.name(name))' that the migration makes cannot be opened: \(Self.text(error, of: url, named: name))",
-                [NSFilePathErrorKey: ServerStores.name(name), NSUnderlyingErrorKey: error])
-        }
+        do { try body() } catch { throw Self.notMade(url, named: name, error) }
+    }
+
+    private static func notMade(_ url: URL, named name: URL, _ error: any Error) -> CocoaError {
+        CoreDataErrors.make(
+            NSMigrationManagerDestinationStoreError,
+            "The store '\(ServerStores.name(name))' that the migration makes cannot be opened: \(text(error, of: url, named: name))",
+            [NSFilePathErrorKey: ServerStores.name(name), NSUnderlyingErrorKey: error])
     }
 
     private static func text(_ error: any Error, of url: URL, named name: URL) -> String {

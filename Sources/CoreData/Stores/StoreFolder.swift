@@ -6,10 +6,15 @@ enum StoreFolder {
     /// Runs the body with the folder there. One that was missing is gone again, with those above it, where the body throws and has left
     /// nothing in it.
     ///
-    /// - Throws: what the body throws; where the folder cannot be made 513, 642, 640 or 512, by the cause, with its name.
-    static func making<R>(for url: URL, _ body: () throws -> R) throws -> R {
+    /// - Parameter failure: what is thrown where the folder cannot be made: as it is 513, 642, 640 or 512, by the cause, with its name.
+    static func making<R>(
+        for url: URL, failure: (any Error) -> any Error = { $0 }, _ body: () throws -> R
+    ) throws -> R {
         guard url.isFileURL, !url.isNullDevice else { return try body() }
-        let made = try make(FileLink.followed(url).deletingLastPathComponent().path, for: url)
+        let made: [String]
+        do { made = try make(FileLink.followed(url).deletingLastPathComponent().path, for: url) } catch {
+            throw failure(error)
+        }
         do { return try body() } catch {
             for folder in made { rmdir(folder) }
             throw error

@@ -133,13 +133,21 @@ import Testing
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
         manager.usesStoreSpecificMigrationManager = fast
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
-        let destination = url.deletingLastPathComponent().appendingPathComponent("none/New.sqlite")
-        let error = try #require(throws: CocoaError.self) {
-            try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        // Below a file there is no folder, not even for root.
+        let file = url.deletingLastPathComponent().appendingPathComponent("none")
+        try Data().write(to: file)
+        for name in ["New.sqlite", "more/New.sqlite"] {
+            let destination = file.appendingPathComponent(name)
+            let error = try #require(throws: CocoaError.self) {
+                try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+            }
+            #expect(error.errorCode == NSMigrationManagerDestinationStoreError)
+            #expect(error.localizedDescription.contains("none/\(name)"))
+            #expect(!error.localizedDescription.contains(".migrating-"))
         }
-        #expect(error.errorCode == NSMigrationManagerDestinationStoreError)
-        #expect(error.localizedDescription.contains("none/New.sqlite"))
-        #expect(!error.localizedDescription.contains(".migrating-"))
+        let destination = url.deletingLastPathComponent().appendingPathComponent("deep/down/New.sqlite")
+        try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        #expect(FileManager.default.fileExists(atPath: destination.path))
     }
 
     @Test("134120: a lightweight migration whose watcher throws is cancelled, and the store is as it was")
