@@ -10,7 +10,8 @@ enum StoreFolder {
     static func making<R>(
         for url: URL, failure: (any Error) -> any Error = { $0 }, _ body: () throws -> R
     ) throws -> R {
-        guard url.isFileURL, !url.isNullDevice else { return try body() }
+        // Most stores are there already, and to take a path apart costs more than to look.
+        guard url.isFileURL, !url.isNullDevice, FileSize.of(url.path) == nil else { return try body() }
         let made: [String]
         do { made = try make(FileLink.followed(url).deletingLastPathComponent().path, for: url) } catch {
             throw failure(error)

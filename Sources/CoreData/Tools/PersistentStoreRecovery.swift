@@ -86,6 +86,12 @@ extension NSPersistentStoreCoordinator {
                 CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at '\(destination.path)' already.",
                 [NSFilePathErrorKey: destination.path])
         }
+        return try StoreFolder.making(for: destination) { try recover(url, destination, model, configuration) }
+    }
+
+    private class func recover(
+        _ url: URL, _ destination: URL, _ model: NSManagedObjectModel?, _ configuration: String?
+    ) throws -> PersistentStoreRecovery {
         if let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url)) {
             return try recoverFile(format, url, destination, model, configuration)
         }

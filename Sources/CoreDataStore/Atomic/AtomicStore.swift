@@ -57,17 +57,13 @@ package final class AtomicStore: MemoryBacking {
         var file = AtomicFile(path: options.path)
         file.timeout = options.timeout
         let isThere = FileSize.of(file.path) != nil
-        guard isThere || !options.isReadOnly else { throw missing(file.path) }
+        guard isThere || !options.isReadOnly else { throw StoreFailure.missing(file.path) }
         if !isThere {
             do {
                 return try make(format, file, model, entities, isEmptyFile: false)
             } catch let failure as AtomicFileFailure where failure.kind == .exists {}
         }
         return try read(format, file, model, entities, options)
-    }
-
-    private static func missing(_ path: String) -> StoreFailure {
-        StoreFailure(.cannotOpen, "There is no store '\(path)'.")
     }
 
     private static func make(
@@ -86,7 +82,7 @@ package final class AtomicStore: MemoryBacking {
             return try MemoryEngine(
                 contents, entities: entities, sharesKeys: format.sharesKeys, backing: store)
         } catch let failure as AtomicFileFailure where failure.kind == .missing {
-            throw missing(file.path)
+            throw StoreFailure.missing(file.path)
         }
     }
 
@@ -169,7 +165,7 @@ package final class AtomicStore: MemoryBacking {
 
     package static func metadata(_ format: any AtomicFormat.Type, path: String) throws -> MetadataRow {
         let file = AtomicFile(path: path)
-        guard FileSize.of(file.path) != nil else { throw missing(path) }
+        guard FileSize.of(file.path) != nil else { throw StoreFailure.missing(path) }
         return try format.metadata(in: file.read().data, path: path)
     }
 
@@ -178,7 +174,7 @@ package final class AtomicStore: MemoryBacking {
         _ metadata: StoreMetadata, _ format: any AtomicFormat.Type, path: String
     ) throws {
         let file = AtomicFile(path: path)
-        guard FileSize.of(file.path) != nil else { throw missing(path) }
+        guard FileSize.of(file.path) != nil else { throw StoreFailure.missing(path) }
         let (data, stamp) = try file.read()
         let old = try format.metadata(in: data, path: path)
         var dictionary = metadata.dictionary

@@ -257,11 +257,9 @@ private struct StoreOpening {
         let path = options.database.path
         let isNew = FileSize.of(path) == nil
         guard options.createsStore, !options.database.isReadOnly, !isNew || options.database.createsFile else {
+            if isNew { throw StoreFailure.missing(path) }
             throw StoreFailure(
-                .cannotOpen,
-                isNew
-                    ? "There is no store\(StoreFailure.quoted(path))."
-                    : "The file\(StoreFailure.quoted(path)) is empty, and it may not be made a store.")
+                .cannotOpen, "The file\(StoreFailure.quoted(path)) is empty, and it may not be made a store.")
         }
         // Whatever the model has wrong shows before there is a file.
         let creation = try StoreCreation(model: model, entities: entities, options: options)

@@ -181,6 +181,16 @@ extension StoreFailure {
         return failure.message.hasPrefix(start) ? failure.message.dropFirst(start.count) : failure.message[...]
     }
 
+    /// There is no file; or whether there is one is not to be seen.
+    static func missing(_ path: String?) -> StoreFailure {
+        if let path, access(path, F_OK) != 0, errno == EACCES {
+            return StoreFailure(
+                .unreadable, "Whether there is a store '\(path)' cannot be seen: no permission to look into its folder."
+            )
+        }
+        return StoreFailure(.cannotOpen, "There is no store\(quoted(path)).")
+    }
+
     static func notAStore(_ path: String?, missing: [String]) -> StoreFailure {
         // On a server they have other names.
         let missing = path == nil ? missing.map(SQLNames.readable.stored) : missing

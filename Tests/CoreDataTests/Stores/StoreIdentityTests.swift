@@ -110,7 +110,7 @@ import Testing
         #expect(try stack.bytes() == bytes)
         let findings = try NSPersistentStoreCoordinator.verifyPersistentStore(at: stack.url, model: model)
         #expect(!findings.isPassed)
-        let recovered = stack.folder.appendingPathComponent("Recovered.sqlite")
+        let recovered = stack.folder.appendingPathComponent("new/folder/Recovered.sqlite")
         let recovery = try NSPersistentStoreCoordinator.recoverPersistentStore(
             at: stack.url, to: recovered, model: model)
         #expect(recovery.entities.first { $0.name == "Tag" }?.objectCount == 1)
