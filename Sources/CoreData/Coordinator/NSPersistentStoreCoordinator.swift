@@ -84,7 +84,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     final func store(withIdentifier identifier: String) -> AttachedStore? {
-        attachedStores.first { $0.identifier.caseInsensitiveCompare(identifier) == .orderedSame }
+        let stores = attachedStores
+        // Nearly every one is written as its store writes it.
+        return stores.first { $0.identifier == identifier }
+            ?? stores.first { $0.identifier.caseInsensitiveCompare(identifier) == .orderedSame }
     }
 
     /// The stores that have the entity or one below it.
