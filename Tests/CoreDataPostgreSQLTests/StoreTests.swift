@@ -146,6 +146,19 @@ import Testing
         }
     }
 
+    @Test func aStoreThatHasLostItsMetadataIsRefused() throws {
+        guard let url = try newURL() else { return }
+        let coordinator = try newCoordinator(url)
+        try coordinator.remove(coordinator.persistentStores[0])
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { connection.close() }
+        let table = SQLNames.readable.stored("Z_METADATA")
+        try connection.execute("DELETE FROM \(try PostgreSQLAddress(url).schema).\"\(table)\"")
+        let error = try #require(throws: CocoaError.self) { try newCoordinator(url) }
+        #expect(error.code == .fileReadCorruptFile)
+        #expect(error.localizedDescription.contains("the table \(table) has no row. Restore a backup."), "\(error)")
+    }
+
     @Test func nothingIsReadFromWhereNoStoreIs() throws {
         guard let url = try newURL() else { return }
         let error = #expect(throws: CocoaError.self) {

@@ -45,21 +45,25 @@ package struct MetadataRow: Sendable {
     /// - Throws: ``StoreFailure`` of the kind `.lostMetadata` for a row that does not tell which store it is, or whose dictionary cannot be
     ///   read. One without dictionary, as old stores may have it, has an empty one.
     func check(_ path: String?) throws {
-        if identifier.isEmpty { throw Self.lost("the table Z_METADATA has no UUID", path) }
+        if identifier.isEmpty { throw Self.lost("has no UUID", path) }
         guard metadata.isReadable else {
             throw Self.lost(
-                "the \(metadata.propertyList.count) bytes of Z_PLIST in the table Z_METADATA are no property list", path
-            )
+                "has \(metadata.propertyList.count) bytes that are no property list where its dictionary should be",
+                path)
         }
     }
 
-    static func noRow(_ path: String?) -> StoreFailure { lost("the table Z_METADATA has no row", path) }
+    static func noRow(_ path: String?) -> StoreFailure { lost("has no row", path) }
 
     private static func lost(_ reason: String, _ path: String?) -> StoreFailure {
-        StoreFailure(
+        let table =
+            path == nil ? SQLNames.readable.stored(BookkeepingSchema.metadataTable) : BookkeepingSchema.metadataTable
+        let recovery = path.map {
+            ", or make a new store of its objects: coredata store recover \($0) NEW --model MODEL"
+        }
+        return StoreFailure(
             .lostMetadata,
-            "The store\(StoreFailure.quoted(path)) does not say which store it is and of what model: \(reason). "
-                + "Restore a backup, or make a new store of its objects: coredata store recover \(path ?? "STORE") NEW --model MODEL."
+            "The store\(StoreFailure.quoted(path)) does not say which store it is and of what model: the table \(table) \(reason). Restore a backup\(recovery ?? "")."
         )
     }
 
