@@ -9,6 +9,8 @@ package struct Microseconds: Hashable, Sendable {
 
     package init(count: Int64) { self.count = count }
 
+    package init(since1970 count: Int64) { self.count = count - 978_307_200_000_000 }
+
     /// `nil` for what lies beyond 4713 BC and 294276 AD, and for what is not finite.
     package init?(_ seconds: Double) {
         let whole = seconds.rounded(.down)

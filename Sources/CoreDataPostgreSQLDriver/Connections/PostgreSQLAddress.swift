@@ -53,7 +53,13 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         if let password = parts.password { parameters["password"] = password }
         let name = String(parts.path.drop { $0 == "/" })
         if !name.isEmpty { parameters["dbname"] = name }
-        for item in parts.queryItems ?? [] { try take(item.name, item.value ?? "") }
+        var names: Set<String> = []
+        for item in parts.queryItems ?? [] {
+            guard names.insert(item.name).inserted else {
+                throw Self.refusal("'\(description)' has '\(item.name)' twice: give it one value")
+            }
+            try take(item.name, item.value ?? "")
+        }
         if parameters["application_name"] == nil { parameters["application_name"] = "OpenCoreData" }
         secure()
     }

@@ -183,6 +183,11 @@ final class PostgreSQLConnection: SQLConnection {
     /// Has the server take the text apart. Where sessions are not kept it forgets that again, and what is known of the text is
     /// what it takes and gives.
     func prepare(_ sql: String) throws -> PreparedStatement {
+        // The protocol counts them with 16 bits, and what the server says of more is not understood.
+        if sql.utf8.count > 400_000, sql.contains("$65536") {
+            throw SQLFailure(
+                kind: .other, code: 0, message: "a statement on a server takes 65,535 values, and this one has more")
+        }
         try beginIfOwed()
         nameCount += 1
         let name = traits.keepsSessions ? "s\(nameCount)" : ""

@@ -17,7 +17,9 @@ extension SQLDialect {
         ]
         for function in SQLFunction.allCases { traits.functions[function] = .call(function.rawValue) }
         // Its columns hold values of any type.
-        for function in [SQLFunction.number, .truth, .wideNumber, .secondsOfDate, .dateOfSeconds] {
+        for function in [
+            SQLFunction.number, .truth, .wideNumber, .secondsOfDate, .dateOfSeconds, .bytesOfText, .bytesOfDate,
+        ] {
             traits.functions[function] = .template("{0}")
         }
         traits.functions[.numberOrder] = .template("(({0} > {1}) - ({0} < {1}))")

@@ -43,6 +43,10 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case secondsOfDate
     /// `(seconds)` → the date.
     case dateOfSeconds
+    /// `(text)` → its bytes in UTF-8.
+    case bytesOfText
+    /// `(date)` → the bytes of a text: microseconds since 1970-01-01 00:00:00 UTC.
+    case bytesOfDate
 
     // MARK: Text, by TextComparison
 

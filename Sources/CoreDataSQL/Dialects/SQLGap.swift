@@ -12,6 +12,8 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case zeroCharacter
     /// A column that not all rows of a group, or of those that are one, share.
     case looseColumn
+    /// More values than a statement takes.
+    case values
 
     package var description: String {
         switch self {
@@ -23,6 +25,7 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
         case .cast: "CAST"
         case .zeroCharacter: "U+0000"
         case .looseColumn: "columns of one row of many"
+        case .values: "statements of so many values"
         }
     }
 }
@@ -125,6 +128,12 @@ extension SQLExpression {
         case .aggregate: return false
         default: return operands.contains { $0.isLoose(beside: groups) }
         }
+    }
+
+    /// How many values are bound in it; in other statements that it has none are counted.
+    package var bindingCount: Int {
+        if case .bind = self { return 1 }
+        return operands.reduce(0) { $0 + $1.bindingCount }
     }
 
     /// Whether other rows are looked at.

@@ -63,19 +63,25 @@ extension BatchWriter {
         let compiled = engine.model.entities[entity]
         for property in compiled.properties where property.relationship?.isToMany == false && !property.isTransient {
             let column = compiled.rowLayout.columnOfSlot[property.slot]
-            guard column >= 0 else { continue }
-            var keys: Set<Int64> = []
-            for insertion in insertions where !insertion.row.isNull(column) {
-                keys.insert(insertion.row.integer(column))
+            guard column >= 0, let relationship = property.relationship else { continue }
+            let known = destinations(root: engine.model.entities[relationship.destination].root)
+            var unknown: Set<Int64> = []
+            for insertion in insertions {
+                insertion.row.withView { row in
+                    guard !row.isNull(column) else { return }
+                    let key = row.integer(column)
+                    if known.word(key) == 0 { unknown.insert(key) }
+                }
             }
-            if !keys.isEmpty { try checkDestinations(keys, of: property, entity) }
+            if !unknown.isEmpty { try checkDestinations(unknown, of: property, entity) }
         }
     }
 
     func checkDestinations(_ keys: Set<Int64>, of property: CompiledProperty, _ entity: Int) throws {
         guard let relationship = property.relationship else { return }
         let root = engine.model.entities[relationship.destination].root
-        let unknown = unknown(keys, root: root)
+        let known = destinations(root: root)
+        let unknown = keys.filter { known.word($0) == 0 }
         guard !unknown.isEmpty else { return }
         let found = try existing(unknown, root: root)
         if let missing = unknown.subtracting(found).min() {

@@ -11,7 +11,7 @@ package final class BatchWriter {
     private let origin: ChangeOrigin
     private let files: ExternalDataWriter
     /// Rows that to-ones lead to and that are there, by the roots of their entities.
-    private var knownDestinations: [Int: Set<Int64>] = [:]
+    private var knownDestinations: [Int: KeyTable] = [:]
     /// What the rows of a hierarchy have on other sides, by its root.
     var relatedSides: [Int: RelatedSides] = [:]
     /// The number of the history's transaction, once there is one.
@@ -32,13 +32,18 @@ package final class BatchWriter {
 
     // MARK: Destinations
 
-    /// Those of the rows of which it is not known yet that they are there.
-    func unknown(_ keys: Set<Int64>, root: Int) -> Set<Int64> { keys.subtracting(knownDestinations[root] ?? []) }
+    /// The rows of which it is known that they are there.
+    func destinations(root: Int) -> KeyTable {
+        let known = knownDestinations[root] ?? KeyTable()
+        knownDestinations[root] = known
+        return known
+    }
 
     /// Takes note that the rows are there; what was known is forgotten when there is much of it.
     func know(_ keys: Set<Int64>, root: Int) {
-        if knownDestinations[root, default: []].count > Self.mostKnown { knownDestinations[root] = [] }
-        knownDestinations[root, default: []].formUnion(keys)
+        let known = destinations(root: root)
+        if known.count > Self.mostKnown { known.removeAll() }
+        for key in keys { known.set(key, 1) }
     }
 
     package static let mostKnown = 20_000

@@ -83,13 +83,18 @@ extension FetchPlanner {
     private func splitPredicate(_ plan: FetchPlan, _ split: inout PlanSplit) throws {
         guard let predicate = plan.predicate else { return }
         var answered: [PredicateNode] = []
+        // Some are left for what the statement binds besides.
+        var places = dialect.maximumBindings - 500
         for conjunct in predicate.conjuncts {
             // Each by itself: what one joins or selects from is no other's.
             var part = FetchPlan(entity: plan.entity)
             part.predicate = conjunct
-            if let gap = try count(part).gap(in: dialect) {
+            let statement = try count(part)
+            let count = statement.condition?.bindingCount ?? 0
+            if let gap = statement.gap(in: dialect) ?? (count > places ? .values : nil) {
                 split.leave(dialect.typesValues ? conjunct.roundingDates : conjunct, gap)
             } else {
+                places -= count
                 answered.append(conjunct)
             }
         }

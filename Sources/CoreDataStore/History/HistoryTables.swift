@@ -1,6 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
+import Foundation
 import Synchronization
 
 /// What a store's history takes: how its tables lie in the file, and the texts of the statements that write them.
@@ -133,9 +134,34 @@ final class HistoryTables: Sendable {
             let index = entity.rowLayout.columnOfSlot[slot]
             guard index >= 0, let name = table.nameOfColumn[index] else { return .null }
             let column = SQLExpression.column(table.name, name)
-            guard table.externalColumns.contains(index) else { return column }
+            guard table.externalColumns.contains(index) else {
+                return kept(column, entity.properties[slot].attribute?.type.columnType ?? .bytes)
+            }
             let namesFile = SQLExpression.comparison(.equal, .function(.byteLength, [column]), .integer(38))
             return .caseWhen([.init(namesFile, .null)], otherwise: column)
+        }
+    }
+
+    /// The value as a column of bytes takes it: where columns hold values of one type only, its text.
+    private func kept(_ column: SQLExpression, _ type: SQLType) -> SQLExpression {
+        guard dialect.typesValues, type != .bytes else { return column }
+        return type == .date
+            ? .function(.bytesOfDate, [column]) : .function(.bytesOfText, [.cast(column, to: .text)])
+    }
+
+    /// What a tombstone's bytes stand for; ``kept(_:_:)`` the other way round.
+    func value(ofKept bytes: Data, slot: Int, of entity: CompiledEntity) -> SQLValue {
+        let type = entity.properties[slot].attribute?.type.columnType ?? .bytes
+        guard dialect.typesValues, type != .bytes else { return .blob(bytes) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        switch type {
+        case .rowKey, .integer, .smallInteger, .mediumInteger: return Int64(text).map { .integer($0) } ?? .null
+        case .boolean: return .integer(text == "true" ? 1 : 0)
+        case .real: return Double(text).map { .real($0) } ?? .null
+        case .date: return Int64(text).map { .real(Microseconds(since1970: $0).seconds) } ?? .null
+        case .identifier: return UUID(uuidString: text).map { .blob(withUnsafeBytes(of: $0.uuid) { Data($0) }) } ?? .null
+        case .decimal, .text, .shortText: return .text(text)
+        case .bytes: return .blob(bytes)
         }
     }
 }

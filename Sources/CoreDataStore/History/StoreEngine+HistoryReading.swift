@@ -94,7 +94,7 @@ extension StoreEngine: HistorySource {
                     case .insertion: break
                     case .update:
                         if case .blob(let bits) = statement.value(5) { change.changedSlots = layout.slots(in: bits) }
-                    case .deletion: read(statement, tables.tombstoneCount, layout, into: &change)
+                    case .deletion: read(statement, tables, layout, into: &change)
                     }
                 }
                 changes.append(change)
@@ -104,16 +104,18 @@ extension StoreEngine: HistorySource {
     }
 
     private func read(
-        _ statement: any SQLStatement, _ count: Int, _ history: HistoryLayout, into change: inout HistoryChangeRecord
+        _ statement: any SQLStatement, _ tables: HistoryTables, _ history: HistoryLayout,
+        into change: inout HistoryChangeRecord
     ) {
-        change.tombstoneSlots = Array(history.tombstones.prefix(count))
+        change.tombstoneSlots = Array(history.tombstones.prefix(tables.tombstoneCount))
         guard !change.tombstoneSlots.isEmpty else { return }
         let entity = model.entities[change.key.entity]
         let builder = RowBuilder(columnCount: entity.rowLayout.columns.count)
         for (index, slot) in change.tombstoneSlots.enumerated() {
             let column = entity.rowLayout.columnOfSlot[slot]
-            let value = statement.value(6 + index)
             guard column >= 0 else { continue }
+            var value = statement.value(6 + index)
+            if case .blob(let bytes) = value { value = tables.value(ofKept: bytes, slot: slot, of: entity) }
             switch (entity.rowLayout.kinds[column], value) {
             case (.integer, .integer(let value)): builder.setInteger(value, at: column)
             case (.integer, .real(let value)): builder.setInteger(Int64(exactly: value.rounded()) ?? 0, at: column)
