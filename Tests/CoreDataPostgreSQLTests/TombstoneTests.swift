@@ -17,7 +17,7 @@ import Testing
         ("done", .booleanAttributeType, NSNumber(value: true)),
         ("date", .dateAttributeType, Date(timeIntervalSinceReferenceDate: -978_307_200.25) as NSDate),
         ("key", .UUIDAttributeType, NSUUID()),
-        ("link", .URIAttributeType, NSURL(string: "https://example.com/a?b=1")!),
+        ("link", .URIAttributeType, NSURL(fileURLWithPath: "/a folder/file")),
         ("bytes", .binaryDataAttributeType, Data([0, 255, 39]) as NSData),
     ]
 

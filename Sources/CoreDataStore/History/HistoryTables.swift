@@ -159,7 +159,8 @@ final class HistoryTables: Sendable {
         case .boolean: return .integer(text == "true" ? 1 : 0)
         case .real: return Double(text).map { .real($0) } ?? .null
         case .date: return Int64(text).map { .real(Microseconds(since1970: $0).seconds) } ?? .null
-        case .identifier: return UUID(uuidString: text).map { .blob(withUnsafeBytes(of: $0.uuid) { Data($0) }) } ?? .null
+        case .identifier:
+            return UUID(uuidString: text).map { .blob(withUnsafeBytes(of: $0.uuid) { Data($0) }) } ?? .null
         case .decimal, .text, .shortText: return .text(text)
         case .bytes: return .blob(bytes)
         }

@@ -358,7 +358,8 @@ import Testing
         let pages = stack.coordinator.managedObjectModel.entitiesByName["Book"]?.propertiesByName["pages"]
         stack.story { context in
             for values: [AnyHashable: Any] in [
-                ["pages": 1, pages: 2], ["nothing": 1], ["chapters": NSNull()], ["note": "transient"], ["pages": "many"],
+                ["pages": 1, pages: 2],
+                ["nothing": 1], ["chapters": NSNull()], ["note": "transient"], ["pages": "many"],
                 ["pages": NSExpression(format: "author.name")], ["title": NSExpression(format: "pages + 1")],
             ] {
                 let request = NSBatchUpdateRequest(entityName: "Book")
