@@ -106,7 +106,10 @@ extension DictionaryFetch {
         guard hasComposites else { return dictionary }
         for column in columns {
             guard let composite = column.composite, let value = dictionary.object(forKey: column.name) else { continue }
-            dictionary.removeObject(forKey: column.name)
+            // Unless it was asked for by itself as well.
+            if !columns.contains(where: { $0.name == column.name && $0.composite == nil }) {
+                dictionary.removeObject(forKey: column.name)
+            }
             let keys = column.name.dropFirst(composite.count + 1).split(separator: ".").map(String.init)
             let before = dictionary.object(forKey: composite) as? NSDictionary as? [String: Any] ?? [:]
             dictionary.setObject(

@@ -169,6 +169,12 @@ struct DictionaryFetch {
                 runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
         default: break
         }
+        if let slot, slot.type == .transformable, case .data(let data) = value {
+            guard case .opaque(let box) = Transformation.value(from: data, attribute: slot) else {
+                return Transformation.failure(of: data, attribute: slot) == nil ? NSData(data: data) : nil
+            }
+            return box.object as AnyObject
+        }
         let any: Any? =
             if let slot { ManagedObjectValues.any(value, slot: slot) } else {
                 OperandBridging.any(from: .value(value))
@@ -225,9 +231,11 @@ struct DictionaryFetch {
             if case .keyPath(.evaluatedObject, let keys) = expression.node,
                 let column = try? column(keys.joined(separator: "."), entity: entity, in: model)
             {
+                // What a transformer makes of it, the attribute knows.
+                let isTransformable = column.slot?.type == .transformable
                 return Column(
-                    name: description.name, expression: expression.node, slot: nil, resultType: type,
-                    external: column.external)
+                    name: description.name, expression: expression.node, slot: isTransformable ? column.slot : nil,
+                    resultType: isTransformable ? nil : type, external: column.external)
             }
             return Column(name: description.name, expression: expression.node, slot: nil, resultType: type)
         }

@@ -34,6 +34,7 @@ open class NSEntityMigrationPolicy: NSObject {
             throw CoreDataErrors.policy(
                 "Objects of '\(entity.name ?? "")' are made while their manager migrates a store.")
         }
+        try checkReadable(sInstance, for: entity)
         let made = NSEntityDescription.insertNewObject(
             forEntityName: entity.name ?? "", into: manager.destinationContext)
         let attributes = entity.attributesByName
@@ -80,6 +81,25 @@ open class NSEntityMigrationPolicy: NSObject {
             }
         }
         manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
+    }
+
+    /// What cannot be read of a source object would be nil in what becomes of it, and lost.
+    ///
+    /// - Throws: 134170 that names a value of the object which is there and cannot be read, unless the new entity has no such attribute.
+    private func checkReadable(_ source: NSManagedObject, for entity: NSEntityDescription) throws {
+        func isKept(_ name: String) -> Bool {
+            entity.attributesByName.values.contains { $0.name == name || $0.renamingIdentifier == name }
+        }
+        for (slot, info) in source.runtime.slots.enumerated()
+        where info.type == .transformable || info.attribute?.allowsExternalBinaryDataStorage == true {
+            source.fireIfNeeded(slot: slot)
+            guard info.column >= 0, let row = source.row, !row.isNull(info.column) || row.isUnreadable(info.column),
+                isKept(info.name), source.value(forKey: info.name) == nil
+            else { continue }
+            throw CoreDataErrors.policy(
+                "'\(info.name)' of \(source.runtime.name) \(source.primaryKey) is there and cannot be read: it would be lost. Put back its file, or register its transformer, or set it to another value first."
+            )
+        }
     }
 
     /// Called when all source objects of the mapping have become something.

@@ -87,7 +87,7 @@ struct ExportCommand: ParsableCommand {
                     --output, for a file of each.
                     """)
             }
-            if let path, !force { try ExportTarget.checkIsFree(path) }
+            if let path { try ExportTarget.check(path, isReplacing: force) }
             noteOmissions(plans)
             let count = try write(plans, of: opened, to: path, isOneOfSeveral: namesSeveral)
             if let path { Terminal.note("\(Grouped.text(count, "record")) written to \(path)") }
@@ -119,7 +119,7 @@ struct ExportCommand: ParsableCommand {
 
     private func write(_ plans: [ExportPlan], of opened: OpenStore, into folder: String) throws {
         let paths = plans.map { ExportTarget.path(of: $0.entity.name ?? "", resolvedFormat, in: folder) }
-        if !force { for path in paths { try ExportTarget.checkIsFree(path) } }
+        for path in paths { try ExportTarget.check(path, isReplacing: force) }
         noteOmissions(plans)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var count = 0

@@ -1,3 +1,4 @@
+import CoreData
 import CoreDataToolkit
 import Foundation
 
@@ -25,10 +26,20 @@ enum ExportTarget {
         ModelOutput.path("\(entity).\(format.rawValue)", in: folder)
     }
 
-    /// - Throws: ``ToolFailure`` where a file is there already.
-    static func checkIsFree(_ path: String) throws {
+    /// - Throws: ``ToolFailure`` where a file is there already, unless it may be replaced, which a store never is: it may be the one that is
+    ///   read.
+    static func check(_ path: String, isReplacing: Bool) throws {
+        if isReplacing { return try checkIsNoStore(path) }
         guard !FileManager.default.fileExists(atPath: path) || !TextOutput.isReplaceable(path) else {
             throw ToolFailure("There is something at \(path) already; --force replaces it.")
+        }
+    }
+
+    static func checkIsNoStore(_ path: String) throws {
+        guard !StoreTools.isStore(URL(fileURLWithPath: path)) else {
+            throw ToolFailure(
+                "At \(path) there is a store, which --force does not replace: name another file, or remove the store first."
+            )
         }
     }
 }

@@ -10,6 +10,7 @@ struct ModelOutput {
     /// - Parameter isReplacing: whether something that is there may be replaced.
     init(_ path: String, isReplacing: Bool) throws {
         self.path = path
+        if isReplacing { try ExportTarget.checkIsNoStore(path) }
         if !isReplacing, FileManager.default.fileExists(atPath: path) {
             throw ToolFailure("There is something at \(path) already; --force replaces it.")
         }

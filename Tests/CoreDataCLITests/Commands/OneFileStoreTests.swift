@@ -48,6 +48,25 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).sorted() == [name, "made.sqlite"])
     }
 
+    @Test(arguments: ["a.sqlite", "a.xml", "a.binary"]) func noOutputReplacesAStore(name: String) throws {
+        let scratch = try Scratch()
+        let store = try store(scratch, name)
+        let link = scratch.path("link.json")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store)
+        let before = try Data(contentsOf: URL(fileURLWithPath: store))
+        for output in [store, link] {
+            for arguments in [
+                ["export", store, "--model", CommandRun.exampleModel, "--entity", "Unit", "--format", "json"],
+                ["model", "doc", CommandRun.exampleModel], ["model", "graph", CommandRun.exampleModel],
+                ["model", "convert", CommandRun.exampleModel, "--to", "json"],
+            ] {
+                let run = try CommandRun.run(CommandRun.executable(), arguments + ["--output", output, "--force"])
+                #expect(run.status == 2 && run.error.contains("there is a store"), "\(arguments) \(run.error)")
+            }
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+    }
+
     @Test(arguments: ["a.xml", "a.binary"]) func aStoreOfOneFileIsWrittenTo(name: String) throws {
         let scratch = try Scratch()
         let store = try store(scratch, name)

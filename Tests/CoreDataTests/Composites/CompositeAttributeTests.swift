@@ -142,6 +142,16 @@ import Testing
                 try context.fetch(request, as: [String: [String: Double]].self) == [
                     ["magnitude": ["richter": 4.5, "depth": 10]], [:], ["magnitude": ["richter": 2]],
                 ])
+            let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Quake")
+            (dictionaries.resultType, dictionaries.predicate) = (
+                .dictionaryResultType, NSPredicate(format: "code == 'A'")
+            )
+            for properties in [["magnitude", "magnitude.richter"], ["magnitude.richter", "magnitude"]] {
+                dictionaries.propertiesToFetch = properties
+                let row = try #require(try context.fetch(dictionaries).first)
+                #expect(row["magnitude.richter"] as? Double == 4.5)
+                #expect(row["magnitude"] as? [String: Double] == ["richter": 4.5, "depth": 10])
+            }
             request.propertiesToFetch = nil
             let error = #expect(throws: CocoaError.self) { try context.fetch(request, as: DeepShock.self) }
             #expect(

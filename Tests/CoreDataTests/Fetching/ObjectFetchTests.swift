@@ -121,6 +121,17 @@ import Testing
                 #expect(names == found, "\(format)")
                 #expect(try context.count(for: request) == found.count, "\(format)")
             }
+            let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Note")
+            dictionaries.resultType = .dictionaryResultType
+            dictionaries.predicate = NSPredicate(format: "name == 'one'")
+            let renamed = NSExpressionDescription()
+            (renamed.name, renamed.expression) = ("labels", NSExpression(forKeyPath: "tags"))
+            renamed.expressionResultType = .transformableAttributeType
+            for properties in [nil, ["name", "tags"], [renamed]] as [[Any]?] {
+                dictionaries.propertiesToFetch = properties
+                let row = try #require(try context.fetch(dictionaries).first)
+                #expect((row["tags"] ?? row["labels"]) as? [String] == ["a", "b"], "\(row)")
+            }
         }
     }
 

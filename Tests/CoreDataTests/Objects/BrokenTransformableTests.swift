@@ -163,4 +163,37 @@ private final class TextsTransformer: NSSecureUnarchiveFromDataTransformer {
         guard case .blob(let data)? = row?.first else { return nil }
         return data
     }
+
+    /// Leaves everything to the manager.
+    final class PlainPolicy: NSEntityMigrationPolicy {}
+
+    @Test("T: what cannot be read ends a migration by objects, which would lose it, and the store is as it was")
+    func aMigrationByObjectsLosesNothing() throws {
+        let made = try stack([Data([1, 2, 3])])
+        let name = NSValueTransformerName("OpenCoreDataTests.Texts")
+        ValueTransformer.setValueTransformer(TextsTransformer(), forName: name)
+        let (old, new) = (Self.model(transformer: name.rawValue), Self.model(transformer: name.rawValue))
+        let thing = try #require(new.entitiesByName["Thing"])
+        thing.properties += [Library.attribute("note", .stringAttributeType)]
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        for mapping in mapping.entityMappings {
+            mapping.mappingType = .customEntityMappingType
+            mapping.entityMigrationPolicyClassName = NSStringFromClass(PlainPolicy.self)
+        }
+        try made.coordinator.remove(try #require(made.coordinator.persistentStores.first))
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        let destination = made.folder.appendingPathComponent("New.sqlite")
+        let error = #expect(throws: CocoaError.self) {
+            try manager.migrateStore(from: made.url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        }
+        let cause = error?.userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError?
+        #expect(cause?.code == NSEntityMigrationPolicyError)
+        let message = cause?.localizedDescription ?? ""
+        #expect(message.contains("'color' of Thing 1"), "\(message)")
+        #expect(!FileManager.default.fileExists(atPath: destination.path))
+        let again = try LibraryStack(opening: made.url, model: old)
+        try again.story { context throws in
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 1)
+        }
+    }
 }

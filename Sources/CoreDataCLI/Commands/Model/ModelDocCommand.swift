@@ -32,7 +32,7 @@ struct ModelDocCommand: ParsableCommand {
     var force = false
 
     func run() throws {
-        if let output, output != "-", !force { try ExportTarget.checkIsFree(output) }
+        if let output, output != "-" { try ExportTarget.check(output, isReplacing: force) }
         let document = try input.document()
         let model = try ModelCompiler.compile(document)
         let page = ModelPage(

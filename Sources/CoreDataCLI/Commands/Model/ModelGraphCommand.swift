@@ -47,7 +47,7 @@ struct ModelGraphCommand: ParsableCommand {
     var force = false
 
     func run() throws {
-        if let output, output != "-", !force { try ExportTarget.checkIsFree(output) }
+        if let output, output != "-" { try ExportTarget.check(output, isReplacing: force) }
         let versions = try input.versions()
         let document = try versions.document(named: input.version, at: input.path)
         try document.checkRead()
