@@ -100,13 +100,13 @@ extension StoreEngine {
     /// because the connection was lost.
     private func retrying<R>(_ body: () throws -> R) throws -> R {
         var pause = 0.005
-        for _ in 0..<6 {
+        for _ in 0..<12 {
             do { return try body() } catch let failure as SQLFailure
                 where failure.kind == .serialization || failure.kind == .disconnected
             {
                 forgetHistoryKeys()
                 Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
-                pause *= 2
+                pause = min(pause * 2, 0.25)
             }
         }
         return try body()

@@ -58,7 +58,7 @@ import Testing
             for arguments in [
                 ["export", store, "--model", CommandRun.exampleModel, "--entity", "Unit", "--format", "json"],
                 ["model", "doc", CommandRun.exampleModel], ["model", "graph", CommandRun.exampleModel],
-                ["model", "convert", CommandRun.exampleModel, "--to", "json"],
+                ["model", "convert", scratch.path("made.sqlite"), "--to", "json"],
             ] {
                 let run = try CommandRun.run(CommandRun.executable(), arguments + ["--output", output, "--force"])
                 #expect(run.status == 2 && run.error.contains("there is a store"), "\(arguments) \(run.error)")

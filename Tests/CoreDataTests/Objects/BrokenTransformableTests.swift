@@ -178,7 +178,7 @@ private final class TextsTransformer: NSSecureUnarchiveFromDataTransformer {
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
         for mapping in mapping.entityMappings {
             mapping.mappingType = .customEntityMappingType
-            mapping.entityMigrationPolicyClassName = NSStringFromClass(PlainPolicy.self)
+            mapping.entityMigrationPolicyClassName = String(reflecting: PlainPolicy.self)
         }
         try made.coordinator.remove(try #require(made.coordinator.persistentStores.first))
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)

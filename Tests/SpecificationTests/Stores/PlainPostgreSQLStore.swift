@@ -13,7 +13,7 @@ extension SpecifiedStore {
 
 /// Fails what an engine that distributes does not know, and now and then what changes rows.
 private final class PlainServer: SQLObserver {
-    /// Guards a state of chance, how often what changes rows failed since a transaction was committed (saves try again six times), and whether somebody
+    /// Guards a state of chance, how often what changes rows failed since a transaction was committed (saves try again twelve times), and whether somebody
     /// writes alone (what a batch request asks a program for cannot be asked for again).
     private let state = Mutex((chance: UInt64(20_261_125), failures: 0, isAlone: false))
 
