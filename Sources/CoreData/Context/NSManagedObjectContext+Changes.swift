@@ -154,7 +154,10 @@ extension NSManagedObjectContext {
             unpropagated = []
             let earlier = readFailure
             readFailure = nil
-            if !objects.allHeldSatisfy({ !$0.isFault }) { realiseAll(objects.filter { $0.isFault }) }
+            if !objects.allHeldSatisfy({ !$0.isFault }) {
+                realiseAll(objects.filter { $0.isFault })
+                if children.mayExist { objects.forEachHeld { $0.supersedeRow() } }
+            }
             readMembers(ofDeleted: objects)
             objects.forEachHeld { if $0.flags.contains(.deleted) { applyDeleteRules(of: $0) } }
             if readFailure != nil {

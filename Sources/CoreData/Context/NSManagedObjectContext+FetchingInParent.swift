@@ -8,9 +8,11 @@ extension NSManagedObjectContext {
     private struct Found {
         let storeIndex: Int32
         let key: RowKey
-        /// `nil` where no row was asked for.
-        let row: RowSnapshot?
     }
+
+    /// The objects, and their rows where these were asked for: held, so that the store's memory has them as long as the child has, whatever
+    /// the parent lets go of.
+    private typealias FoundRows = (objects: [Found], rows: RowList)
 
     /// How many objects the parent finds.
     final func countInParent(_ translation: FetchTranslation) throws -> Int {
@@ -40,26 +42,27 @@ extension NSManagedObjectContext {
         // The parent may have learnt of some itself by that.
         adoptPermanentKeys()
         let batch =
-            isBatched && found.count > 1 ? FaultBatch(keys: found.map(\.key), size: request.fetchBatchSize) : nil
+            isBatched && found.objects.count > 1
+            ? FaultBatch(keys: found.objects.map(\.key), size: request.fetchBatchSize) : nil
         return objects(of: found, batch, refreshes: request.shouldRefreshRefetchedObjects, &classes)
     }
 
     private func objects(
-        of found: [Found], _ batch: FaultBatch?, refreshes: Bool, _ classes: inout FoundClasses
+        of found: FoundRows, _ batch: FaultBatch?, refreshes: Bool, _ classes: inout FoundClasses
     ) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
-        objects.reserveCapacity(found.count)
+        objects.reserveCapacity(found.objects.count)
         // Objects of one store come one after another.
         var last: AttachedStore?
-        for (position, found) in found.enumerated() {
-            if last?.index != found.storeIndex { last = store(at: found.storeIndex) }
+        for (position, place) in found.objects.enumerated() {
+            if last?.index != place.storeIndex { last = store(at: place.storeIndex) }
             guard let store = last else { continue }
-            let object = object(for: found.key, in: store)
-            if let row = found.row {
+            let object = object(for: place.key, in: store)
+            if found.rows.hasRow(position) {
                 if object.isFault {
-                    object.takeRow(HeldRow(row))
+                    object.takeRow(found.rows.take(position))
                 } else if refreshes {
-                    refreshRefetched(row, in: store)
+                    refreshRefetched(found.rows[position], in: store)
                 }
             } else if object.isFault, !object.hasCurrentRow {
                 object.batch = batch.map { BatchPlace(batch: $0, position: position) }
@@ -83,7 +86,7 @@ extension NSManagedObjectContext {
         return request
     }
 
-    private func found(_ request: AnyFetchRequest, readsRows: Bool) throws -> [Found] {
+    private func found(_ request: AnyFetchRequest, readsRows: Bool) throws -> FoundRows {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
         let translation = try translation(of: request, coordinator)
@@ -91,13 +94,15 @@ extension NSManagedObjectContext {
         let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
         var rows = ContextRows(self)
         if readsRows { try readRows(of: objects) }
-        return try objects.compactMap { object in
-            let store = object.home.store ?? storeForNew(object.runtime)
-            guard let store else { return nil }
-            return Found(
-                storeIndex: store.index,
-                key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey),
-                row: readsRows ? try rows.row(of: object) : nil)
+        var found: FoundRows = ([], RowList())
+        for object in objects {
+            guard let store = object.home.store ?? storeForNew(object.runtime) else { continue }
+            found.objects.append(
+                Found(
+                    storeIndex: store.index,
+                    key: RowKey(entity: object.runtime.ordinal, primaryKey: object.primaryKey)))
+            found.rows.append(readsRows ? try rows.held(object) : nil)
         }
+        return found
     }
 }

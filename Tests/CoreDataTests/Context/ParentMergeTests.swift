@@ -72,6 +72,8 @@ import Testing
             middle.perform { try Titles(middle) }, leaf.perform { try Titles(leaf) },
             bystander.perform { try Titles(bystander) },
         ]
+        // What it has read stays as it was.
+        await bystander.perform { #expect(lists[2].titles == ["a", "b", "c"]) }
         await leaf.perform {
             // A change of its own stays.
             (leaf.object(with: ids[0]) as? Book)?.pages = 5

@@ -144,30 +144,37 @@ import Testing
     /// What the parent does between the child's fetch and its reading.
     enum Change: CaseIterable { case save, edit, editTwice, rollback, delete, refresh }
 
-    @Test("In a child it has what the parent has when it is read, saved or not", arguments: Change.allCases)
-    func ofAParent(_ change: Change) throws {
+    @Test(
+        "In a child it has what the parent has when it is read, saved or not, whatever the parent keeps in memory",
+        arguments: Change.allCases, [false, true])
+    func ofAParent(_ change: Change, _ parentForgets: Bool) throws {
         let stack = try LibraryStack(model: Nodes.model())
         let parent = stack.context
         let child = NSManagedObjectContext(.privateQueue)
         child.parent = parent
-        let node = try parent.performAndWait {
+        var kept: [NSManagedObject] = []
+        let id = try parent.performAndWait {
             let node = Nodes.insert("n", into: parent)
             node.setValue(1, forKey: "note")
             try parent.save()
             if change == .editTwice || change == .rollback { node.setValue(2, forKey: "note") }
-            return node
+            if !parentForgets { kept.append(node) }
+            return node.objectID
         }
         let fault = try child.performAndWait {
             try #require(try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Node")).first)
         }
         try parent.performAndWait {
+            let node = parent.object(with: id)
             switch change {
             case .save:
                 node.setValue(10, forKey: "note")
                 try parent.save()
             case .edit, .editTwice: node.setValue(10, forKey: "note")
             case .rollback: parent.rollback()
-            case .delete: parent.delete(node)
+            case .delete:
+                parent.delete(node)
+                parent.processPendingChanges()
             case .refresh:
                 node.setValue(10, forKey: "note")
                 parent.refresh(node, mergeChanges: false)
@@ -175,5 +182,6 @@ import Testing
         }
         let expected: Int? = change == .delete ? nil : [.rollback, .refresh].contains(change) ? 1 : 10
         child.performAndWait { #expect(fault.value(forKey: "note") as? Int == expected, "\(change)") }
+        withExtendedLifetime(kept) {}
     }
 }
