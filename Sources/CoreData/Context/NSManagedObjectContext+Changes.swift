@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         guard !object.flags.contains(.deleted), !prepared.contains(where: { $0 === object }) else { return }
         prepared.append(object)
         object.prepareForDeletion()
-        prepared.removeAll { $0 === object }
+        prepared.removeLast()
         guard !object.flags.contains(.deleted) else { return }
         if children.mayExist { object.supersedeRow() }
         object.flags.insert(.deleted)

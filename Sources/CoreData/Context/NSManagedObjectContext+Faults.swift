@@ -214,7 +214,7 @@ extension NSManagedObjectContext {
     final func realiseAll(_ objects: [NSManagedObject]) {
         let faults = objects.filter { $0.isFault }
         do {
-            try readRows(of: faults.filter { !$0.hasCurrentRow })
+            try readRows(of: faults)
         } catch {
             noteReadFailure(error, "\(faults.count) faults")
             return

@@ -90,6 +90,12 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Where keys tell rows apart.
+    private struct Place: Hashable {
+        var store: Int32
+        var root: Int
+    }
+
     private struct MergedIDs {
         var ids: [String: Set<NSManagedObjectID>] = [:]
         /// Whether anybody will be told of them.
@@ -187,10 +193,6 @@ extension NSManagedObjectContext {
         guard let first = objects.first else { return [] }
         let (store, root) = (first.storeIndex, first.home.root)
         if objects.allHeldSatisfy({ $0.storeIndex == store && $0.home.root == root }) { return [objects] }
-        struct Place: Hashable {
-            var store: Int32
-            var root: Int
-        }
         return Array(
             Dictionary(grouping: objects) { Place(store: $0.storeIndex, root: $0.home.root) }.values)
     }
@@ -260,10 +262,6 @@ extension NSManagedObjectContext {
 
     /// The objects whose rows here lead to one of those.
     private func objects(ledTo ids: [NSManagedObjectID]) -> [NSManagedObject] {
-        struct Place: Hashable {
-            var store: Int32
-            var root: Int
-        }
         var keys: [Place: Set<Int64>] = [:]
         for id in ids {
             guard let home = home(of: id) else { continue }

@@ -169,14 +169,12 @@ struct DictionaryFetch {
                 runtime: coordinator.runtime.entities[key.entity], primaryKey: key.primaryKey, store: store)
         default: break
         }
-        if let slot, slot.type == .transformable, case .data(let data) = value {
-            guard case .opaque(let box) = Transformation.value(from: data, attribute: slot) else {
-                return Transformation.failure(of: data, attribute: slot) == nil ? NSData(data: data) : nil
-            }
-            return box.object as AnyObject
-        }
         let any: Any? =
-            if let slot { ManagedObjectValues.any(value, slot: slot) } else {
+            if let slot, slot.type == .transformable, case .data(let data) = value {
+                ManagedObjectValues.any(Transformation.value(from: data, attribute: slot), slot: slot)
+            } else if let slot {
+                ManagedObjectValues.any(value, slot: slot)
+            } else {
                 OperandBridging.any(from: .value(value))
             }
         return any as AnyObject?

@@ -94,7 +94,7 @@ open class NSEntityMigrationPolicy: NSObject {
         where info.type == .transformable || info.attribute?.allowsExternalBinaryDataStorage == true {
             source.fireIfNeeded(slot: slot)
             guard info.column >= 0, let row = source.row, !row.isNull(info.column) || row.isUnreadable(info.column),
-                isKept(info.name), source.value(forKey: info.name) == nil
+                source.value(forKey: info.name) == nil, isKept(info.name)
             else { continue }
             throw CoreDataErrors.policy(
                 "'\(info.name)' of \(source.runtime.name) \(source.primaryKey) is there and cannot be read: it would be lost. Put back its file, or register its transformer, or set it to another value first."

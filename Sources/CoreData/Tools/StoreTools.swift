@@ -39,18 +39,9 @@ package enum StoreTools {
     /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
         if let driver = ServerStores.shared.driver(of: url) { return driver.type }
-        return (try? AtomicFile(path: url.path).read(atMost: 512).data).flatMap(format)?.storeType ?? NSSQLiteStoreType
-    }
-
-    /// Whether the file, or the one that a link leads to, begins as a store does.
-    package static func isStore(_ url: URL) -> Bool {
-        guard let start = try? AtomicFile(path: url.path).read(atMost: 512).data else { return false }
-        return start.starts(with: Array("SQLite format 3\0".utf8)) || format(start) != nil
-    }
-
-    private static func format(_ start: Data) -> (any AtomicFormat.Type)? {
+        guard let start = try? AtomicFile(path: url.path).read(atMost: 512).data else { return NSSQLiteStoreType }
         let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
-        return formats.first { $0.begins(start) }
+        return formats.first { $0.begins(start) }?.storeType ?? NSSQLiteStoreType
     }
 
     /// Runs the body with options for reading that file; failures become the errors that users see.

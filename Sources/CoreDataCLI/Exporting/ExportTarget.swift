@@ -1,4 +1,3 @@
-import CoreData
 import CoreDataToolkit
 import Foundation
 
@@ -36,7 +35,7 @@ enum ExportTarget {
     }
 
     static func checkIsNoStore(_ path: String) throws {
-        guard !StoreTools.isStore(URL(fileURLWithPath: path)) else {
+        guard !StoreFile.isDatabase(path), StoreFile.typeOfOneFile(path) == nil else {
             throw ToolFailure(
                 "At \(path) there is a store, which --force does not replace: name another file, or remove the store first."
             )

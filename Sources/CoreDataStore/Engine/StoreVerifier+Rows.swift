@@ -34,22 +34,37 @@ extension StoreVerifier {
     mutating func checkKinds() throws {
         // Columns that have types hold nothing else.
         guard !connection.dialect.typesValues else { return }
-        for ordinal in schema.entities {
+        for stored in storedAttributes {
+            let kinds = Self.storageClasses(of: stored.kind, stored.property.attribute?.type)
+            let found = SQLExpression.function(.storageClass, [.column(nil, stored.column)])
+            try reportRows(
+                .report(
+                    [.key(), found], from: stored.table,
+                    where: .not(.inList(found, (kinds + ["null"]).map { .bind(.text($0)) }))),
+                .warning, stored.property.declaringEntity, stored.property.name,
+                hint: "set it anew: what is read, and written by an export, may be another value"
+            ) { "has a value of another kind than its attribute: \($0[1].shown)" }
+        }
+    }
+
+    /// An attribute that has a column, of the entity that declares it.
+    struct StoredAttribute {
+        let property: CompiledProperty
+        let kind: ColumnKind
+        let table: String
+        let column: String
+    }
+
+    var storedAttributes: [StoredAttribute] {
+        schema.entities.flatMap { ordinal -> [StoredAttribute] in
             let entity = model.entities[ordinal]
-            guard let bound = schema.layout.entities[ordinal] else { continue }
-            for (index, column) in entity.rowLayout.columns.enumerated() {
+            guard let bound = schema.layout.entities[ordinal] else { return [] }
+            return entity.rowLayout.columns.enumerated().compactMap { index, column in
                 guard case .attribute(let slot) = column.role, let name = bound.columnNames[index],
                     entity.properties[slot].declaringEntity == ordinal
-                else { continue }
-                let kinds = Self.storageClasses(of: column.kind, entity.properties[slot].attribute?.type)
-                let found = SQLExpression.function(.storageClass, [.column(nil, name)])
-                try reportRows(
-                    .report(
-                        [.key(), found], from: bound.table,
-                        where: .not(.inList(found, (kinds + ["null"]).map { .bind(.text($0)) }))),
-                    .warning, ordinal, entity.properties[slot].name,
-                    hint: "set it anew: what is read, and written by an export, may be another value"
-                ) { "has a value of another kind than its attribute: \($0[1].shown)" }
+                else { return nil }
+                return StoredAttribute(
+                    property: entity.properties[slot], kind: column.kind, table: bound.table, column: name)
             }
         }
     }

@@ -6,15 +6,9 @@ extension StoreVerifier {
     mutating func checkTexts() throws {
         // Columns that have types hold nothing else.
         guard !connection.dialect.typesValues else { return }
-        for ordinal in schema.entities {
-            let entity = model.entities[ordinal]
-            guard let bound = schema.layout.entities[ordinal] else { continue }
-            for (index, column) in entity.rowLayout.columns.enumerated() {
-                guard case .attribute(let slot) = column.role, column.kind == .text,
-                    let name = bound.columnNames[index], entity.properties[slot].declaringEntity == ordinal
-                else { continue }
-                try checkTexts(in: name, of: bound.table, ordinal, entity.properties[slot].name)
-            }
+        for stored in storedAttributes where stored.kind == .text {
+            try checkTexts(
+                in: stored.column, of: stored.table, stored.property.declaringEntity, stored.property.name)
         }
     }
 
