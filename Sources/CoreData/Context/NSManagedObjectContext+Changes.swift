@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         object.prepareForDeletion()
         prepared.removeLast()
         guard !object.flags.contains(.deleted) else { return }
-        if children.mayExist { object.supersedeRow() }
+        if children.mayExist { supersedeRows(of: object) }
         object.flags.insert(.deleted)
         object.flags.remove(.updated)
         registry.mayHaveDangling = true
@@ -65,6 +65,13 @@ extension NSManagedObjectContext {
             event.deleted.append(object)
         }
         followTurn()
+    }
+
+    /// The row of the object, and of one that has not been read the row that children's faults may have in hand.
+    private func supersedeRows(of object: NSManagedObject) {
+        object.supersedeRow()
+        guard !object.hasRow, object.isStored, let store = object.home.store else { return }
+        store.source.rowCache.row(root: object.home.root, primaryKey: object.primaryKey)?.supersede()
     }
 
     /// Takes note that a property of the object was set, or its side of a relationship followed another's.

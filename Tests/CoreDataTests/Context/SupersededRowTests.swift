@@ -142,7 +142,7 @@ import Testing
     }
 
     /// What the parent does between the child's fetch and its reading.
-    enum Change: CaseIterable { case save, edit, editTwice, rollback, delete, refresh }
+    enum Change: CaseIterable { case save, edit, editTwice, rollback, delete, deleteUnprocessed, refresh }
 
     @Test(
         "In a child it has what the parent has when it is read, saved or not, whatever the parent keeps in memory",
@@ -175,12 +175,14 @@ import Testing
             case .delete:
                 parent.delete(node)
                 parent.processPendingChanges()
+            case .deleteUnprocessed: parent.delete(node)
             case .refresh:
                 node.setValue(10, forKey: "note")
                 parent.refresh(node, mergeChanges: false)
             }
         }
-        let expected: Int? = change == .delete ? nil : [.rollback, .refresh].contains(change) ? 1 : 10
+        let isGone = [.delete, .deleteUnprocessed].contains(change)
+        let expected: Int? = isGone ? nil : [.rollback, .refresh].contains(change) ? 1 : 10
         child.performAndWait { #expect(fault.value(forKey: "note") as? Int == expected, "\(change)") }
         withExtendedLifetime(kept) {}
     }
