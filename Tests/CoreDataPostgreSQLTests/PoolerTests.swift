@@ -14,11 +14,13 @@ import Testing
     }
 
     private static func text(_ sql: String, _ database: PostgreSQLDatabase) throws -> SQLValue? {
-        try database.read { connection in
-            let statement = try connection.statement(sql)
-            defer { statement.reset() }
-            return try statement.step() ? statement.value(0) : nil
-        }
+        try database.read { try text(sql, $0) }
+    }
+
+    private static func text(_ sql: String, _ connection: any SQLConnection) throws -> SQLValue? {
+        let statement = try connection.statement(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.value(0) : nil
     }
 
     @Test func whoForgetsThePoolerIsTold() throws {
@@ -53,11 +55,17 @@ import Testing
         for database in databases { try database.createSchema() }
         defer { for database in databases { try? database.dropSchema() } }
         var sessions: Set<SQLValue> = []
-        for _ in 0..<20 {
-            for (name, database) in zip(names, databases) {
-                #expect(try Self.text("SELECT current_schema()::TEXT", database) == .text(name))
-                #expect(try Self.text("SELECT current_setting('TimeZone')", database) == .text("UTC"))
-                if let session = try Self.text("SELECT pg_backend_pid()::BIGINT", database) { sessions.insert(session) }
+        func check(_ name: String, _ connection: any SQLConnection) throws {
+            #expect(try Self.text("SELECT current_schema()::TEXT", connection) == .text(name))
+            #expect(try Self.text("SELECT current_setting('TimeZone')", connection) == .text("UTC"))
+            if let session = try Self.text("SELECT pg_backend_pid()::BIGINT", connection) { sessions.insert(session) }
+        }
+        for round in 0..<20 {
+            // A transaction of the one while one of the other is open has another session than that; later either may have either.
+            let (one, other) = round.isMultiple(of: 2) ? (0, 1) : (1, 0)
+            try databases[one].read { connection in
+                try check(names[one], connection)
+                try databases[other].read { try check(names[other], $0) }
             }
         }
         #expect(sessions.count > 1, "the pooler gave everybody the same session")

@@ -249,7 +249,7 @@ struct BatchExecution {
             guard let engine = store.source as? StoreEngine else {
                 throw CoreDataErrors.make(
                     NSPersistentStoreUnsupportedRequestTypeError,
-                    "Batch requests need an SQL store, and \(store.url?.lastPathComponent ?? "a store") is of type "
+                    "Batch requests need an SQL store, and \(store.store.shownName) is of type "
                         + "\(store.store.type): change its objects in a context, or name other affectedStores.",
                     [NSAffectedStoresErrorKey: [store.store]])
             }

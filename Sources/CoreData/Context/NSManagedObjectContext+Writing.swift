@@ -134,8 +134,7 @@ extension NSManagedObjectContext {
         try checkReach(inserted, updated, deleted, stores)
         if stores.count > 1 { try checkStores(inserted, updated, deleted) }
         var preparations: [SavePreparation] = []
-        // Always in the same order, so that savers of the same files never wait for one another in a circle.
-        for store in stores.count == 1 ? stores : stores.sorted(by: { $0.identifier < $1.identifier }) {
+        for store in stores.count == 1 ? stores : stores.sorted(by: AttachedStore.isWrittenBefore) {
             let own = { (objects: [NSManagedObject]) in
                 stores.count == 1 ? objects : objects.filter { $0.storeIndex == store.index }
             }

@@ -9,17 +9,18 @@ extension SavePreparation {
         of object: NSManagedObject, from old: RowView
     ) throws -> (row: RowSnapshot, columns: IndexMask) {
         let form = form(for: object)
+        let builder = form.builder
         let touched = touchedColumns(of: object)
         // Where no text or blob is replaced the old row is copied as it lies; else its bytes would stay behind.
         if form.areFixed(touched) {
-            form.builder.copy(old, kinds: form.kinds)
+            builder.copy(old, kinds: form.kinds)
         } else {
             for column in form.kinds.indices where !touched.contains(column) {
-                form.builder.copy(column, kind: form.kinds[column], from: old)
+                builder.copy(column, kind: form.kinds[column], from: old)
             }
         }
         for column in touched { try set(column, of: object, form) }
-        let row = form.builder.finish(
+        let row = builder.finish(
             primaryKey: object.primaryKey, version: old.version &+ 1, entity: form.runtime.ordinal)
         var columns = IndexMask()
         row.withView { new in

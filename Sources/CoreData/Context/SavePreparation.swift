@@ -149,6 +149,7 @@ final class SavePreparation {
         }
         changes.absorptions = absorptions()
         changes.updates.reserveCapacity(updated.count)
+        written.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
             guard let old = object.rowView else {
                 // What is gone can be lost by another: a row led to it that is deleted or led elsewhere now.

@@ -141,7 +141,7 @@ enum CoreDataErrors {
         let having = coordinator.runtime.entity(named: entity).map { coordinator.stores(for: $0, affected: nil) } ?? []
         if let attached = having.first(where: \.isReadOnly) { return readOnly(attached.store) }
         let stores = coordinator.persistentStores.map {
-            "\($0.url?.lastPathComponent ?? "?") (configuration \($0.configurationName)"
+            "\($0.shownName) (configuration \($0.configurationName)"
                 + ($0.isReadOnly ? ", read-only)" : ")")
         }
         return make(
@@ -154,7 +154,7 @@ enum CoreDataErrors {
         make(
             NSPersistentHistoryTokenExpiredError,
             """
-            The history of \(store.url?.lastPathComponent ?? "the store") does not have everything after the token: a part was \
+            The history of \(store.shownName) does not have everything after the token: a part was \
             purged, or the token is not of this store's history. Begin anew without a token.
             """, [NSAffectedStoresErrorKey: [store]])
     }
@@ -164,7 +164,7 @@ enum CoreDataErrors {
         if let path = store.url?.path { userInfo[NSFilePathErrorKey] = path }
         return make(
             CocoaError.Code.fileWriteNoPermission.rawValue,
-            "The store \(store.url?.lastPathComponent ?? "") is read-only and cannot be saved to."
+            "The store \(store.shownName) is read-only and cannot be saved to."
                 + (store.readOnlyReason.map { " \($0)" } ?? ""), userInfo)
     }
 
@@ -217,7 +217,7 @@ enum CoreDataErrors {
         make(
             NSPersistentStoreIncompleteSaveError,
             "Some stores could not be saved: "
-                + failures.map { "\($0.0.url?.lastPathComponent ?? ""): \($0.1.localizedDescription)" }
+                + failures.map { "\($0.0.shownName): \($0.1.localizedDescription)" }
                 .joined(separator: "; "),
             [NSAffectedStoresErrorKey: failures.map(\.0), NSDetailedErrorsKey: failures.map(\.1)])
     }

@@ -40,12 +40,17 @@ extension ManagedMemberTable {
 extension EntityRuntime {
     /// The members of a class, at once where it is that of the entity's objects.
     func members(of type: NSManagedObject.Type) -> ManagedMemberTable {
-        guard isKnownClass(type) else { return .of(type) }
+        uncountedMembers(of: type).takeUnretainedValue()
+    }
+
+    /// As ``members(of:)``, without a reference to the table, which is kept for good.
+    func uncountedMembers(of type: NSManagedObject.Type) -> Unmanaged<ManagedMemberTable> {
+        guard isKnownClass(type) else { return .passUnretained(.of(type)) }
         if let known = UnsafeRawPointer(bitPattern: memberCache.load(ordering: .acquiring)) {
-            return Unmanaged<ManagedMemberTable>.fromOpaque(known).takeUnretainedValue()
+            return .fromOpaque(known)
         }
-        let table = ManagedMemberTable.of(type)
-        memberCache.store(UInt(bitPattern: Unmanaged.passUnretained(table).toOpaque()), ordering: .releasing)
+        let table = Unmanaged.passUnretained(ManagedMemberTable.of(type))
+        memberCache.store(UInt(bitPattern: table.toOpaque()), ordering: .releasing)
         return table
     }
 }

@@ -57,7 +57,7 @@ struct HistoryTranslation {
             NSPersistentStoreUnsupportedRequestTypeError,
             asked.isEmpty
                 ? "The history request is for no store of this coordinator."
-                : "None of the stores keeps a history (\(asked.map { $0.url?.lastPathComponent ?? $0.store.type }.joined(separator: ", "))): add them with NSPersistentHistoryTrackingKey.",
+                : "None of the stores keeps a history (\(asked.map { $0.store.shownName }.joined(separator: ", "))): add them with NSPersistentHistoryTrackingKey.",
             [NSAffectedStoresErrorKey: asked.map(\.store)])
     }
 

@@ -89,10 +89,13 @@ extension NSManagedObject {
     /// `validate<Key>(_:)`; all problems in one error.
     final func validate(_ operation: ValidatedOperation) throws {
         let overrides = ClassOverrides.overridesValidateValue(type(of: self))
-        let members = memberTable
         let looksAtDestinations = operation != .delete && mayDangle
-        let hasNoRules = home.runtime.validation.isEmpty && !members.hasValidators && !flags.contains(.wideInteger)
-        if !overrides, hasNoRules, !looksAtDestinations { return }
+        if !overrides, !looksAtDestinations, !flags.contains(.wideInteger), home.runtime.validation.isEmpty,
+            !home.runtime.uncountedMembers(of: type(of: self))._withUnsafeGuaranteedRef({ $0.hasValidators })
+        {
+            return
+        }
+        let members = memberTable
         var errors: [any Error] = []
         if operation == .delete {
             validateDenying(&errors)

@@ -65,7 +65,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// The key, or what a store of the program's own class calls the object.
     private var permanentReference: String {
-        storeReference?.references?.text(ofKey: primaryKey, root: runtime.root) ?? "\(primaryKey)"
+        storeReference?.references?.text(ofKey: primaryKey, rootName: runtime.rootName) ?? "\(primaryKey)"
     }
 
     open override func isEqual(_ object: Any?) -> Bool {

@@ -57,6 +57,17 @@ final class AttachedStore: @unchecked Sendable {
         remoteChanges?.begin(self)
     }
 
+    /// The order in which stores are written that one save goes to; the last one ends its writing first. It is the same for everybody, so
+    /// that savers of the same files never wait for one another in a circle.
+    ///
+    /// What cannot be taken back once it is written comes last: files that are written as a whole, and behind them what the program's own
+    /// classes write.
+    static func isWrittenBefore(_ one: AttachedStore, _ other: AttachedStore) -> Bool {
+        (one.rankOfWriting, one.identifier) < (other.rankOfWriting, other.identifier)
+    }
+
+    private var rankOfWriting: Int { objectSource != nil ? 2 : newest is MemoryEngine ? 1 : 0 }
+
     /// A coordinator's store as a context sees it that has a parent or is pinned to a generation: the same store and the same IDs,
     /// other rows.
     init(of base: AttachedStore, through source: any RowSource, newest: (any RowSource)? = nil) {

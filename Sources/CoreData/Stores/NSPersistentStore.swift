@@ -167,6 +167,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 
+    /// What messages call the store: its file, or where there is none its type.
+    final var shownName: String {
+        guard let name = url?.lastPathComponent, !name.isEmpty, name != "/", url?.isNullDevice == false else {
+            return type
+        }
+        return name
+    }
+
     open override var description: String {
         "<\(Swift.type(of: self)): \(type) \(url?.path ?? "in memory"), configuration \(configurationName)>"
     }

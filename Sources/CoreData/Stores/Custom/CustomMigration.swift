@@ -89,7 +89,8 @@ struct CustomMigration {
                     let entity = runtime.entities[key.entity]
                     guard let source = mapping.source(of: key.entity),
                         let reference = old.references?.reference(
-                            ofKey: key.primaryKey, root: mapping.source.entities[source].root)
+                            ofKey: key.primaryKey,
+                            rootName: mapping.source.entities[mapping.source.entities[source].root].name)
                     else { continue }
                     references.take(reference, key: key.primaryKey, entity: entity)
                 }

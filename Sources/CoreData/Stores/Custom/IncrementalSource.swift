@@ -15,7 +15,7 @@ import Synchronization
 final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     // Safe because `lock` guards everything that changes.
 
-    let references = ReferenceTable()
+    let references: ReferenceTable
     let rowCache: RowCache
     let runtime: ModelRuntime
     weak var attached: AttachedStore?
@@ -46,6 +46,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         self.store = store
         self.runtime = runtime
         self.entities = Set(entities)
+        references = ReferenceTable.of(store: store.identifier ?? "")
         rowCache = RowCache(model: runtime.model)
     }
 
@@ -100,8 +101,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func objectID(_ key: Int64, root: Int) -> NSManagedObjectID {
-        let entity = references.entity(ofKey: key, root: root) ?? root
-        return NSManagedObjectID(runtime: runtime.entities[entity], primaryKey: key, store: attached)
+        let entity = references.runtime(ofKey: key, below: runtime.entities[root], in: runtime)
+        return NSManagedObjectID(runtime: entity, primaryKey: key, store: attached)
     }
 
     // MARK: By key
@@ -165,8 +166,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
             let id = objectID(owner, root: runtime.model.entities[entity].root)
             let ids = try ask { store, context in
                 do {
-                    return IncrementalRow.ids(
-                        try store.newValue(forRelationship: relationship, forObjectWith: id, with: context))
+                    let members = try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+                    return try IncrementalRow.ids(members, of: relationship, in: store)
                 } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
                     // What is gone has no members.
                     return []
@@ -234,7 +235,11 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         if isReadOnly { throw CoreDataErrors.readOnly(store) }
         let ids = try store.obtainPermanentIDs(for: objects)
         let fits = ids.count == objects.count && zip(ids, objects).allSatisfy { $0.runtime.root == $1.runtime.root }
-        guard fits, Set(ids).count == ids.count else {
+        let isTaken = { (id: NSManagedObjectID) in
+            self.rows[RowKey(entity: id.runtime.root, primaryKey: id.primaryKey)] != nil
+                && objects.first?.managedObjectContext?.isDeleting(id) != true
+        }
+        guard fits, Set(ids).count == ids.count, !ids.contains(where: isTaken) else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
                 "\(type(of: store)).obtainPermanentIDs(for:) must return an ID of its own for each object, in their order."
@@ -351,7 +356,7 @@ struct IncrementalRow {
                 let value =
                     try given
                     ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
-                guard let id = value as? NSManagedObjectID else { continue }
+                guard let id = try Self.ids(value, of: relationship, in: store).first else { continue }
                 builder.setInteger(id.primaryKey, at: slot.column)
                 let column = layout.entityColumnOfSlot[index]
                 if column >= 0 { builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: column) }
@@ -360,16 +365,34 @@ struct IncrementalRow {
         return builder.finish(primaryKey: key, version: version, entity: entity.ordinal)
     }
 
-    /// The IDs that a to-many leads to.
-    static func ids(_ value: Any) -> [NSManagedObjectID] {
-        switch value {
-        case let id as NSManagedObjectID: [id]
-        case let ids as [NSManagedObjectID]: ids
-        case let ids as Set<NSManagedObjectID>: Array(ids)
-        case let ids as NSOrderedSet: ids.compactMap { $0 as? NSManagedObjectID }
-        case let ids as NSSet: ids.compactMap { $0 as? NSManagedObjectID }
-        case let ids as NSArray: ids.compactMap { $0 as? NSManagedObjectID }
-        default: []
+    /// The IDs that a relationship leads to.
+    static func ids(
+        _ value: Any, of relationship: NSRelationshipDescription, in store: NSIncrementalStore
+    ) throws -> [NSManagedObjectID] {
+        let found: [Any] =
+            switch value {
+            case is NSNull: []
+            case let one as NSManagedObjectID: [one]
+            case let ids as NSOrderedSet where relationship.isToMany: ids.array
+            case let ids as NSSet where relationship.isToMany: ids.allObjects
+            case let ids as Set<NSManagedObjectID> where relationship.isToMany: Array(ids)
+            case let ids as [Any] where relationship.isToMany: ids
+            case let ids as NSArray where relationship.isToMany: ids.map { $0 }
+            default: [value]
+            }
+        var root = relationship.destinationEntity
+        while let parent = root?.superentity { root = parent }
+        return try found.map { member in
+            if let id = member as? NSManagedObjectID, id.runtime.rootName == root?.name { return id }
+            let given =
+                (member as? NSManagedObjectID).map { "the ID of a '\($0.runtime.name)'" } ?? "a \(type(of: member))"
+            throw CoreDataErrors.make(
+                NSPersistentStoreOperationError,
+                """
+                \(type(of: store)) has \(given) for the relationship '\(relationship.name)' of \
+                '\(relationship.entity.name ?? "")', which leads to \(relationship.isToMany ? "IDs" : "an ID") of \
+                '\(relationship.destinationEntity?.name ?? "")'.
+                """)
         }
     }
 }

@@ -99,7 +99,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// What names the object of an ID in the store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        attached?.references?.reference(ofKey: objectID.primaryKey, root: objectID.runtime.root)
+        attached?.references?.reference(ofKey: objectID.primaryKey, rootName: objectID.runtime.rootName)
             ?? NSNumber(value: objectID.primaryKey)
     }
 
@@ -111,7 +111,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     final func attach(
         index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], check: () throws -> Void
     ) throws -> AttachedStore {
-        let backing = NodeBacking(self, runtime: coordinator.runtime)
+        let backing = NodeBacking(self, runtime: coordinator.runtime, ReferenceTable.of(store: identifier))
         var empty = MemoryContents(model: coordinator.runtime.model, identifier: identifier)
         empty.metadata = try metadataRow().metadata
         let engine = try MemoryEngine(empty, entities: entities, isReadOnly: isReadOnly, backing: backing)
@@ -132,7 +132,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], migrated contents: MemoryContents,
         _ name: (ReferenceTable) -> Void
     ) throws -> AttachedStore {
-        let backing = NodeBacking(self, runtime: coordinator.runtime)
+        // Its own: the names that the store has go by the entities of the older model.
+        let backing = NodeBacking(self, runtime: coordinator.runtime, ReferenceTable())
         name(backing.references)
         let engine = try MemoryEngine(contents, entities: entities, isReadOnly: true, backing: backing)
         let attached = AttachedStore(

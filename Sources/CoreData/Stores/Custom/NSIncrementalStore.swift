@@ -95,7 +95,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// What names the object of an ID in the store.
     public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        attached?.references?.reference(ofKey: objectID.primaryKey, root: objectID.runtime.root)
+        attached?.references?.reference(ofKey: objectID.primaryKey, rootName: objectID.runtime.rootName)
             ?? NSNumber(value: objectID.primaryKey)
     }
 
@@ -118,7 +118,8 @@ extension AttachedStore {
             let runtime = entity.name.flatMap({ coordinator.runtime.entity(named: $0) })
         else { return nil }
         let key = references.key(of: reference, entity: runtime)
-        let own = references.entity(ofKey: key, root: runtime.root) ?? runtime.ordinal
-        return NSManagedObjectID(runtime: coordinator.runtime.entities[own], primaryKey: key, store: self)
+        return NSManagedObjectID(
+            runtime: references.runtime(ofKey: key, below: runtime, in: coordinator.runtime), primaryKey: key,
+            store: self)
     }
 }

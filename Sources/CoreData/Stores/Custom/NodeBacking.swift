@@ -7,7 +7,7 @@ import Foundation
 final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
     // Safe because `attached` is set before there are rows, and `saved` is guarded by `lock`.
 
-    let references = ReferenceTable()
+    let references: ReferenceTable
     weak var attached: AttachedStore?
     private weak var store: NSAtomicStore?
     private let runtime: ModelRuntime
@@ -15,8 +15,9 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var saved: SavedRequest?
 
-    init(_ store: NSAtomicStore, runtime: ModelRuntime) {
+    init(_ store: NSAtomicStore, runtime: ModelRuntime, _ references: ReferenceTable) {
         self.store = store
+        self.references = references
         self.runtime = runtime
     }
 
@@ -66,7 +67,10 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
         return try objects.map { object in
             let reference = store.newReferenceObject(for: object)
             let key = references.key(of: reference, entity: object.runtime)
-            guard seen.insert(RowKey(entity: object.runtime.root, primaryKey: key)).inserted else {
+            let id = NSManagedObjectID(runtime: object.runtime, primaryKey: key, store: attached)
+            guard seen.insert(RowKey(entity: object.runtime.root, primaryKey: key)).inserted,
+                store.cacheNode(for: id) == nil || object.managedObjectContext?.isDeleting(id) == true
+            else {
                 throw CoreDataErrors.coreData(
                     "\(type(of: store)).newReferenceObject(for:) must return a name of its own for each object: two of '\(object.runtime.name)' got '\(reference)'."
                 )

@@ -38,7 +38,8 @@ enum CustomStore {
         _ storeClass: NSPersistentStore.Type, type: String, configuration: String?, url: URL?,
         options: [AnyHashable: Any]?, index: Int32, coordinator: NSPersistentStoreCoordinator
     ) throws -> AttachedStore {
-        guard let url else {
+        // What an incremental store is kept by, only its class knows.
+        guard let url = url ?? (storeClass is NSIncrementalStore.Type ? URL(fileURLWithPath: "/dev/null") : nil) else {
             throw CoreDataErrors.make(NSPersistentStoreOpenError, "A store of type \(type) needs a URL.")
         }
         let settings = try StoreSettings(options)
@@ -139,6 +140,11 @@ enum CustomStore {
             state.identifier = result.value[NSStoreUUIDKey] as? String ?? ""
         }
     }
+}
+
+extension NSManagedObjectContext {
+    /// Whether the object with that ID is one that the context is about to delete.
+    final func isDeleting(_ id: NSManagedObjectID) -> Bool { registeredObject(for: id)?.isDeleted == true }
 }
 
 extension NSPersistentStore {

@@ -4,100 +4,155 @@ import Synchronization
 
 /// The primary keys of a store whose class has names of its own for objects: reference objects.
 ///
-/// A positive whole number is its own key. Others get keys that mean something as long as the store is open; what outlives it is
-/// the URI, which has the reference itself: `x-coredata://…/Item/p12`, `x-coredata://…/Item/pmilk%2F1`.
+/// A positive whole number is its own key. Others get keys that mean something as long as somebody has the store or an ID of it; what
+/// outlives it is the URI, which has the reference itself: `x-coredata://…/Item/p12`, `x-coredata://…/Item/pmilk%2F1`. What has one URI is
+/// one object.
+///
+/// Everybody who opens the same store shares its table, so that IDs mean the same in every coordinator, and after the store was taken out
+/// and added again. Entities go by name in it, as the coordinators may have several versions of the model.
 final class ReferenceTable: Sendable {
     private struct Entry {
-        var reference: Transfer<AnyHashable>
+        var reference: Transfer<Any>
         /// The entity that the object was first said to be of, or one below it that was named later.
-        var entity: Int
+        var entity: String
+        /// Whether only a URI has named it, which does not tell what a store's class has in place of its text.
+        var isOfText: Bool
+    }
+
+    private struct Place: Hashable {
+        var root: String
+        var key: Int64
     }
 
     private struct State {
-        /// By root entity.
-        var keys: [Int: [Transfer<AnyHashable>: Int64]] = [:]
-        var entries: [RowKey: Entry] = [:]
+        /// By root entity, then by the reference's text in a URI.
+        var keys: [String: [String: Int64]] = [:]
+        var entries: [Place: Entry] = [:]
         var next: Int64 = 1 << 40
     }
+
+    private struct Shared {
+        weak var table: ReferenceTable?
+    }
+
+    private static let shared = Mutex<[String: Shared]>([:])
 
     /// Guards keys and references.
     private let state = Mutex(State())
 
+    /// The table of the store with that UUID.
+    static func of(store identifier: String) -> ReferenceTable {
+        guard !identifier.isEmpty else { return ReferenceTable() }
+        return shared.withLock { tables in
+            if let known = tables[identifier]?.table { return known }
+            tables = tables.filter { $0.value.table != nil }
+            let table = ReferenceTable()
+            tables[identifier] = Shared(table: table)
+            return table
+        }
+    }
+
     /// The key of the object with that reference, which is given one if it has none.
     func key(of reference: Any, entity: EntityRuntime) -> Int64 {
-        let reference = Self.hashable(reference)
+        key(of: reference, text: Self.text(of: reference), entity, isOfText: false)
+    }
+
+    /// The key of what a URI names.
+    func key(ofText text: String, entity: EntityRuntime) -> Int64 {
+        if let number = Self.number(ofText: text) { return key(of: number, text: text, entity, isOfText: true) }
+        let plain = text.removingPercentEncoding ?? text
+        return key(of: plain, text: Self.text(ofText: plain), entity, isOfText: true)
+    }
+
+    /// Points and signs that are not escaped are a number's.
+    private static func number(ofText text: String) -> NSNumber? {
+        if let integer = Int64(text), String(integer) == text { return NSNumber(value: integer) }
+        guard text.contains(where: { "+-.".contains($0) }) else { return nil }
+        return Double(text).map { NSNumber(value: $0) }
+    }
+
+    private func key(of reference: Any, text: String, _ entity: EntityRuntime, isOfText: Bool) -> Int64 {
+        let made = Entry(reference: Transfer(reference), entity: entity.name, isOfText: isOfText)
         return state.withLock { state in
-            if let known = state.keys[entity.root]?[reference] {
-                let row = RowKey(entity: entity.root, primaryKey: known)
+            if let known = state.keys[entity.rootName]?[text] {
+                let place = Place(root: entity.rootName, key: known)
+                guard var entry = state.entries[place] else { return known }
                 // Who names an ancestor does not know better.
-                if let old = state.entries[row]?.entity, entity.compiled.subtree.contains(old) { return known }
-                state.entries[row]?.entity = entity.ordinal
+                if !entity.isAncestorOrSame(ofEntityNamed: entry.entity) { entry.entity = entity.name }
+                if entry.isOfText, !isOfText { (entry.reference, entry.isOfText) = (made.reference, false) }
+                state.entries[place] = entry
                 return known
             }
-            var key = (reference.value.base as? NSNumber).map { $0.int64Value } ?? 0
-            if key <= 0 || state.entries[RowKey(entity: entity.root, primaryKey: key)] != nil {
+            var key = (made.reference.value as? NSNumber).map { $0.int64Value } ?? 0
+            if key <= 0 || state.entries[Place(root: entity.rootName, key: key)] != nil {
                 key = state.next
                 state.next += 1
             }
-            state.keys[entity.root, default: [:]][reference] = key
-            state.entries[RowKey(entity: entity.root, primaryKey: key)] = Entry(
-                reference: reference, entity: entity.ordinal)
+            state.keys[entity.rootName, default: [:]][text] = key
+            state.entries[Place(root: entity.rootName, key: key)] = made
             return key
         }
     }
 
     /// The object with that key has that reference from now on.
     func take(_ reference: Any, key: Int64, entity: EntityRuntime) {
-        let reference = Self.hashable(reference)
+        let entry = Entry(reference: Transfer(reference), entity: entity.name, isOfText: false)
+        let text = Self.text(of: reference)
         state.withLock { state in
-            state.keys[entity.root, default: [:]][reference] = key
-            state.entries[RowKey(entity: entity.root, primaryKey: key)] = Entry(
-                reference: reference, entity: entity.ordinal)
+            state.keys[entity.rootName, default: [:]][text] = key
+            state.entries[Place(root: entity.rootName, key: key)] = entry
             state.next = max(state.next, key + 1)
         }
     }
 
-    func reference(ofKey key: Int64, root: Int) -> Any? {
-        state.withLock { $0.entries[RowKey(entity: root, primaryKey: key)]?.reference }?.value.base
+    func reference(ofKey key: Int64, rootName: String) -> Any? { entry(key, rootName)?.reference.value }
+
+    /// The entity of the object itself: the one that is given, or one below it, as far as that is known.
+    func runtime(ofKey key: Int64, below entity: EntityRuntime, in model: ModelRuntime) -> EntityRuntime {
+        guard let name = entry(key, entity.rootName)?.entity, name != entity.name, let own = model.entity(named: name),
+            own.root == entity.root
+        else { return entity }
+        return own
     }
 
-    /// The entity of the object itself, as far as it is known.
-    func entity(ofKey key: Int64, root: Int) -> Int? {
-        state.withLock { $0.entries[RowKey(entity: root, primaryKey: key)]?.entity }
+    private func entry(_ key: Int64, _ rootName: String) -> Entry? {
+        state.withLock { $0.entries[Place(root: rootName, key: key)] }
     }
 
     /// What stands for the object in its URI.
-    func text(ofKey key: Int64, root: Int) -> String {
-        guard let reference = reference(ofKey: key, root: root) else { return "\(key)" }
-        if let number = reference as? NSNumber { return number.stringValue }
-        return "\(reference)".addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "\(key)"
-    }
-
-    /// The key of what a URI names.
-    func key(ofText text: String, entity: EntityRuntime) -> Int64 {
-        let plain = text.removingPercentEncoding ?? text
-        let known = state.withLock { state in
-            state.keys[entity.root]?.first { "\($0.key.value.base)" == plain }?.value
-        }
-        return known ?? key(of: Int64(plain).map { NSNumber(value: $0) as Any } ?? plain, entity: entity)
+    func text(ofKey key: Int64, rootName: String) -> String {
+        reference(ofKey: key, rootName: rootName).map(Self.text) ?? "\(key)"
     }
 
     /// Numbers are equal whatever their type.
-    private static func hashable(_ reference: Any) -> Transfer<AnyHashable> {
+    private static func text(of reference: Any) -> String {
         switch reference {
-        case let number as NSNumber: Transfer(AnyHashable(number))
-        case let number as any BinaryInteger: Transfer(AnyHashable(NSNumber(value: Int64(truncatingIfNeeded: number))))
-        case let text as NSString: Transfer(AnyHashable(text as String))
-        case let hashable as any Hashable: Transfer(AnyHashable(hashable))
-        default: Transfer(AnyHashable("\(reference)"))
+        case let number as NSNumber: number.stringValue
+        case let number as any BinaryInteger: "\(number)"
+        case let string as NSString: text(ofText: "\(string)")
+        case let data as Data: text(ofText: data.base64EncodedString())
+        case let date as Date: text(ofText: "\(date.timeIntervalSinceReferenceDate)")
+        default: text(ofText: "\(reference)")
         }
+    }
+
+    /// A text that reads as a number begins with an escape, which no number does.
+    private static func text(ofText plain: String) -> String {
+        let isNumber = Int64(plain).map { String($0) == plain } ?? false
+        let escaped = plain.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? plain
+        guard isNumber, let first = plain.utf8.first, escaped.hasPrefix(plain.prefix(1)) else { return escaped }
+        return "%" + String(first, radix: 16, uppercase: true) + escaped.dropFirst()
     }
 }
 
-extension Transfer: Equatable where Value: Equatable {
-    static func == (a: Transfer, b: Transfer) -> Bool { a.value == b.value }
-}
-
-extension Transfer: Hashable where Value: Hashable {
-    func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+extension EntityRuntime {
+    /// Whether the entity of that name is this one or one below it.
+    fileprivate func isAncestorOrSame(ofEntityNamed other: String) -> Bool {
+        var next = entity.managedObjectModel.entitiesByName[other]
+        while let current = next {
+            if current.name == name { return true }
+            next = current.superentity
+        }
+        return false
+    }
 }
