@@ -7,12 +7,13 @@ struct Program {
     static let usage = """
         OVERVIEW: Measures stores in PostgreSQL beside plain calls of libpq, in the same run, on a server of its own.
 
-        USAGE: bench-postgresql [--only P1,P2] [--rows 100000] [--rounds 5] [--profile P2,10]
+        USAGE: bench-postgresql [--only P1,P2] [--rows 100000] [--rounds 5] [--fsync on] [--profile P2,10]
 
           --only     Only these: P1 … P6n (beside libpq), P7 (siblings of faults, a millisecond away),
                      P8 (a copy of an SQLite store, beside COPY of its largest table).
           --rows     Number of rows (100,000).
           --rounds   Rounds after one to warm up, the sides in turn (5).
+          --fsync    Whether the server waits for the disk at each commit, as it does by itself (off).
           --profile  Does our side's work over and over, for a profiler; nothing is measured.
 
         A ratio is the median of the rounds' own: of the clock's time, and of processor time, that of the program and of the server's
@@ -24,6 +25,7 @@ struct Program {
             var words = CommandLine.arguments.dropFirst()
             var (rows, rounds) = (100_000, 5)
             var kinds = ServerWorkload.allCases
+            var waitsForDisk = false
             var profile: (ServerWorkload, Int)?
             while let word = words.popFirst() {
                 if word == "--help" || word == "-h" { return print(usage) }
@@ -33,14 +35,15 @@ struct Program {
                 case "--rows": rows = try number(value)
                 case "--rounds": rounds = try number(value)
                 case "--only": kinds = try parts.map(kind)
+                case "--fsync" where ["on", "off"].contains(value): waitsForDisk = value == "on"
                 case "--profile": profile = (try kind(parts[0]), parts.count > 1 ? try number(parts[1]) : 10)
                 default: throw MeasuringFailure("Unknown argument '\(word)'.\n\n\(usage)")
                 }
             }
             #if PostgreSQL
-                try ServerMeasurement(rows: rows, rounds: rounds).run(kinds, profile)
+                try ServerMeasurement(rows: rows, rounds: rounds, waitsForDisk: waitsForDisk).run(kinds, profile)
             #else
-                _ = (rows, rounds, kinds, profile)
+                _ = (rows, rounds, waitsForDisk, kinds, profile)
                 throw MeasuringFailure("build it with --traits PostgreSQL")
             #endif
         } catch {

@@ -10,12 +10,13 @@
     struct ServerMeasurement {
         let rows: Int
         let rounds: Int
+        let waitsForDisk: Bool
 
         private static let schema = "bench"
 
         func run(_ kinds: [ServerWorkload], _ profile: (kind: ServerWorkload, times: Int)?) throws {
             PostgreSQLStore.register()
-            guard let server = PostgreSQLServer.shared else { throw MeasuringFailure("There is no server.") }
+            let server = try server()
             let url = server.url(schema: Self.schema)
             let ours = ServerStore(url: url)
             try ours.close(ours.open())
@@ -39,6 +40,14 @@
                 }
             }
             print("\n" + table.text)
+        }
+
+        private func server() throws -> PostgreSQLServer {
+            if waitsForDisk {
+                return try PostgreSQLServer("disk", ["fsync=on", "synchronous_commit=on", "full_page_writes=on"])
+            }
+            guard let server = PostgreSQLServer.shared else { throw MeasuringFailure("There is no server.") }
+            return server
         }
 
         private func measure(
