@@ -90,8 +90,8 @@ package struct LightweightMigration {
             entity.source == nil ? entity.destination.map { mapping.destination.entities[$0].name } : nil
         }
         let heirs = added.sorted().map { "'\($0)'" }.joined(separator: ", ")
-        let strays = mapping.strayIdentifiers.map { subject, identifier in
-            "the renaming identifier '\(identifier)' of '\(subject)' names nothing in the version that the store was made with. If it was to have the values of something there, the identifier has to be that one's renaming identifier, or its name where it has none."
+        let strays = mapping.strayIdentifiers.map { stray in
+            "the renaming identifier '\(stray.identifier)' of '\(stray.subject)' names nothing in the version that the store was made with. If it was to have the values of something there, the identifier has to be that one's renaming identifier, or its name where it has none."
         }
         return strays
             + outcome.loss.objects.map { lost in

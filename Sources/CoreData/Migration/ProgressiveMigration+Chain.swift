@@ -62,11 +62,13 @@ extension ProgressiveMigration {
         private struct Cost: Comparable {
             /// Steps that leave out one that there is a mapping model for.
             var omissions = 0
+            /// Entities and properties that were to have the values of something that the step does not find.
+            var losses = 0
             var steps = 0
             var inferences = 0
 
             static func < (a: Cost, b: Cost) -> Bool {
-                (a.omissions, a.steps, a.inferences) < (b.omissions, b.steps, b.inferences)
+                (a.omissions, a.losses, a.steps, a.inferences) < (b.omissions, b.losses, b.steps, b.inferences)
             }
         }
 
@@ -101,19 +103,26 @@ extension ProgressiveMigration {
                 }
                 candidates.sort { $0.cost < $1.cost }
                 best.append(nil)
-                for (cost, from) in candidates {
+                // What a step loses is known once its mapping is inferred; it makes a candidate no better.
+                for (least, from) in candidates {
+                    if let found = best[to], found.cost <= least { break }
+                    var cost = least
                     var step = Step(from: versions[from], to: versions[to], mapping: explicit[from]?[to])
                     if step.mapping == nil {
                         guard infers else { continue }
-                        do { step.inferred = try inference(versions[from], versions[to], configuration) } catch {
+                        do {
+                            let inferred = try inference(versions[from], versions[to], configuration)
+                            cost.losses += inferred.strayIdentifiers.count { $0.isWithoutSource }
+                            step.inferred = inferred
+                        } catch {
                             if to == versions.count - 1 {
                                 obstacles.append("'\(versions[from].name)': \(error.message)")
                             }
                             continue
                         }
                     }
+                    if let found = best[to], found.cost <= cost { continue }
                     best[to] = (cost, step, from)
-                    break
                 }
             }
             var place = versions.count - 1

@@ -3,15 +3,17 @@ import CoreDataStore
 import Foundation
 
 /// The option that has a store migrated over versions of its model that lie between, where nothing leads from its version to the
-/// one that it is added with at once; a boolean, with `NSMigratePersistentStoresAutomaticallyOption`.
+/// one that it is added with at once, or not all values do; a boolean, with `NSMigratePersistentStoresAutomaticallyOption`.
 ///
 ///     description.shouldMigrateStoreProgressively = true
 ///     // Library → Library 2 by Library1to2.cdm → Library 3 inferred
 ///
 /// The versions are those of the model's file, in the order of their names (`Library 2` before `Library 10`). Of the chains that
 /// lead forward, each step a mapping model or an inferred mapping, the shortest is taken, of those that are as short the one with
-/// more mapping models; but one that leaves out a step that there is a mapping model for only where no other leads there. Each
-/// step is a migration of its own: what fails, or kills the program, leaves the store at the version before it, whole.
+/// more mapping models. Two things go before: a step that there is a mapping model for is left out only where nothing else leads
+/// there, and a chain over more versions is taken where an inferred step of a shorter one finds nothing that a renaming identifier,
+/// or the name of what has it, names, so that it would be empty. Each step is a migration of its own: what fails, or kills the
+/// program, leaves the store at the version before it, whole.
 ///
 /// Apple's framework has nothing like it: see ``NSStagedMigrationManager`` for what it has.
 public let NSMigratePersistentStoresProgressivelyOption = "NSMigratePersistentStoresProgressivelyOption"
@@ -128,7 +130,7 @@ package struct ProgressiveMigration {
 
     // MARK: Chains
 
-    /// The shortest chain from the store's version; `nil` where it is of the model.
+    /// The best chain from the store's version; `nil` where it is of the model.
     private func chain(of url: URL) throws -> Chain? {
         let lightweight = LightweightMigration(to: model, configuration: configuration, type: type, files: files)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)

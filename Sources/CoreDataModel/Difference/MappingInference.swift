@@ -62,11 +62,19 @@ package struct MappingInference: Sendable {
         obstacles.append(.init(kind: kind, subject: subject, message: message))
     }
 
-    /// Renaming identifiers that name nothing in the older model, by what has them.
-    private(set) var strayIdentifiers: [(subject: String, identifier: String)] = []
+    /// A renaming identifier that names nothing in the older model.
+    package struct StrayIdentifier: Hashable, Sendable {
+        /// What has it: `Book` or `Book.pages`, as the newer model names it.
+        package var subject: String
+        package var identifier: String
+        /// Whether the older model has nothing of the subject's own name either, so that it begins without values.
+        package var isWithoutSource: Bool
+    }
 
-    private mutating func stray(_ subject: String, _ identifier: String) {
-        strayIdentifiers.append((subject, identifier))
+    private(set) var strayIdentifiers: [StrayIdentifier] = []
+
+    private mutating func stray(_ subject: String, _ identifier: String, isWithoutSource: Bool) {
+        strayIdentifiers.append(.init(subject: subject, identifier: identifier, isWithoutSource: isWithoutSource))
         caution(subject, "its renaming identifier '\(identifier)' names nothing in the older model")
     }
 
@@ -89,7 +97,7 @@ package struct MappingInference: Sendable {
         for entity in new.model.entities {
             let identifier = new.identifier(entity)
             if identifier != entity.name, !known.contains(identifier) {
-                stray(entity.name, identifier)
+                stray(entity.name, identifier, isWithoutSource: pairing.old(of: entity) == nil)
             }
             let own = entity.properties.filter { $0.declaringEntity == entity.ordinal }
             for (identifier, group) in Dictionary(grouping: own, by: new.identifier).sorted(by: { $0.key < $1.key })
@@ -162,7 +170,7 @@ package struct MappingInference: Sendable {
         if identifier != property.name,
             !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier || $0.name == identifier })
         {
-            stray(subject, identifier)
+            stray(subject, identifier, isWithoutSource: old == nil)
         }
         switch (property.kind, old?.kind) {
         case (.fetched, _): break

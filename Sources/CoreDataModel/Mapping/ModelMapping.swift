@@ -29,8 +29,8 @@ package struct ModelMapping: Sendable {
     package let destination: CompiledModel
     /// Those of the newer model by ordinal, then what is removed.
     package let entities: [EntityMapping]
-    /// Renaming identifiers that name nothing in the older model, by what has them: `Book.name`.
-    package private(set) var strayIdentifiers: [(subject: String, identifier: String)] = []
+    /// Renaming identifiers of what is in the store that name nothing in the older model.
+    package private(set) var strayIdentifiers: [MappingInference.StrayIdentifier] = []
     /// The newer entity of each older one that has one.
     private let destinations: [Int: Int]
 
@@ -44,15 +44,15 @@ package struct ModelMapping: Sendable {
     ) throws(InferenceFailure) -> ModelMapping {
         let pairing = ModelPairing(old: old, new: new)
         let inference = MappingInference(pairing)
-        let obstacles = inference.obstacles.filter { obstacle in
-            guard let name = obstacle.subject.split(separator: ".").first,
-                let ordinal = new.model.ordinalByName[String(name)]
+        func isOfStore(_ subject: String) -> Bool {
+            guard let name = subject.split(separator: ".").first, let ordinal = new.model.ordinalByName[String(name)]
             else { return true }
             return new.model.entities[ordinal].subtree.contains(where: isStored) || isStored(ordinal)
         }
+        let obstacles = inference.obstacles.filter { isOfStore($0.subject) }
         guard obstacles.isEmpty else { throw InferenceFailure(obstacles: obstacles) }
         var mapping = ModelMapping(pairing)
-        mapping.strayIdentifiers = inference.strayIdentifiers
+        mapping.strayIdentifiers = inference.strayIdentifiers.filter { isOfStore($0.subject) }
         return mapping
     }
 

@@ -211,12 +211,17 @@ import Testing
 
     @Test("T4: an identifier that names nothing is told with what has it")
     func strayIdentifiers() throws {
-        let old = model(entity("Book", attribute("title")))
+        let old = model(entity("Book", attribute("title"), attribute("isbn")))
         let new = model(
-            entity("Book", attribute("name").with { $0.renamingIdentifier = "titel" }),
+            entity(
+                "Book", attribute("name").with { $0.renamingIdentifier = "titel" },
+                attribute("isbn").with { $0.renamingIdentifier = "code" }),
             entity("Shelf").with { $0.renamingIdentifier = "Rack" })
         let mapping = try ModelMapping.inferred(from: side(old), to: side(new))
-        #expect(mapping.strayIdentifiers.map(\.subject) == ["Shelf", "Book.name"])
-        #expect(mapping.strayIdentifiers.map(\.identifier) == ["Rack", "titel"])
+        #expect(mapping.strayIdentifiers.map(\.subject) == ["Shelf", "Book.isbn", "Book.name"])
+        #expect(mapping.strayIdentifiers.map(\.identifier) == ["Rack", "code", "titel"])
+        #expect(mapping.strayIdentifiers.map(\.isWithoutSource) == [true, false, true])
+        let withoutBooks = try ModelMapping.inferred(from: side(old), to: side(new), where: { $0 != 0 })
+        #expect(withoutBooks.strayIdentifiers.map(\.subject) == ["Shelf"])
     }
 }

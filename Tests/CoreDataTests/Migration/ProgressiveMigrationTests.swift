@@ -161,6 +161,62 @@ import Testing
         #expect(try values(NSSQLiteStoreType, versions[2], "b") == ["ONE"])
     }
 
+    /// Versions of an entity by its attributes, `b(a)` with the renaming identifier `a`, the chain that is taken over them, and what
+    /// the first attribute has then.
+    struct Renaming: Sendable, CustomTestStringConvertible {
+        var versions: [String]
+        var chain: [String]
+        var value: String
+
+        init(_ versions: [String], _ chain: [String], _ value: String = "One") {
+            (self.versions, self.chain, self.value) = (versions, chain, value)
+        }
+
+        var testDescription: String { versions.joined(separator: " | ") }
+    }
+
+    private static let renamings: [Renaming] = [
+        .init(["a", "b(a)", "c(b)"], ["Library 2", "Library 3"]),
+        // Where nothing is lost the shortest is taken.
+        .init(["a", "b(a)", "c(a)"], ["Library 3"]),
+        .init(["a", "a(x) d", "a(x) d e"], ["Library 3"]),
+        // As little is lost at once as over the version between.
+        .init(["a", "b(x)", "b(x)"], ["Library 3"], "nil"),
+        .init(["a", "b(x)", "c(y)"], ["Library 3"], "nil"),
+        // What is lost anyway does not keep the rest from being kept.
+        .init(["a d", "b(a) e(x)", "c(b) e(x)"], ["Library 2", "Library 3"]),
+        .init(["a", "b(a)", "c(b)", "c(b) d", "e(c) d"], ["Library 2", "Library 3", "Library 5"]),
+    ]
+
+    @Test("a chain that keeps what a shorter one would leave empty is taken", arguments: Self.renamings)
+    func valuesAreKept(given: Renaming) throws {
+        let versions = try models(
+            given.versions.map { text in
+                let attributes = text.split(separator: " ").map { part -> PropertyElement in
+                    let parts = part.split(whereSeparator: { "()".contains($0) }).map(String.init)
+                    return attribute(parts[0]).with { $0.renamingIdentifier = parts.count > 1 ? parts[1] : nil }
+                }
+                return model(EntityElement(name: "Book").with { $0.properties = attributes })
+            })
+        let last = try #require(versions.last)
+        try makeStore(NSSQLiteStoreType, versions[0], "a", "One")
+        let migration = ProgressiveMigration(to: last, configuration: nil, type: NSSQLiteStoreType, mappings: [])
+        #expect(try migration.plan(of: url(NSSQLiteStoreType))?.map(\.to) == given.chain)
+        try migration.run(at: url(NSSQLiteStoreType), options: nil)
+        let first = try #require(given.versions.last?.first)
+        #expect(try values(NSSQLiteStoreType, last, String(first)) == [given.value])
+    }
+
+    @Test("a mapping model goes before, whatever it leaves empty")
+    func mappingModelsGoBeforeValues() throws {
+        let versions = try models([version("a"), version("b", was: "a"), version("c", was: "b")])
+        try makeStore(NSSQLiteStoreType, versions[0], "a", "One")
+        let written = mapping(versions[0], versions[2], "c", "uppercase($source.a)")
+        let migration = ProgressiveMigration(
+            to: versions[2], configuration: nil, type: NSSQLiteStoreType, mappings: [("written", written)])
+        #expect(try migration.plan(of: url(NSSQLiteStoreType))?.map(\.mapping) == ["written"])
+    }
+
     @Test("a chain may be as long as there are versions")
     func longChains() throws {
         let names = ["a", "b", "c", "d", "e", "f", "g"]

@@ -26,7 +26,8 @@ struct MigrationInput: ParsableArguments {
 
     @Flag(
         help: """
-            Go over versions of the model that lie between where nothing leads to the newest at once, a migration each.
+            Go over versions of the model that lie between where nothing leads to the newest at once, or not all values do, \
+            a migration each.
             """)
     var progressive = false
 
