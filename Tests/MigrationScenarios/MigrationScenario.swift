@@ -30,6 +30,9 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
     case move
     case moveToXML
     case destroy
+    /// A copy of a store to where there is none, and the removal of one.
+    case copy
+    case remove
     /// A save whose values lie in files.
     case save
 
@@ -57,7 +60,7 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         let library = try Library(writingTo: folder)
         try library.fill(store(folder), type, "Book", count: count)
         switch self {
-        case .replace, .replaceXML: try library.fill(other(folder), type, "Other", count: count)
+        case .replace, .replaceXML, .remove: try library.fill(other(folder), type, "Other", count: count)
         case .finishing: try library.open(store(folder), type, 3, Library.deferring) { _ in }
         default: break
         }
@@ -81,14 +84,13 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
             try migration.run(at: store, options: nil)
         case .manager, .managerInDatabase:
             // Who finds a store at the destination adds to it: programs have to agree on who makes one.
-            let turn = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            defer { close(turn) }
-            guard flock(turn, LOCK_EX) == 0 else { throw Broken("\(folder.path) cannot be locked") }
-            guard !FileManager.default.fileExists(atPath: other(folder).path) else { return }
-            let manager = NSMigrationManager(sourceModel: library.models[0], destinationModel: library.models[1])
-            try manager.migrateStore(
-                from: store, type: type, mapping: self == .manager ? library.mapping() : library.inferredMapping(),
-                to: other(folder), type: type)
+            try inTurn(folder) {
+                guard !FileManager.default.fileExists(atPath: other(folder).path) else { return }
+                let manager = NSMigrationManager(sourceModel: library.models[0], destinationModel: library.models[1])
+                try manager.migrateStore(
+                    from: store, type: type, mapping: self == .manager ? library.mapping() : library.inferredMapping(),
+                    to: other(folder), type: type)
+            }
         case .staged:
             var options = Library.automatic
             options[NSPersistentStoreStagedMigrationManagerOptionKey] = library.stages()
@@ -100,8 +102,23 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         case .destroy:
             try NSPersistentStoreCoordinator(managedObjectModel: library.models[0]).destroyPersistentStore(
                 at: store, type: type)
+        case .copy, .remove:
+            try inTurn(folder) {
+                StoreTools.removeLeavings(of: other(folder))
+                let isThere = FileManager.default.fileExists(atPath: other(folder).path)
+                if self == .copy, !isThere { try StoreTools.makeCopy(of: store, at: other(folder)) }
+                if self == .remove, isThere { try StoreTools.remove(other(folder)) }
+            }
         case .save: try library.open(store, type, 1) { try Library.recover($0) }
         }
+    }
+
+    /// Runs the body while no other process does that in the folder.
+    private func inTurn(_ folder: URL, _ body: () throws -> Void) throws {
+        let turn = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(turn) }
+        guard flock(turn, LOCK_EX) == 0 else { throw Broken("\(folder.path) cannot be locked") }
+        try body()
     }
 
     private func move(_ library: Library, _ folder: URL) throws {
@@ -115,7 +132,7 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
 
     /// Whether to do it again removes what was left, though there is nothing more to do.
     package var looksForLeavings: Bool {
-        [.lightweight, .deferred, .chain, .mapped, .mappedXML, .staged, .xml, .binary].contains(self)
+        [.lightweight, .deferred, .chain, .mapped, .mappedXML, .staged, .xml, .binary, .copy, .remove].contains(self)
     }
 
     // MARK: Afterwards
@@ -127,7 +144,7 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         let library = try Library(folder)
         var words = [try library.state(of: store(folder), type, count: count) ?? "none"]
         switch self {
-        case .manager, .managerInDatabase, .move, .moveToXML:
+        case .manager, .managerInDatabase, .move, .moveToXML, .copy, .remove:
             let isThere = FileManager.default.fileExists(atPath: other(folder).path)
             let target: NSPersistentStore.StoreType = self == .moveToXML ? .xml : type
             words.append(isThere ? try library.state(of: other(folder), target, count: count) ?? "empty" : "none")
@@ -150,6 +167,8 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         case .replace, .replaceXML: ("v1", "v1 other", [])
         case .move, .moveToXML: ("v1, none", "v1, v1", [])
         case .destroy: ("v1", "none", [])
+        case .copy: ("v1, none", "v1, v1", [])
+        case .remove: ("v1, v1 other", "v1, none", [])
         case .save: ("v1", "v1 recovered", [])
         }
     }

@@ -33,6 +33,45 @@ package enum StoreTools {
         return try body(place.url)
     }
 
+    /// Puts a copy of a store, with its UUID, where there is none. It is there when it is whole; what a process leaves that dies before
+    /// goes with the next copy to that place.
+    package static func makeCopy(of source: URL, at destination: URL) throws {
+        let type = type(ofStoreAt: source)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        func copy(to url: URL) throws {
+            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, ofType: type)
+        }
+        // Others are put in their places as wholes anyway.
+        guard type == NSSQLiteStoreType, let place = NewStorePlace(for: destination) else {
+            return try copy(to: destination)
+        }
+        try copy(to: place.url)
+        try place.put(at: destination, type: type)
+    }
+
+    /// Takes a store away that nobody has open, and its file too: a process that dies meanwhile leaves it whole, or what
+    /// ``removeLeavings(of:)`` takes away.
+    package static func remove(_ url: URL) throws {
+        let type = type(ofStoreAt: url)
+        let path = url.isFileURL ? file(of: url).path : nil
+        // A store that was but emptied would be in the way of the next.
+        if type == NSSQLiteStoreType, let path, !ExternalData(storePath: path).isShared,
+            let place = NewStorePlace(for: url)
+        {
+            rename(path, place.url.path)
+            withExtendedLifetime(place) {}
+        }
+        // Of a store whose file is gone that is what lies beside it.
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        try coordinator.destroyPersistentStore(at: url, ofType: type)
+        if let path { FileSize.removeDatabase(path) }
+    }
+
+    /// Removes what processes left beside a store that died while they migrated it, or made a store for its place.
+    package static func removeLeavings(of url: URL) {
+        if url.isFileURL { MigrationTurn.removeLeavings(of: url) }
+    }
+
     /// The URL of the file that a link leads to: what belongs to a store lies beside its file.
     package static func file(of url: URL) -> URL { FileLink.followed(url) }
 

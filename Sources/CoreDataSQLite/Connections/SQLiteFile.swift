@@ -41,8 +41,9 @@ package enum SQLiteFile: SQLDatabaseFile {
             defer { sqlite3_close_v2(to) }
             try beforeCopy()
             try copy(from, to)
-            // A connection that keeps its lock keeps its journal, too, which means nothing any more.
-            unlink(path + "-journal")
+            // A connection that keeps its lock keeps its journal, too, which means nothing any more; nor does the index of the log that
+            // there was, which nobody can have open.
+            for suffix in ["-journal", "-shm"] { unlink(path + suffix) }
         } catch {
             if isNew { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
             throw error

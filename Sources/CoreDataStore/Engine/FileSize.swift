@@ -16,7 +16,7 @@ package enum FileSize {
     }
 
     /// Removes a database file and its companions.
-    static func removeDatabase(_ path: String) {
+    package static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             try? FileManager.default.removeItem(atPath: path + suffix)
         }

@@ -25,7 +25,7 @@ extension ExternalData {
     }
 
     /// Whether files in the folder may be those of another store.
-    var isShared: Bool { !neighbours.isEmpty }
+    package var isShared: Bool { !neighbours.isEmpty }
 
     private static func isCompanion(_ name: String) -> Bool {
         ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }

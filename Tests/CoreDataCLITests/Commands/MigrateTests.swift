@@ -65,6 +65,51 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: store + ".before-migration"))
     }
 
+    @Test func whatAKilledRunLeftIsReplacedAndNothingStays() throws {
+        let scratch = try Scratch()
+        let store = try scratch.makeStore(entities: Self.old)
+        let titles = try scratch.write(#"[{"title": "One"}]"#, to: "books.json")
+        try CommandRun.coredata("import", store, "--entity", "Book", titles)
+        let model = try makeModel(scratch, [("Library", Self.old), ("Library 2", Self.new)])
+        let manager = FileManager.default
+        let before = try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted()
+        // As a process leaves them that dies while it makes the copy, or while it migrates.
+        let half = scratch.path(".migrating-\(UUID().uuidString)-store.sqlite.before-migration")
+        try manager.createDirectory(atPath: half, withIntermediateDirectories: true)
+        try Data("half".utf8).write(to: URL(fileURLWithPath: half + "/store.sqlite.before-migration"))
+        try Data().write(to: URL(fileURLWithPath: half + "/store.sqlite.before-migration-journal"))
+        let nothing = try CommandRun.coredata("migrate", "rollback", store)
+        #expect(nothing.status == 2 && nothing.error.contains("There is no copy at"), "\(nothing.error)")
+        #expect(try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted() == before)
+        try manager.createDirectory(atPath: half, withIntermediateDirectories: true)
+        let run = try CommandRun.coredata("migrate", "run", store, "--model", model)
+        #expect(run.status == 0, "\(run.error)")
+        let copy = "store.sqlite.before-migration"
+        #expect(try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted() == (before + [copy]).sorted())
+        try Data().write(to: URL(fileURLWithPath: scratch.path(".migrating-store.sqlite")))
+        let rollback = try CommandRun.coredata("migrate", "rollback", store)
+        #expect(rollback.status == 0, "\(rollback.error)")
+        #expect(try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted() == before)
+        #expect(try CommandRun.coredata("query", store, "Book", "--count").output == "1\n")
+    }
+
+    @Test func theCopyOfAnotherStoreIsNotPutBack() throws {
+        let (scratch, elsewhere) = (try Scratch(), try Scratch())
+        let store = try scratch.makeStore(entities: Self.old)
+        let other = try elsewhere.makeStore(entities: Self.old)
+        let copy = store + ".before-migration"
+        try FileManager.default.copyItem(atPath: other, toPath: copy)
+        let before = try Data(contentsOf: URL(fileURLWithPath: store))
+        let run = try CommandRun.coredata("migrate", "rollback", store)
+        #expect(run.status == 2 && run.error.contains("is a copy of another store: its UUID is "), "\(run.error)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store)) == before)
+        #expect(FileManager.default.fileExists(atPath: copy))
+        // Where there is no store any more, it is whose name it has.
+        try FileManager.default.removeItem(atPath: store)
+        #expect(try CommandRun.coredata("migrate", "rollback", store).status == 0)
+        #expect(try CommandRun.coredata("store", "verify", store).status == 0)
+    }
+
     /// A store in XML, with a book of each title, of the model's first version.
     private func makeFile(_ scratch: Scratch, of model: String, titles: [String]) throws -> String {
         let hashes = try CommandRun.coredata("model", "hash", model, "--version", "Library", "--json").output

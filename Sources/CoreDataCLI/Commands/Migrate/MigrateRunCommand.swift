@@ -49,7 +49,7 @@ struct MigrateRunCommand: ParsableCommand {
                     "There is a copy of an earlier migration at \(place). Put it back with migrate rollback, or remove it."
                 )
             }
-            try StoreCopying.copy(input.url, to: copy)
+            try StoreTools.makeCopy(of: input.url, at: copy)
         }
         var bar = ProgressBar("Migrating", unit: "%")
         defer { bar.finish() }
@@ -57,7 +57,7 @@ struct MigrateRunCommand: ParsableCommand {
             try Self.migrate(input.url, migration, progressive) { bar.update(fraction: $0, count: Int($0 * 100)) }
         } catch {
             // A chain may have come half the way.
-            if backup, progressive == nil { StoreCopying.remove(copy) }
+            if backup, progressive == nil { try? StoreTools.remove(copy) }
             throw error
         }
         bar.finish()
@@ -110,7 +110,7 @@ struct MigrateRollbackCommand: ParsableCommand {
         abstract: "Puts back the copy that migrate run kept.",
         usage: "coredata migrate rollback <store>",
         discussion: """
-            What was saved since the migration is lost.
+            What was saved since the migration is lost. A copy whose UUID is not the store's is left where it is.
 
             EXAMPLES
               coredata migrate rollback Library.sqlite
@@ -122,13 +122,32 @@ struct MigrateRollbackCommand: ParsableCommand {
     func run() throws {
         try StoreFile.checkReaches(store)
         let copy = try MigrationInput.backup(of: store)
+        let url = StoreFile.url(store)
+        for place in [url, copy] { StoreTools.removeLeavings(of: place) }
         guard try StoreTools.isTaken(copy) else {
             throw ToolFailure(
                 "There is no copy at \(StoreFile.shown(copy)): migrate run keeps one of the store that it migrates.")
         }
-        try StoreCopying.copy(copy, to: StoreFile.url(store))
-        StoreCopying.remove(copy)
+        try checkIsCopy(copy, of: url)
+        try StoreCopying.copy(copy, to: url)
+        try? StoreTools.remove(copy)
         print("\(StoreFile.shown(store)) is as it was before the migration")
+    }
+}
+
+extension MigrateRollbackCommand {
+    /// - Throws: ``ToolFailure`` where both are stores, and not the same one. A store that is missing or damaged is put back.
+    private func checkIsCopy(_ copy: URL, of url: URL) throws {
+        guard let own = Self.identifier(url), let copied = Self.identifier(copy), own != copied else { return }
+        throw ToolFailure(
+            "\(StoreFile.shown(copy)) is a copy of another store: its UUID is \(copied), that of \(StoreFile.shown(store)) is \(own). Nothing was put back."
+        )
+    }
+
+    private static func identifier(_ url: URL) -> String? {
+        let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: StoreTools.type(ofStoreAt: url), at: url, options: StoreFile.readingOptions)
+        return metadata?[NSStoreUUIDKey] as? String
     }
 }
 
@@ -138,14 +157,5 @@ enum StoreCopying {
         let model = NSManagedObjectModel()
         try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
             at: destination, withPersistentStoreFrom: source, ofType: StoreTools.type(ofStoreAt: source))
-    }
-
-    /// Takes a copy away; nothing else reads it.
-    static func remove(_ url: URL) {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-        try? coordinator.destroyPersistentStore(at: url, ofType: StoreTools.type(ofStoreAt: url))
-        guard url.isFileURL else { return }
-        let path = StoreTools.file(of: url).path
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }
