@@ -143,6 +143,7 @@ extension NSPersistentStoreCoordinator {
         // Of a store that is written as a whole there is nothing to go on with.
         let purpose = type == NSSQLiteStoreType || !isFile ? resumption?.purpose : nil
         let place = isFile ? NewStorePlace(for: url, purpose: purpose) : nil
+        let obstacle = isFile && place == nil ? errno : 0
         let isServer = ServerStores.shared.driver(ofType: type) != nil
         let serverPlace = isServer ? try ServerPlace(for: url, options, purpose: purpose) : nil
         func leave(_ isLeft: Bool) {
@@ -160,6 +161,10 @@ extension NSPersistentStoreCoordinator {
         leave(purpose != nil)
         let new: AttachedStore
         do { new = try open(serverPlace?.url ?? place?.url ?? url) } catch {
+            // There is none yet: that is not what is wrong.
+            if obstacle != 0, (error as? StoreFailure)?.kind == .cannotOpen {
+                throw CoreDataErrors.nothingBeside(url, obstacle)
+            }
             // What was left is no store.
             guard isFound, !Self.mayPass(error) else { throw error }
             return try again()

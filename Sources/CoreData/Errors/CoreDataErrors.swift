@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 
 /// The one place where errors that users see are made: `CocoaError` with Apple's codes and keys.
@@ -35,6 +36,16 @@ enum CoreDataErrors {
         return make(
             code.rawValue,
             "The store '\(store.path)' cannot be made, since the folder '\(folder)' cannot be: \(String(cString: strerror(number))). Choose another place, or see to who may write there.",
+            [NSFilePathErrorKey: store.path])
+    }
+
+    /// Nothing can be made in the folder of a store, for the system's reason.
+    static func nothingBeside(_ store: URL, _ number: Int32) -> CocoaError {
+        let code: CocoaError.Code = number == EROFS ? .fileWriteVolumeReadOnly : .fileWriteNoPermission
+        let folder = FileLink.followed(store).deletingLastPathComponent().path
+        return make(
+            code.rawValue,
+            "The store '\(store.path)' cannot be made: nothing can be written in the folder '\(folder)': \(String(cString: strerror(number))).",
             [NSFilePathErrorKey: store.path])
     }
 

@@ -88,11 +88,11 @@ struct StoreCopyCommand: ParsableCommand {
 
     private var storeType: NSPersistentStore.StoreType {
         if StoreFile.isOnServer(destination) { return .sqlite }
-        let ending = URL(fileURLWithPath: destination).pathExtension.lowercased()
-        switch type ?? CopyType(rawValue: ending == "bin" ? "binary" : ending) {
-        case .xml: return .xml
-        case .binary: return .binary
-        case .sqlite, nil: return .sqlite
+        return switch type {
+        case .xml: .xml
+        case .binary: .binary
+        case .sqlite: .sqlite
+        case nil: StoreFile.type(named: destination)
         }
     }
 

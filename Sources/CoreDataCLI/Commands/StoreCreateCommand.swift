@@ -9,7 +9,8 @@ struct StoreCreateCommand: ParsableCommand {
         abstract: "Makes an empty store from a model.",
         usage: "coredata store create [<options>] <store> --model <model>",
         discussion: """
-            The store has the layout that Apple's Core Data makes of the model, and keeps a copy of the model.
+            The store has the layout that Apple's Core Data makes of the model, and keeps a copy of the model. A name that \
+            ends in .xml makes an XML store, one in .binary or .bin a binary store, which keep no copy.
 
             EXAMPLES
               coredata store create Library.sqlite --model Library.xcdatamodeld
@@ -47,6 +48,10 @@ struct StoreCreateCommand: ParsableCommand {
 
     func run() throws {
         guard let path = model else { return }
+        let type = StoreFile.type(named: store)
+        guard !history || type == .sqlite else {
+            throw ToolFailure("\(store) would be a store of type \(type.rawValue), which records no history.")
+        }
         let document = try ModelOptions.versions(path).document(named: modelVersion, at: path)
         let model = try NSManagedObjectModel(document: document)
         let opened = try OpenStore(creating: store, model: model, withHistory: history)

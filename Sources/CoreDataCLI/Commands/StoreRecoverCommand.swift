@@ -10,7 +10,8 @@ struct StoreRecoverCommand: ParsableCommand {
         usage: "coredata store recover [<options>] <store> <output>",
         discussion: """
             Reads every object by its key and leaves out those that cannot be read; prints for each entity how many \
-            objects are in the new store, and what is missing. The damaged store is not changed. Exits with 1 when \
+            objects are in the new store, and what is missing. The new store is of the type of the damaged one, which is not \
+            changed. Exits with 1 when \
             something is missing.
 
             EXAMPLES
@@ -36,8 +37,12 @@ struct StoreRecoverCommand: ParsableCommand {
             )
         }
         try StoreFile.checkExists(store)
-        guard !FileManager.default.fileExists(atPath: output) else {
-            throw ToolFailure("There is a file at \(output) already; a store is made only where there is none.")
+        try StoreFile.checkIsFree(output)
+        let (type, named) = (StoreTools.type(ofStoreAt: StoreFile.url(store)), StoreFile.type(named: output).rawValue)
+        guard type == named else {
+            throw ToolFailure(
+                "What is recovered of \(store) is a store of type \(type), as that is, and \(output) is the name of one of type \(named): give it another name. coredata store copy makes stores of other types."
+            )
         }
         let file = try WholeFile(of: store)
         defer { file.remove() }

@@ -11,7 +11,8 @@ struct StoreVerifyCommand: ParsableCommand {
         discussion: """
             Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
             highest keys handed out, and that every relationship leads to an object of the right entity; of an XML or \
-            binary store, whose model --model names, the file, the model and the relationships. Changes nothing. Exits with 1 when something is wrong: when there are problems (errors), not for warnings.
+            binary store, whose model --model names, the file, the model and the relationships. Changes nothing. Exits with 1 \
+            when something is wrong: when there are problems (errors), not for warnings.
 
             EXAMPLES
               coredata store verify Library.sqlite
@@ -28,10 +29,10 @@ struct StoreVerifyCommand: ParsableCommand {
 
     func run() throws {
         try StoreFile.checkExists(store)
-        let found = try modelOptions.resolved(for: store)
+        let found = try model()
         let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(
-            at: StoreFile.url(store), model: NSManagedObjectModel(document: found.document),
-            configuration: found.configuration)
+            at: StoreFile.url(store), model: found.map { try NSManagedObjectModel(document: $0.document) },
+            configuration: found?.configuration)
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -41,6 +42,13 @@ struct StoreVerifyCommand: ParsableCommand {
             print(Self.summary(of: verification, StoreFile.shown(store)))
         }
         if !verification.isPassed { throw ExitCode(1) }
+    }
+
+    /// The store's model; `nil` where the damage is in what the store says of it, which is a finding like others.
+    private func model() throws -> StoreModel? {
+        do { return try modelOptions.resolved(for: store) } catch let error as CocoaError
+            where error.code == .fileReadCorruptFile && modelOptions.model == nil
+        { return nil }
     }
 
     /// `Shop.sqlite: 2 problems, 1 warning`

@@ -53,18 +53,18 @@ struct OpenStore {
         [NSPersistentHistoryTrackingKey: NSNumber(value: true)]
     }
 
-    /// Makes a store where there is none.
+    /// Makes a store where there is none, of the type that its name says.
     init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
-        guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
         try StoreFile.checkIsFree(path)
         try self.init(
-            path, model: model, configuration: nil, options: withHistory ? Self.historyOptions : [:], keepsModel: false)
+            path, type: StoreFile.type(named: path).rawValue, model: model, configuration: nil,
+            options: withHistory ? Self.historyOptions : [:], keepsModel: false)
     }
 
     /// - Parameter keepsModel: whether a model was given that the store may have a better one than.
     private init(
-        _ path: String, model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any],
-        keepsModel: Bool
+        _ path: String, type: String? = nil, model: NSManagedObjectModel, configuration: String?,
+        options: [AnyHashable: Any], keepsModel: Bool
     ) throws {
         self.model = model
         entities = model.entities(forConfigurationName: configuration) ?? model.entities
@@ -72,8 +72,8 @@ struct OpenStore {
         let url = StoreFile.url(path)
         do {
             try coordinator.addPersistentStore(
-                ofType: StoreFile.typeOfOneFile(path) ?? NSSQLiteStoreType, configurationName: configuration, at: url,
-                options: options)
+                ofType: type ?? StoreFile.typeOfOneFile(path) ?? NSSQLiteStoreType, configurationName: configuration,
+                at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             guard keepsModel, (try? ModelInspection.cachedModel(ofStoreAt: url)) != nil else { throw error }
             throw ToolFailure(

@@ -59,11 +59,22 @@ enum StoreFile {
 
     /// - Throws: ``ToolFailure`` where something is in the way of a new store.
     static func checkIsFree(_ path: String) throws {
+        guard !path.isEmpty else { throw ToolFailure("The path of the new store is empty.") }
         try checkReaches(path)
         guard try StoreTools.isTaken(url(path)) else { return }
         throw ToolFailure(
             "There is \(isOnServer(path) ? "something" : "a file") at \(shown(path)) already; a store is made only where there is none."
         )
+    }
+
+    /// The type that the name of a file to be made says, by its ending; SQLite for others.
+    static func type(named path: String) -> NSPersistentStore.StoreType {
+        guard !isOnServer(path) else { return .sqlite }
+        return switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+        case "xml": .xml
+        case "binary", "bin": .binary
+        default: .sqlite
+        }
     }
 
     /// The type of a store that is one file and no database; `nil` for others.

@@ -74,52 +74,61 @@ package struct StoreVerifier {
     package static func verify(
         _ database: any SQLDatabase, model: CompiledModel?, configuration: String? = nil, path: String?
     ) throws -> [Finding] {
-        var findings = try database.integrityProblems().map {
-            Finding(
-                severity: .error, message: $0, hint: "restore a backup, or save what can be read with SQLite's .recover"
-            )
-        }
-        try database.read { connection in
-            let catalog = try StoreCatalog.read(connection)
-            guard catalog.missingBookkeeping.isEmpty else {
-                throw StoreFailure.notAStore(path, missing: catalog.missingBookkeeping)
+        var findings: [Finding] = []
+        let hint = "restore a backup, or make a new store of what can be read with coredata store recover"
+        do {
+            findings += try database.integrityProblems().map { Finding(severity: .error, message: $0, hint: hint) }
+            try database.read {
+                try check($0, model: model, configuration: configuration, path: path, findings: &findings)
             }
-            let model = try model ?? ModelCompiler.compile(ModelCache.document(in: connection, path: path))
-            guard let entities = model.entities(inConfiguration: configuration)?.map(\.ordinal) else {
-                throw StoreFailure(.unknownConfiguration, "The model has no configuration '\(configuration ?? "")'.")
-            }
-            findings += metadataFindings(
-                try MetadataRow.found(connection), model: model, entities: entities)
-            let numbers = try EntityNumber.all(in: connection)
-            let schema: SchemaLayout
-            do {
-                schema = try SchemaLayout.existing(
-                    model: model, entities: entities, numbers: numbers, catalog: catalog,
-                    naming: connection.dialect.naming)
-            } catch let failure as StoreFailure {
-                findings += failure.missing.map { part in
-                    Finding(
-                        severity: .error, entity: part.entity, property: part.property,
-                        message: part.text)
-                }
-                return
-            }
-            var verifier = try StoreVerifier(
-                model: model, schema: schema, catalog: catalog, indexes: StoreIndexes.read(connection),
-                numbers: numbers, connection: connection, path: path)
-            verifier.checkSchema()
-            verifier.checkNumbers()
-            try verifier.checkRows()
-            try verifier.checkKinds()
-            try verifier.checkTexts()
-            try verifier.checkRelationships()
-            try verifier.checkJoinTables()
-            try verifier.checkConstraints()
-            try verifier.checkExternalData()
-            try verifier.checkSearchIndexes()
-            findings += verifier.findings
+        } catch let failure as SQLFailure where [.corrupt, .notADatabase].contains(failure.kind) {
+            findings.append(
+                Finding(
+                    severity: .error, message: "the file is damaged and cannot be checked further: \(failure.message)",
+                    hint: hint))
         }
         return findings
+    }
+
+    /// - Parameter findings: has what was found by then also where an error is thrown.
+    private static func check(
+        _ connection: any SQLConnection, model: CompiledModel?, configuration: String?, path: String?,
+        findings: inout [Finding]
+    ) throws {
+        let catalog = try StoreCatalog.read(connection)
+        guard catalog.missingBookkeeping.isEmpty else {
+            throw StoreFailure.notAStore(path, missing: catalog.missingBookkeeping)
+        }
+        let model = try model ?? ModelCompiler.compile(ModelCache.document(in: connection, path: path))
+        guard let entities = model.entities(inConfiguration: configuration)?.map(\.ordinal) else {
+            throw StoreFailure(.unknownConfiguration, "The model has no configuration '\(configuration ?? "")'.")
+        }
+        findings += metadataFindings(try MetadataRow.found(connection), model: model, entities: entities)
+        let numbers = try EntityNumber.all(in: connection)
+        let schema: SchemaLayout
+        do {
+            schema = try SchemaLayout.existing(
+                model: model, entities: entities, numbers: numbers, catalog: catalog, naming: connection.dialect.naming)
+        } catch let failure as StoreFailure {
+            findings += failure.missing.map { part in
+                Finding(severity: .error, entity: part.entity, property: part.property, message: part.text)
+            }
+            return
+        }
+        var verifier = try StoreVerifier(
+            model: model, schema: schema, catalog: catalog, indexes: StoreIndexes.read(connection),
+            numbers: numbers, connection: connection, path: path)
+        defer { findings += verifier.findings }
+        verifier.checkSchema()
+        verifier.checkNumbers()
+        try verifier.checkRows()
+        try verifier.checkKinds()
+        try verifier.checkTexts()
+        try verifier.checkRelationships()
+        try verifier.checkJoinTables()
+        try verifier.checkConstraints()
+        try verifier.checkExternalData()
+        try verifier.checkSearchIndexes()
     }
 
     static func metadataFindings(

@@ -48,6 +48,23 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path).sorted() == [name, "made.sqlite"])
     }
 
+    @Test(arguments: [("a.xml", "XML"), ("a.binary", "Binary"), ("a.sqlite", "SQLite")])
+    func aStoreIsMadeOfTheTypeThatItsNameSays(name: String, type: String) throws {
+        let scratch = try Scratch()
+        for (made, arguments) in [
+            ("made-" + name, ["store", "create"]), ("filled-" + name, ["generate-data", "--count", "Unit=3"]),
+        ] {
+            let store = scratch.path(made)
+            let run = try CommandRun.run(
+                CommandRun.executable(), arguments + [store, "--model", CommandRun.exampleModel])
+            #expect(run.status == 0, "\(run.error)")
+            let info = try CommandRun.coredata("store", "info", store)
+            #expect(info.lines.contains { $0.hasPrefix("Type") && $0.hasSuffix(" \(type)") }, "\(info.output)")
+            let verified = try CommandRun.coredata("store", "verify", store, "--model", CommandRun.exampleModel)
+            #expect(verified.status == 0, "\(verified.error)")
+        }
+    }
+
     @Test(arguments: ["a.sqlite", "a.xml", "a.binary"]) func noOutputReplacesAStore(name: String) throws {
         let scratch = try Scratch()
         let store = try store(scratch, name)

@@ -20,6 +20,25 @@ import Testing
         #expect(!(run.output + run.error).contains("is sound"))
     }
 
+    /// Of each page in turn, so that what the store says of its model and its metadata is damaged too.
+    @Test func damageIsAFindingWhereverItIs() throws {
+        let scratch = try Scratch()
+        let store = try scratch.makeStore(entities: Self.albums)
+        let albums = (1...300).map { #"{"title": "Album \#($0) \#(String(repeating: "x", count: 60))"}"# }
+        let file = try scratch.write("[\(albums.joined(separator: ","))]", to: "albums.json")
+        try CommandRun.coredata("import", store, "--entity", "Album", file)
+        let sound = try Data(contentsOf: URL(fileURLWithPath: store))
+        for page in 1..<sound.count / 4_096 {
+            var damaged = sound
+            damaged.replaceSubrange(page * 4_096..<(page + 1) * 4_096, with: Data(repeating: 0x5A, count: 4_096))
+            try damaged.write(to: URL(fileURLWithPath: store))
+            let run = try CommandRun.coredata("store", "verify", store)
+            #expect(run.status == 1, "page \(page): \(run.output)\(run.error)")
+            #expect(run.lines.first?.hasPrefix("error: ") == true, "page \(page): \(run.output)")
+            #expect(run.lines.last?.contains("problem") == true && run.error == "", "page \(page): \(run.error)")
+        }
+    }
+
     /// What is wrong is a problem; what only could be better is none.
     @Test func onlyProblemsFail() throws {
         let scratch = try Scratch()
