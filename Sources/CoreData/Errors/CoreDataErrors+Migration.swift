@@ -92,6 +92,7 @@ extension CoreDataErrors {
         if failure.lacksValues {
             userInfo["reason"] = "Validation error missing attribute values on mandatory destination attribute"
         }
+        if let underlying = failure.underlying { userInfo[NSUnderlyingErrorKey] = underlying }
         if let cause = failure.cause {
             userInfo[NSUnderlyingErrorKey] = sql(cause, store: nil)
             userInfo[NSSQLiteErrorDomain] = cause.code

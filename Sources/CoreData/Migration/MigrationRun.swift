@@ -277,8 +277,31 @@ extension MigrationRun {
     private func finish() throws {
         finishPortion()
         // Tells why a portion could not be saved.
-        if destination.hasChanges { try destination.save() }
+        if destination.hasChanges { try save() }
         try validate(saved)
+    }
+
+    /// Saves; by an inferred mapping, duplicates are the error that they are where it is followed inside a database.
+    private func save() throws {
+        do { try destination.save() } catch let error as CocoaError
+            where error.code == .managedObjectConstraintMerge && manager.mappingModel?.isAsInferred == true
+        {
+            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
+            guard let conflict = conflicts?.first,
+                let entity = conflict.conflictingObjects.first?.entity, let url = stores.destination.store.url
+            else { throw error }
+            var failure = MigrationFailure.duplicates(
+                of: conflict.constraint, entity: Self.owner(of: conflict.constraint, entity).name ?? "")
+            failure.underlying = error
+            throw CoreDataErrors.migration(failure, url: url, model: manager.destinationModel)
+        }
+    }
+
+    /// The entity that the constraint is declared by, which those below it inherit.
+    private static func owner(of constraint: [String], _ entity: NSEntityDescription) -> NSEntityDescription {
+        var owner = entity
+        while let parent = owner.superentity, parent.storedUniquenessConstraints.contains(constraint) { owner = parent }
+        return owner
     }
 
     /// Validates what was saved without, as if it were saved now.

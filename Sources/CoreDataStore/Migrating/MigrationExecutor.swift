@@ -119,10 +119,7 @@ struct MigrationExecutor {
     private func failure(of step: MigrationStep, _ failure: SQLFailure) -> MigrationFailure {
         let parts = (step.subject ?? "").split(separator: ".", maxSplits: 1).map(String.init)
         if let constraint = step.constraint, failure.kind == .constraint, let entity = parts.first {
-            return MigrationFailure(
-                .constraint,
-                "The objects of '\(entity)' are to be unique by (\(constraint.joined(separator: ", "))), and after the migration some would not be. Either the store has them already: remove them with the model that it was made with; or a new attribute has the same default for all: leave it optional and without a default, and fill it in a custom stage or by a mapping model. The store is as it was.",
-                entity: entity, property: constraint.count == 1 ? constraint[0] : nil, cause: failure)
+            return .duplicates(of: constraint, entity: entity, cause: failure)
         }
         return MigrationFailure(
             .database, "The migration failed (\(step.words)): \(failure.message). The store is as it was.",

@@ -126,6 +126,16 @@ extension MigrationFailure {
         return failure
     }
 
+    /// Objects would have the same values of a uniqueness constraint.
+    package static func duplicates(
+        of constraint: [String], entity: String, cause: SQLFailure? = nil
+    ) -> MigrationFailure {
+        MigrationFailure(
+            .constraint,
+            "The objects of '\(entity)' are to be unique by (\(constraint.joined(separator: ", "))), and after the migration some would not be. Either the store has them already: remove them with the model that it was made with; or a new attribute has the same default for all: leave it optional and without a default, and fill it in a custom stage or by a mapping model. The store is as it was.",
+            entity: entity, property: constraint.count == 1 ? constraint[0] : nil, cause: cause)
+    }
+
     static func readOnly(_ path: String?) -> MigrationFailure {
         MigrationFailure(
             .readOnly,

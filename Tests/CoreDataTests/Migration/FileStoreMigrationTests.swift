@@ -162,6 +162,44 @@ import Testing
         try open(type, versions[0]) { _ in }
     }
 
+    @Test(
+        "T10: a manager tells of duplicates as a migration in a database does, by an inferred mapping",
+        arguments: [.sqlite] + types, [true, false])
+    func managersTellOfDuplicates(type: NSPersistentStore.StoreType, isOfComics: Bool) throws {
+        var unique = old
+        unique.entities[1].uniquenessConstraints = [["title"]]
+        let versions = try models(old, unique)
+        try fill(type, versions[0], titles: isOfComics ? ["One", "Two"] : ["One", "One"])
+        if isOfComics {
+            try open(type, versions[0]) { context in
+                for _ in 0..<2 {
+                    let comic = NSEntityDescription.insertNewObject(forEntityName: "Comic", into: context)
+                    comic.setValue("Three", forKey: "title")
+                }
+                try context.save()
+            }
+        }
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: versions[0], destinationModel: versions[1])
+        let target = folder.appendingPathComponent("New.\(type.rawValue)")
+        let manager = NSMigrationManager(sourceModel: versions[0], destinationModel: versions[1])
+        for isInDatabase in [true, false] {
+            manager.usesStoreSpecificMigrationManager = isInDatabase
+            let error = try #require(throws: CocoaError.self) {
+                try manager.migrateStore(from: url(type), type: type, mapping: mapping, to: target, type: type)
+            }
+            #expect(error.errorCode == NSMigrationConstraintViolationError)
+            #expect(
+                error.localizedDescription.hasPrefix(
+                    "The objects of 'Book' are to be unique by (title), and after the migration some would not be."),
+                "\(error.localizedDescription)")
+            #expect(error.userInfo["entity"] as? String == "Book")
+            #expect(error.userInfo["attribute"] as? String == "title")
+            #expect(error.userInfo[NSUnderlyingErrorKey] != nil)
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+        }
+    }
+
     @Test("T2, T6: a mapping model in a bundle comes before an inferred one", arguments: types)
     func mappingModelsAreFollowed(type: NSPersistentStore.StoreType) throws {
         let versions = try models(old, new)
