@@ -60,11 +60,16 @@ extension NSMappingModel {
     /// What users keep with mappings (`userInfo`) is not written. Apple's framework has no such method: there Xcode writes mapping
     /// models.
     ///
-    /// - Throws: an error that names the mapping and property whose expression no file can have, as one with code in it.
+    /// - Throws: an error that names the mapping and property whose expression no file can have, as one with code in it, and one for a
+    ///   name that ends in `.xcmappingmodel`, which is that of a source.
     public final func write(to url: URL) throws {
         try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
         let document = try makeDocument()
-        try CoreDataErrors.converting { _ = try document.write(to: url) }
+        do { _ = try document.write(to: url) } catch let failure as ModelFailure {
+            throw CoreDataErrors.make(
+                CocoaError.Code.fileWriteInvalidFileName.rawValue,
+                failure.diagnostics.map(\.sentence).joined(separator: "\n"), [NSFilePathErrorKey: url.path])
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 
     package final func makeDocument() throws -> MappingModelDocument {

@@ -33,9 +33,11 @@ package struct MappingModelDocument: Hashable, Sendable {
 
     package init() {}
 
+    static let sourceExtension = "xcmappingmodel"
+
     /// Reads a `.cdm`, or a `.xcmappingmodel` with the `xcmapping.xml` in it.
     package static func read(contentsOf url: URL) throws(ModelFailure) -> MappingModelDocument {
-        let isSource = url.pathExtension == "xcmappingmodel"
+        let isSource = url.pathExtension == sourceExtension
         let file = isSource ? url.appendingPathComponent("xcmapping.xml") : url
         let data: Data
         do { data = try Data(contentsOf: file) } catch {

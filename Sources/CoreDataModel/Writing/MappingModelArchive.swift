@@ -14,8 +14,18 @@ extension MappingModelDocument {
     /// Writes the archive, in the place of what is there; what is the same is left alone.
     ///
     /// - Returns: whether anything was written.
+    /// - Throws: an error for the name of a source, which would be read as one.
     @discardableResult
     package func write(to url: URL) throws -> Bool {
+        guard url.pathExtension != Self.sourceExtension else {
+            throw ModelFailure(diagnostics: [
+                Diagnostic(
+                    .error,
+                    "the mapping model cannot be written to '\(url.relativePath)': an .xcmappingmodel is the source of one, which Xcode writes with copies of both models",
+                    hint: "give it a name that ends in .cdm, as the compiled mapping models have that applications load"
+                )
+            ])
+        }
         let data = archive()
         if (try? Data(contentsOf: url)) == data { return false }
         try FileManager.default.createDirectory(

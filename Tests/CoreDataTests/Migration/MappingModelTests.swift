@@ -171,6 +171,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
+    @Test("A mapping model is written as .cdm only: the source has copies of both models")
+    func noSourceIsWritten() throws {
+        let mapping = NSMappingModel()
+        mapping.entityMappings = []
+        let file = try Fixtures.temporaryFolder().appendingPathComponent("Written.xcmappingmodel")
+        let error = try #require(throws: CocoaError.self) { try mapping.write(to: file) }
+        #expect(error.code == .fileWriteInvalidFileName)
+        #expect(error.localizedDescription.contains(".cdm"), "\(error.localizedDescription)")
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
     @Test("A source without copies of its models has those that its paths lead to")
     func sourcesAreCompiledWithTheModelsBesideThem() throws {
         let folder = try Fixtures.temporaryFolder()
