@@ -220,7 +220,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             }
             try place?.put(at: dURL, type: dStoreType)
             if let serverPlace { try AttachedStore.converting(dURL) { try serverPlace.put(dOptions) } }
-            shared.withLock { $0.progress = 1 }
+            finish()
         } catch {
             run = nil
             if isNew, !isBeside { try? remove(dURL, dStoreType) }
@@ -408,6 +408,15 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             shared.withLock { $0.progress = 0 }
             return false
         }
+    }
+
+    /// Tells that all is done, where that was not told yet.
+    private func finish() {
+        let isKnown = shared.withLock { shared in
+            defer { shared.progress = 1 }
+            return shared.progress == 1
+        }
+        if !isKnown { progressListener?(1) }
     }
 
     /// Whether somebody has asked for the migration to end.

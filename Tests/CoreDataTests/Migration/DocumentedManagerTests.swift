@@ -162,6 +162,22 @@ import Testing
         manager.reset()
     }
 
+    @Test("progress is told up to 1, once, however the store is made", arguments: ["policy", "rows", "database"])
+    func progressIsTold(how: String) throws {
+        try library.fill()
+        let mapping =
+            how == "database"
+            ? try NSMappingModel.inferredMappingModel(forSourceModel: library.first, destinationModel: library.second)
+            : mapping(policy: how == "policy" ? NSStringFromClass(DocumentedPolicy.self) : nil)
+        var told: [Float] = []
+        let manager = NSMigrationManager(sourceModel: library.first, destinationModel: library.second)
+        manager.progressListener = { told.append($0) }
+        try manager.migrateStore(
+            from: library.url, type: .sqlite, mapping: mapping, to: library.other, type: .sqlite)
+        #expect(told == told.sorted() && told.last == 1 && told.filter { $0 == 1 }.count == 1, "\(told)")
+        #expect(manager.migrationProgress == 1)
+    }
+
     @Test("134150: a source that is not there")
     func missingSources() throws {
         let error = try #require(throws: CocoaError.self) { try migrate(mapping()) }
