@@ -10,7 +10,8 @@ enum OwnerChange {
     case order(Int64)
 }
 
-/// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners.
+/// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners; reads ordered
+/// many-to-manys that changed.
 ///
 /// Order values are 2048, 3072, 4096 … A member that stays in order keeps its value; a new or moved
 /// one gets a value between its neighbours', and only where there is none left are all values made anew.
@@ -66,9 +67,9 @@ struct OrderAssignment {
         _ owner: NSManagedObject, _ slot: Int, _ relationship: CompiledRelationship,
         touch: (NSManagedObject) -> Void
     ) {
-        guard let inverse = relationship.inverseSlot, let model = context.coordinator?.runtime,
-            !model.entities[relationship.destination].slots[inverse].isToMany
-        else { return }
+        guard let inverse = relationship.inverseSlot, let model = context.coordinator?.runtime else { return }
+        // Pairs have places among all members; see SavePreparation+Links.
+        if model.entities[relationship.destination].slots[inverse].isToMany { return _ = owner.knownMembers(slot) }
         if !owner.knownMembers(slot).isReordered {
             realise { neighboursOfAdded(among: owner.knownMembers(slot)) }
             if assignAdded(owner.knownMembers(slot), inverse, touch: touch) { return }
