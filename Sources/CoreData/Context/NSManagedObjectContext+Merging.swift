@@ -363,6 +363,8 @@ extension NSManagedObjectContext {
             }
             for target in targets where target.hasChanges && !target.isDeleted && target.isChanged(step.inverse) {
                 target.inverseDidLose(object, step.inverse)
+                guard target.home.facts[step.inverse].isToMany else { continue }
+                target.members(step.inverse).forgetNote(of: object)
             }
         }
     }

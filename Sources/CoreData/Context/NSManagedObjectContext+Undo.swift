@@ -245,6 +245,8 @@ extension NSManagedObjectContext {
             for member in object.members(slot).members where member.registry === registry && !member.isDeleted {
                 guard member.isKnownToLead(to: object, inverse) == false else { continue }
                 // A to-one decides, here too.
+                object.settleOpposites(member, slot)
+                member.settleOpposites(object, inverse)
                 if facts.isInverseToMany {
                     member.inverseDidGain(object, inverse)
                 } else {

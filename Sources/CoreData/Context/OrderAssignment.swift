@@ -43,6 +43,8 @@ struct OrderAssignment {
         _ owner: NSManagedObject, _ slot: Int, _ members: ToManyMembers, touch: (NSManagedObject) -> Void
     ) {
         let declaring = owner.runtime.slots[slot].property.declaringEntity
+        // Who was no member belongs to somebody else, who keeps it.
+        let members = members.removed.isEmpty ? members : owner.knownMembers(slot)
         for member in members.removed where !members.contains(member.object) {
             guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
             else { continue }

@@ -86,8 +86,10 @@ extension NSManagedObject {
         if let members = relations.uncountedMembers(relation) { return members }
         let info = runtime.slots[slot]
         let mayBeStored = isStored && !info.property.isTransient
+        let facts = home.facts + slot
         let members = ToManyMembers(
-            isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored)
+            isOrdered: info.relationship?.isOrdered ?? false, isKnown: !mayBeStored,
+            isKeptByMembers: facts.pointee.inverse >= 0 && !facts.pointee.isInverseToMany)
         relations.setMembers(relation, members, of: home.relationCount)
         return .passUnretained(members)
     }
@@ -124,6 +126,7 @@ extension NSManagedObject {
         if isKnownToOthers, let inverse = runtime.slots[slot].relationship?.inverseSlot {
             object.inverseDidGain(self, inverse)
         }
+        if members.hasOpposites { settleOpposites(object, slot) }
     }
 
     /// Whether those that the object leads to learn of it: not of one that a batch insert fills in.
@@ -137,6 +140,7 @@ extension NSManagedObject {
         guard members.remove(object) else { return }
         markChanged(slot)
         if let inverse = runtime.slots[slot].relationship?.inverseSlot { object.inverseDidLose(self, inverse) }
+        if members.hasOpposites { settleOpposites(object, slot) }
     }
 
     /// Whether it has to be known of an object if it is a member already, so that undo does not take out one that was.
@@ -197,6 +201,7 @@ extension NSManagedObject {
                 facts.pointee.isInverseToMany ? $0.add(object) : $0.gain(object)
             }
             if isNew { markChanged(slot) }
+            if members._withUnsafeGuaranteedRef({ $0.hasOpposites }) { settleOpposites(object, slot) }
             return
         }
         fireIfNeeded(slot: slot)
@@ -220,6 +225,7 @@ extension NSManagedObject {
                 facts.pointee.isInverseToMany ? $0.remove(object) : $0.lose(object)
             }
             if wasMember { markChanged(slot) }
+            if members._withUnsafeGuaranteedRef({ $0.hasOpposites }) { settleOpposites(object, slot) }
             return
         }
         fireIfNeeded(slot: slot)
@@ -227,6 +233,22 @@ extension NSManagedObject {
         noteOldValue(slot)
         assignToOne(nil, slot)
         markChanged(slot)
+    }
+
+    /// Of an object that has come and gone, or gone and come, while nobody had read the members there is nothing to note where its own
+    /// side tells of no change.
+    @inline(never)
+    final func settleOpposites(_ object: NSManagedObject, _ slot: Int) {
+        let facts = home.facts[slot]
+        guard facts.inverse >= 0, facts.isInverseToMany, object !== self || Int(facts.inverse) != slot,
+            let members = relations.uncountedMembers(Int(facts.relation))?.takeUnretainedValue(), members.hasOpposites
+        else { return }
+        let relation = Int(object.home.facts[Int(facts.inverse)].relation)
+        if let others = object.relations.uncountedMembers(relation)?.takeUnretainedValue(), others !== members {
+            let reference = ObjectReference(self)
+            if others.added.contains(reference) || others.removed.contains(reference) { return }
+        }
+        members.forgetNote(of: object)
     }
 
     /// The objects that this one refers to no longer refer to it.

@@ -17,19 +17,27 @@ struct ObjectReference: Hashable {
 /// ```
 /// noted ──read──▶ known          add, remove: allowed in both
 /// ```
+/// Who is added and removed, or the other way round, while the members are not known may have been one or not: what was noted last
+/// holds. Only where each member's to-one tells whose it is, opposites are no change.
+///
 /// Changes go to a list first, and from there into sets when somebody asks what was added or removed: of most
 /// relationships, which are kept by the column of a to-one, nobody does.
 final class ToManyMembers {
     let isOrdered: Bool
+    /// Whether each member's to-one tells whose it is.
+    let isKeptByMembers: Bool
     // As with the fields of an object, nobody else looks at one while it changes.
 
     /// Whether the list is complete.
     @exclusivity(unchecked) private(set) var isKnown: Bool
+    /// Whether of an object the opposite was noted of what had been noted before, while the members are not known.
+    @exclusivity(unchecked) private(set) var hasOpposites = false
     /// Changes that are not in the sets yet. It lies where an addition touches no other line of the processor's cache.
     @exclusivity(unchecked) private var log: [Change] = []
     /// In order where that matters; without order they come as they were read and added.
     @exclusivity(unchecked) private var list = MemberList()
     @exclusivity(unchecked) private var addedSet: Set<ObjectReference> = []
+    /// In an unread order also those that went and came back, which are in `addedSet` too: they stand at the end.
     @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
     @exclusivity(unchecked) private var noted: [NSManagedObject] = []
@@ -54,8 +62,9 @@ final class ToManyMembers {
         case replacement([NSManagedObject], by: [NSManagedObject])
     }
 
-    init(isOrdered: Bool, isKnown: Bool) {
+    init(isOrdered: Bool, isKnown: Bool, isKeptByMembers: Bool = false) {
         self.isOrdered = isOrdered
+        self.isKeptByMembers = isKeptByMembers
         self.isKnown = isKnown
     }
 
@@ -87,7 +96,7 @@ final class ToManyMembers {
     /// What is no member and is one in the store.
     var removed: Set<ObjectReference> {
         sortOut()
-        return removedSet
+        return hasOpposites ? removedSet.subtracting(addedSet) : removedSet
     }
 
     /// What is a member, none in the store, and does not pass.
@@ -119,6 +128,7 @@ final class ToManyMembers {
         sortOut()
         isKnown = true
         list.reserveCapacity(stored.count + noted.count)
+        if hasOpposites { forgetEarlierNotes() }
         var present: Set<ObjectReference> = []
         for object in stored {
             let reference = ObjectReference(object)
@@ -136,6 +146,18 @@ final class ToManyMembers {
             list.append(object)
         }
         noted = []
+        guard hasOpposites else { return }
+        hasOpposites = false
+        let returned = removedSet.intersection(addedSet)
+        if !returned.isEmpty { isReordered = true }
+        addedSet.subtract(returned)
+        removedSet.subtract(returned)
+    }
+
+    /// Who was added several times stands where the last addition puts it.
+    private func forgetEarlierNotes() {
+        var later: Set<ObjectReference> = []
+        noted = noted.reversed().filter { later.insert(ObjectReference($0)).inserted }.reversed()
     }
 
     // MARK: Changing
@@ -149,6 +171,10 @@ final class ToManyMembers {
         } else {
             sortOut()
             guard !addedSet.contains(ObjectReference(object)) else { return false }
+            if !isKeptByMembers, removedSet.contains(ObjectReference(object)) {
+                noteReturn(of: object)
+                return true
+            }
         }
         journal?.append(.insertion(object))
         log.append(.add(object))
@@ -164,11 +190,39 @@ final class ToManyMembers {
             journal?.append(.removal(object, at: position))
         } else {
             sortOut()
+            if !isKeptByMembers, addedSet.remove(ObjectReference(object)) != nil {
+                noteDeparture(of: object)
+                return true
+            }
             guard !removedSet.contains(ObjectReference(object)) else { return false }
             journal?.append(.removal(object, at: -1))
         }
         log.append(.remove(object))
         return true
+    }
+
+    /// An object that was removed is added again, and nobody knows whether the store has it.
+    private func noteReturn(of object: NSManagedObject) {
+        journal?.append(.insertion(object))
+        hasOpposites = true
+        if !isOrdered { removedSet.remove(ObjectReference(object)) }
+        addedSet.insert(ObjectReference(object))
+        noted.append(object)
+    }
+
+    /// An object that was added is removed again, and nobody knows whether the store has it, unless the object is new.
+    private func noteDeparture(of object: NSManagedObject) {
+        journal?.append(.removal(object, at: -1))
+        hasOpposites = true
+        if object.isStored { removedSet.insert(ObjectReference(object)) }
+    }
+
+    /// The store has the object, or has it not, as it is to be: there is nothing to note of it.
+    func forgetNote(of object: NSManagedObject) {
+        guard !isKnown else { return }
+        sortOut()
+        addedSet.remove(ObjectReference(object))
+        removedSet.remove(ObjectReference(object))
     }
 
     /// The object's to-one was set to this owner, and was not before.
@@ -314,7 +368,8 @@ final class ToManyMembers {
 
     /// The same members with the same changes.
     func copy() -> ToManyMembers {
-        let copy = ToManyMembers(isOrdered: isOrdered, isKnown: isKnown)
+        let copy = ToManyMembers(isOrdered: isOrdered, isKnown: isKnown, isKeptByMembers: isKeptByMembers)
+        copy.hasOpposites = hasOpposites
         copy.log = log
         copy.list = MemberList(members)
         copy.addedSet = addedSet
@@ -329,6 +384,7 @@ final class ToManyMembers {
 
     /// What is, is what the store has.
     func commit() {
+        hasOpposites = false
         orderBefore = nil
         log = []
         addedSet = []
