@@ -299,9 +299,11 @@ private struct ParentTarget {
                 }
                 continue
             }
-            // What the child did not know of stays, behind what it knew.
+            // What the child did not know of stays, behind what it knew; what it left alone and is none here any more does not come back.
             let known = object.knownMembers(members.slot).members
-            let wanted = order.compactMap { self.object($0) }
+            let added = members.added.compactMap { self.object($0) }
+            let present = Set((known + added).map(ObjectReference.init))
+            let wanted = order.compactMap { self.object($0) }.filter { present.contains(ObjectReference($0)) }
             let ordered = Set(wanted.map(ObjectReference.init))
             let others = known.filter {
                 !ordered.contains(ObjectReference($0)) && !removed.contains(ObjectReference($0))

@@ -66,4 +66,71 @@ import Testing
             }
         }
     }
+
+    /// What the parent does to a member that the child leaves alone.
+    enum Loss: CaseIterable { case deletion, savedDeletion, foreignDeletion, removal }
+
+    @Test(
+        "K2: a save of a child brings nobody back into an ordered relationship whom the parent has lost",
+        arguments: ["items", "likes", "friends", "children"], Loss.allCases)
+    func lostMembers(_ key: String, _ loss: Loss) throws {
+        let stack = try LibraryStack(model: Nodes.model())
+        try stack.story { parent in
+            let nodes = ["owner", "a", "b", "c"].map { Nodes.insert($0, into: parent) }
+            let isOrdered = key == "items" || key == "likes"
+            func members(of node: NSManagedObject) -> [String] {
+                let names = Nodes.targets(node.value(forKey: key)).map(Nodes.name)
+                return isOrdered ? names : names.sorted()
+            }
+            func add(_ member: NSManagedObject, to owner: NSManagedObject) {
+                if isOrdered {
+                    owner.mutableOrderedSetValue(forKey: key).add(member)
+                } else {
+                    owner.mutableSetValue(forKey: key).add(member)
+                }
+            }
+            for node in nodes[1...2] { add(node, to: nodes[0]) }
+            try parent.save()
+            // What another context deletes has changed the owner's row.
+            parent.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let child = child(of: parent)
+            try child.performAndWait {
+                let owner = child.object(with: nodes[0].objectID)
+                #expect(members(of: owner) == ["a", "b"])
+                add(child.object(with: nodes[3].objectID), to: owner)
+                try parent.performAndWait {
+                    switch loss {
+                    case .deletion, .savedDeletion:
+                        parent.delete(nodes[1])
+                        parent.processPendingChanges()
+                        if loss == .savedDeletion { try parent.save() }
+                    case .foreignDeletion:
+                        let other = stack.newContext()
+                        let id = nodes[1].objectID
+                        try other.performAndWait {
+                            other.delete(other.object(with: id))
+                            try other.save()
+                        }
+                        NSManagedObjectContext.mergeChanges(
+                            fromRemoteContextSave: [NSDeletedObjectsKey: [id]], into: [parent])
+                    case .removal:
+                        if isOrdered {
+                            nodes[0].mutableOrderedSetValue(forKey: key).remove(nodes[1])
+                        } else {
+                            nodes[0].mutableSetValue(forKey: key).remove(nodes[1])
+                        }
+                    }
+                }
+                try child.save()
+            }
+            #expect(members(of: nodes[0]) == ["b", "c"])
+            try parent.save()
+            #expect(members(of: nodes[0]) == ["b", "c"] && !parent.hasChanges)
+            nodes[0].setValue(1, forKey: "note")
+            try parent.save()
+            parent.refreshAllObjects()
+            #expect(members(of: nodes[0]) == ["b", "c"])
+            #expect(try Nodes.differences(in: parent).isEmpty)
+        }
+    }
 }
