@@ -103,10 +103,11 @@ extension NSManagedObjectContext {
     private func takeBack(_ record: UndoRecord) {
         processPendingChanges()
         let leaving = record.leaving.filter { bringBack($0) }
-        for leaving in leaving { leaving.object.forgetStrangers() }
+        let gone = goneDestinations(of: record.changed, leaving)
+        for leaving in leaving { leaving.object.forgetStrangers(gone) }
         // Members first: a to-one then finds itself among them, at its old place.
         for change in record.changed where change.object.registry === registry { takeBackMembers(change) }
-        for change in record.changed where change.object.registry === registry { takeBackValues(change) }
+        for change in record.changed where change.object.registry === registry { takeBackValues(change, gone) }
         // Their rules first: what leaves with them is then known to them as long as it is there.
         for object in record.restored where object.registry === registry { delete(object) }
         if !record.restored.isEmpty { propagateDeletes() }
@@ -122,6 +123,29 @@ extension NSManagedObjectContext {
         processPendingChanges()
         for change in record.changed { change.object.forgetUnchangedValues() }
         for leaving in leaving { leaving.object.forgetUnchangedValues() }
+    }
+
+    /// Those that to-ones led to, and whose rows others have deleted since.
+    private func goneDestinations(of changed: [ChangedObject], _ leaving: [LeavingObject]) -> Set<ObjectReference> {
+        var unread: Set<ObjectReference> = []
+        func look(_ target: NSManagedObject?) {
+            guard let target, target.registry === registry, target.isFault, target.isStored, !target.hasCurrentRow
+            else { return }
+            unread.insert(ObjectReference(target))
+        }
+        for change in changed where change.object.registry === registry {
+            for slot in change.slots where change.object.isToOne(slot) {
+                look(change.object.toOne(slot, before: change))
+            }
+        }
+        for object in leaving.lazy.map(\.object) where object.home.hasOneWayToOne {
+            for slot in object.runtime.relationSlots where object.isToOne(slot) { look(object.toOne(slot)) }
+        }
+        do { try readRows(of: unread.map(\.object)) } catch {
+            noteReadFailure(error, "The destinations of what is undone")
+            return []
+        }
+        return unread.filter { !$0.object.hasRow }
     }
 
     private func tell(_ object: NSManagedObject, _ event: NSSnapshotEventType) {
@@ -196,7 +220,14 @@ extension NSManagedObjectContext {
         let object = change.object
         object.fireIfNeeded(slot: -1)
         for (slot, steps) in change.steps {
-            let needsAll = steps.contains { if case .replacement = $0 { true } else { false } }
+            // Where others have forgotten the members since, those that come back come back to their places.
+            let needsAll = steps.contains { step in
+                switch step {
+                case .replacement: true
+                case .removal(_, let index): index >= 0 && object.runtime.slots[slot].relationship?.isOrdered == true
+                case .insertion: false
+                }
+            }
             let members = needsAll ? object.knownMembers(slot) : object.members(slot)
             object.noteOldValue(slot)
             members.takeBack(steps) { [registry] in $0.registry === registry }
@@ -214,6 +245,8 @@ extension NSManagedObjectContext {
             guard facts.inverse >= 0 else { continue }
             let inverse = Int(facts.inverse)
             for member in ToManyMembers.objects(in: steps) where member.registry === registry && !member.isDeleted {
+                object.settleOpposites(member, slot)
+                member.settleOpposites(object, inverse)
                 guard let isMember = object.isKnownToLead(to: member, slot),
                     let leadsBack = member.isKnownToLead(to: object, inverse), isMember != leadsBack
                 else { continue }
@@ -245,8 +278,6 @@ extension NSManagedObjectContext {
             for member in object.members(slot).members where member.registry === registry && !member.isDeleted {
                 guard member.isKnownToLead(to: object, inverse) == false else { continue }
                 // A to-one decides, here too.
-                object.settleOpposites(member, slot)
-                member.settleOpposites(object, inverse)
                 if facts.isInverseToMany {
                     member.inverseDidGain(object, inverse)
                 } else {
@@ -256,15 +287,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func takeBackValues(_ change: ChangedObject) {
+    private func takeBackValues(_ change: ChangedObject, _ gone: Set<ObjectReference>) {
         let object = change.object
         for slot in change.slots {
             let info = object.runtime.slots[slot]
             let old = change.old.first { $0.slot == slot }?.content
             if info.attribute != nil {
                 object.takeBackAttribute(old, slot, change.row)
-            } else if info.relationship != nil, !info.isToMany {
-                object.takeBackToOne(old, slot, change.row)
+            } else if object.isToOne(slot) {
+                object.takeBackToOne(object.toOne(slot, before: change), slot, gone)
             }
         }
     }
@@ -272,12 +303,13 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Relationships do not come back that led to who has left the context meanwhile.
-    fileprivate final func forgetStrangers() {
+    fileprivate final func forgetStrangers(_ gone: Set<ObjectReference>) {
         let registry = registry
         for index in relations.indices {
             switch relations[index] {
             case .toOne(let target?):
-                if target.registry !== registry { relations.setToOne(index, nil, of: home.relationCount) }
+                if target.registry === registry, !gone.contains(ObjectReference(target)) { break }
+                relations.setToOne(index, nil, of: home.relationCount)
             case .toMany(let members): members.forget { $0.registry !== registry }
             case .toOne(nil), .unread: break
             }
@@ -300,11 +332,24 @@ extension NSManagedObject {
         setAttribute(value, slot)
     }
 
-    fileprivate final func takeBackToOne(_ old: ValueBeforeEvent.Content?, _ slot: Int, _ row: RowSnapshot?) {
+    fileprivate final func isToOne(_ slot: Int) -> Bool {
+        let info = runtime.slots[slot]
+        return info.relationship != nil && !info.isToMany
+    }
+
+    /// Where the to-one led before the change.
+    fileprivate final func toOne(_ slot: Int, before change: ChangedObject) -> NSManagedObject? {
+        if case .toOne(let old)? = change.old.first(where: { $0.slot == slot })?.content { return old }
+        return change.row.flatMap { destination(slot, in: $0) }
+    }
+
+    /// To nobody where the object is not there any more.
+    fileprivate final func takeBackToOne(_ old: NSManagedObject?, _ slot: Int, _ gone: Set<ObjectReference>) {
         fireIfNeeded(slot: slot)
-        var target: NSManagedObject?
-        if case .toOne(let old)? = old { target = old } else if let row { target = destination(slot, in: row) }
-        if target?.registry !== registry { target = nil }
+        let target = old.flatMap { old in
+            let isHere = old.registry === registry && old.flags.isDisjoint(with: [.deleted, .inaccessible])
+            return isHere && !gone.contains(ObjectReference(old)) ? old : nil
+        }
         let present = toOne(slot)
         noteOldValue(slot)
         assignToOne(target, slot)

@@ -193,6 +193,44 @@ import Testing
         try house.context.save()
     }
 
+    @Test("J2, L: a to-one does not lead back to what another context deleted", arguments: [false, true])
+    func destinationsThatAreGone(_ forgets: Bool) throws {
+        let house = try Household()
+        let dog = house.add("Pet", "dog")
+        try house.context.save()
+        house.step { house.pet.setValue(nil, forKey: "owner") }
+        house.step { dog.setValue(house.owner, forKey: "owner") }
+        house.step { dog.setValue(nil, forKey: "owner") }
+        house.step { house.items[1].setValue(nil, forKey: "list") }
+        try house.context.save()
+        if forgets { house.context.refreshAllObjects() }
+        try house.merging { other, same in other.delete(same(house.owner)) }
+        while house.undo.canUndo {
+            house.undo.undo()
+            try house.context.save()
+        }
+        while house.undo.canRedo {
+            house.undo.redo()
+            try house.context.save()
+        }
+        #expect(dog.value(forKey: "owner") == nil && house.items[1].value(forKey: "list") == nil)
+        #expect(try house.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Owner")) == 0)
+    }
+
+    @Test("J2: what comes back to an order comes back to its place", arguments: [false, true], [false, true])
+    func places(_ saves: Bool, _ forgets: Bool) throws {
+        let house = try Household()
+        house.step { house.items[1].setValue(nil, forKey: "list") }
+        if saves { try house.context.save() }
+        if forgets { house.context.refreshAllObjects() }
+        house.undo.undo()
+        try house.context.save()
+        #expect(try house.picture() == "p: pets x items i,j,k tags t")
+        house.undo.redo()
+        try house.context.save()
+        #expect(try house.picture() == "p: pets x items i,k tags t")
+    }
+
     @Test("J2, L: what others added stays when a replacement is undone")
     func membersThatCame() throws {
         let house = try Household()
