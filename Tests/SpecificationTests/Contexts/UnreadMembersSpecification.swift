@@ -58,7 +58,7 @@ import Testing
 
         func read(_ numbers: inout SeededNumbers) {
             let side = numbers.pick(Self.sides)
-            _ = objects["\(side.entity) \(numbers.below(3))"]?.names(of: side.key)
+            _ = objects["\(side.entity) \(numbers.below(3))"]?.value(forKey: side.key)
         }
 
         /// What differs from the lists, in objects of any context.
@@ -105,7 +105,7 @@ import Testing
                             #expect(graph.differences(in: context) == [], "seed \(seed), step \(step)")
                         }
                         try save()
-                        try stack.story { other in
+                        stack.story { other in
                             #expect(graph.differences(in: other) == [], "seed \(seed), step \(step), stored")
                         }
                     }
