@@ -26,7 +26,8 @@ struct ImportCommand: ParsableCommand {
 
             Records are saved in batches; a batch is saved whole or not at all. The first invalid record stops the \
             import, and nothing of its batch is saved, unless --skip-invalid leaves it out. A record that must lead to \
-            an object of a later record keeps its batch open until that is read.
+            an object of a later record keeps its batch open until that is read. Other links to later records are made \
+            in the end: where a relationship has an order that no record tells, they come last.
 
             EXAMPLES
               coredata import New.sqlite Old.json

@@ -108,7 +108,7 @@ import Testing
         {"objectID": "Leaf/p3", "name": null, "note": "", "size": null, "real": 0.1, "float": 0.1, "price": 12.345678, \
         "day": "2024-05-10T18:14:06.843063Z", "bytes": "", "picture": "AQID", "colour": "AAEC/w==", "isRed": null, \
         "code": "6F997B6B-4C1E-4A5B-9C3D-0123456789AB", "link": "https://a.b/c?d=e%20f#g", "tags": ["Label/p2", "Label/p1"], \
-        "links": ["Branch/p2", "Leaf/p3"], "friends": ["Leaf/p4", "Leaf/p3"]}
+        "links": ["Branch/p2", "Leaf/p3"], "backlinks": ["Branch/p2", "Leaf/p3"], "friends": ["Leaf/p4", "Leaf/p3"]}
         {"objectID": "Leaf/p4", "name": "a \\"b\\", <c>\\n\\t'd' & ü漢🌱 ", "note": " x ", "size": -9223372036854775808, \
         "real": "Infinity", "float": 3.4028235e38, "price": -0.1, "day": "0001-01-01", "bytes": null, "picture": "", \
         "colour": "", "isRed": false, "tags": [], "backlinks": ["Branch/p1", "Branch/p2"], "friends": ["Branch/p1", "Leaf/p3"]}
