@@ -33,19 +33,21 @@ package enum StoreTools {
         return try body(place.url)
     }
 
+    /// Puts a copy of a store, with all that belongs to it and its UUID, in the place of what there is.
+    package static func copy(_ source: URL, to destination: URL) throws {
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+            at: destination, withPersistentStoreFrom: source, ofType: type(ofStoreAt: source))
+    }
+
     /// Puts a copy of a store, with its UUID, where there is none. It is there when it is whole; what a process leaves that dies before
     /// goes with the next copy to that place.
     package static func makeCopy(of source: URL, at destination: URL) throws {
         let type = type(ofStoreAt: source)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-        func copy(to url: URL) throws {
-            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, ofType: type)
-        }
         // Others are put in their places as wholes anyway.
         guard type == NSSQLiteStoreType, let place = NewStorePlace(for: destination) else {
-            return try copy(to: destination)
+            return try copy(source, to: destination)
         }
-        try copy(to: place.url)
+        try copy(source, to: place.url)
         try place.put(at: destination, type: type)
     }
 

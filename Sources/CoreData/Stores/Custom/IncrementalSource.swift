@@ -160,21 +160,21 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         guard let relationship = runtime.entities[entity].entity.relationshipsByName[name],
             let destination = runtime.entities[entity].slots[slot].relationship?.destination
         else { return owners.map { ($0, []) } }
-        let root = runtime.model.entities[destination].root
+        let target = runtime.entities[destination]
         var seen: Set<Int64> = []
         return try owners.filter { seen.insert($0).inserted }.map { owner in
             let id = objectID(owner, root: runtime.model.entities[entity].root)
             let ids = try ask { store, context in
                 do {
                     let members = try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
-                    return try IncrementalRow.ids(members, of: relationship, in: store)
+                    return try IncrementalRow.ids(members, of: relationship, to: target, in: store)
                 } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
                     // What is gone has no members.
                     return []
                 }
             }
             let keys = relationship.isOrdered ? ids.map(\.primaryKey) : ids.map(\.primaryKey).sorted()
-            return (owner, try keys.compactMap { try row($0, root: root, staleness: -1) })
+            return (owner, try keys.compactMap { try row($0, root: target.root, staleness: -1) })
         }
     }
 
@@ -351,12 +351,15 @@ struct IncrementalRow {
                 if let value = given {
                     try CustomValues.set(value, slot: index, of: entity, to: builder)
                 }
-            } else if let relationship = entity.entity.relationshipsByName[slot.name] {
+            } else if let relationship = entity.entity.relationshipsByName[slot.name],
+                let destination = slot.relationship?.destination
+            {
                 let given = node.value(for: relationship)
                 let value =
                     try given
                     ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
-                guard let id = try Self.ids(value, of: relationship, in: store).first else { continue }
+                let target = source.runtime.entities[destination]
+                guard let id = try Self.ids(value, of: relationship, to: target, in: store).first else { continue }
                 builder.setInteger(id.primaryKey, at: slot.column)
                 let column = layout.entityColumnOfSlot[index]
                 if column >= 0 { builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: column) }
@@ -367,7 +370,8 @@ struct IncrementalRow {
 
     /// The IDs that a relationship leads to.
     static func ids(
-        _ value: Any, of relationship: NSRelationshipDescription, in store: NSIncrementalStore
+        _ value: Any, of relationship: NSRelationshipDescription, to destination: EntityRuntime,
+        in store: NSIncrementalStore
     ) throws -> [NSManagedObjectID] {
         let found: [Any] =
             switch value {
@@ -380,10 +384,8 @@ struct IncrementalRow {
             case let ids as NSArray where relationship.isToMany: ids.map { $0 }
             default: [value]
             }
-        var root = relationship.destinationEntity
-        while let parent = root?.superentity { root = parent }
         return try found.map { member in
-            if let id = member as? NSManagedObjectID, id.runtime.rootName == root?.name { return id }
+            if let id = member as? NSManagedObjectID, id.runtime.rootName == destination.rootName { return id }
             let given =
                 (member as? NSManagedObjectID).map { "the ID of a '\($0.runtime.name)'" } ?? "a \(type(of: member))"
             throw CoreDataErrors.make(
@@ -391,7 +393,7 @@ struct IncrementalRow {
                 """
                 \(type(of: store)) has \(given) for the relationship '\(relationship.name)' of \
                 '\(relationship.entity.name ?? "")', which leads to \(relationship.isToMany ? "IDs" : "an ID") of \
-                '\(relationship.destinationEntity?.name ?? "")'.
+                '\(destination.name)'.
                 """)
         }
     }

@@ -77,9 +77,12 @@ final class ReferenceTable: Sendable {
             if let known = state.keys[entity.rootName]?[text] {
                 let place = Place(root: entity.rootName, key: known)
                 guard var entry = state.entries[place] else { return known }
+                let isBetter = entry.isOfText && !isOfText
+                let knowsMore = !entity.isAncestorOrSame(ofEntityNamed: entry.entity)
+                guard isBetter || knowsMore else { return known }
                 // Who names an ancestor does not know better.
-                if !entity.isAncestorOrSame(ofEntityNamed: entry.entity) { entry.entity = entity.name }
-                if entry.isOfText, !isOfText { (entry.reference, entry.isOfText) = (made.reference, false) }
+                if knowsMore { entry.entity = entity.name }
+                if isBetter { (entry.reference, entry.isOfText) = (made.reference, false) }
                 state.entries[place] = entry
                 return known
             }
@@ -148,11 +151,6 @@ final class ReferenceTable: Sendable {
 extension EntityRuntime {
     /// Whether the entity of that name is this one or one below it.
     fileprivate func isAncestorOrSame(ofEntityNamed other: String) -> Bool {
-        var next = entity.managedObjectModel.entitiesByName[other]
-        while let current = next {
-            if current.name == name { return true }
-            next = current.superentity
-        }
-        return false
+        other == name || entity.managedObjectModel.entitiesByName[other]?.isKindOf(entity: entity) == true
     }
 }

@@ -85,7 +85,7 @@ struct MigrateRunCommand: ParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(input.url.lastPathComponent)
-        try StoreCopying.copy(input.url, to: copy)
+        try StoreTools.copy(input.url, to: copy)
         try rehearse(migration, progressive, on: copy)
     }
 
@@ -129,7 +129,7 @@ struct MigrateRollbackCommand: ParsableCommand {
                 "There is no copy at \(StoreFile.shown(copy)): migrate run keeps one of the store that it migrates.")
         }
         try checkIsCopy(copy, of: url)
-        try StoreCopying.copy(copy, to: url)
+        try StoreTools.copy(copy, to: url)
         try? StoreTools.remove(copy)
         print("\(StoreFile.shown(store)) is as it was before the migration")
     }
@@ -148,14 +148,5 @@ extension MigrateRollbackCommand {
         let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: StoreTools.type(ofStoreAt: url), at: url, options: StoreFile.readingOptions)
         return metadata?[NSStoreUUIDKey] as? String
-    }
-}
-
-/// Whole stores, with what belongs to them.
-enum StoreCopying {
-    static func copy(_ source: URL, to destination: URL) throws {
-        let model = NSManagedObjectModel()
-        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
-            at: destination, withPersistentStoreFrom: source, ofType: StoreTools.type(ofStoreAt: source))
     }
 }
