@@ -152,9 +152,10 @@ import Testing
         }
         func settled(_ connection: any SQLConnection) throws { try connection.settle() }
         try first.writeBesideOthers(
+            atOnce: false,
             { connection in
                 try settled(connection)
-                try second.writeBesideOthers(settled, committed: { _ in })
+                try second.writeBesideOthers(atOnce: false, settled, committed: { _ in })
                 let failure = #expect(throws: SQLFailure.self) { try second.write(settled) }
                 #expect(failure?.kind == .busy)
             }, committed: { _ in })
@@ -162,7 +163,7 @@ import Testing
             try settled(connection)
             let alone = #expect(throws: SQLFailure.self) { try second.write(settled) }
             let beside = #expect(throws: SQLFailure.self) {
-                try second.writeBesideOthers(settled, committed: { _ in })
+                try second.writeBesideOthers(atOnce: false, settled, committed: { _ in })
             }
             #expect(alone?.kind == .busy && beside?.kind == .busy)
         }

@@ -48,10 +48,11 @@ import Testing
             try context.save()
             return Transfer(counter)
         }
-        // The whole commit is some 60 bytes, as is the answer.
+        // A commit that goes alone is some 60 bytes, one that goes with a save some 500; so are the answers.
         let fates: [PacketRelay.Fate] = [
-            .cut(after: 0), .cut(after: 1), .cut(after: 20), .cut(after: 1000), .late(0.3), .silence(0.3),
-            .halved(after: 9, pause: 0.05), .halved(after: 40, pause: 0.05),
+            .cut(after: 0), .cut(after: 1), .cut(after: 20), .cut(after: 200), .cut(after: 400), .cut(after: 2000),
+            .late(0.3), .silence(0.3), .halved(after: 9, pause: 0.05), .halved(after: 40, pause: 0.05),
+            .halved(after: 300, pause: 0.05),
         ]
         var number = 0
         for isAnswer in [false, true] {
@@ -62,12 +63,12 @@ import Testing
                     isAnswer ? trap.set(answer: fate) : trap.set(commit: fate)
                     let note = Notes.insert(String(format: "%03d", number), in: context)
                     try context.save()
-                    #expect(trap.hasSprung)
+                    #expect(trap.hasSprung, "\(isAnswer ? "answer" : "commit") \(fate)")
                     #expect(!note.hasChanges)
                     isAnswer ? trap.set(answer: fate) : trap.set(commit: fate)
                     counter.value.setValue(number, forKey: "count")
                     try context.save()
-                    #expect(trap.hasSprung)
+                    #expect(trap.hasSprung, "\(isAnswer ? "answer" : "commit") \(fate)")
                     // The next save finds the row at the version that the program believes it to have.
                     note.setValue(number, forKey: "count")
                     try context.save()

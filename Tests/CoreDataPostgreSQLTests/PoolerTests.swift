@@ -151,17 +151,66 @@ import Testing
         try mine.lookForCommits()
         mine.begin(ServerText.beginWriting)
         try mine.runLater(ServerText.markWriter, [.integer(database.writer)])
-        mine.note(7, of: database.writer)
+        mine.note(6, of: database.writer)
         #expect(try mine.rows("SELECT 1::BIGINT") == [[.integer(1)]])
         let ended = try other.betweenTransactions {
             try other.rows(ServerText.endSessionOfWriter, [.integer(database.writer)])
         }
         #expect(ended == [[.integer(1)]])
         let noted = try other.betweenTransactions {
-            try other.rows(ServerText.notedCommit, [.integer(database.writer)])
+            try other.rows(ServerText.giveUpCommit, [.integer(database.writer), .integer(6)])
         }
-        #expect(noted == [[.integer(0)]])
+        #expect(noted == [[.integer(7)]])
         #expect(throws: SQLFailure.self) { try mine.commit() }
         mine.close()
+    }
+
+    /// A transaction that nobody has seen when it is asked for, since it is still on its way, comes to nothing.
+    @Test(arguments: ["", "&pooler=transaction"])
+    func whatWasGivenUpIsNotCommittedLater(_ mode: String) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(schema: Notes.newSchema("l"), mode)
+        let notes = try Notes(url)
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+        }
+        let database = try Self.database(url)
+        defer { database.close() }
+        let (mine, other) = (try database.open(), try database.open())
+        defer {
+            mine.close()
+            other.close()
+        }
+        try mine.lookForCommits()
+        func giveUp(_ number: Int64) throws -> SQLValue? {
+            try other.betweenTransactions {
+                try other.rows(ServerText.giveUpCommit, [.integer(database.writer), .integer(number)])
+            }.first?.first
+        }
+        let version = try other.betweenTransactions { try other.schemaVersion() }
+        func write(_ number: Int64) throws {
+            mine.begin(ServerText.beginWriting, commitsAtOnce: true)
+            mine.note(number, of: database.writer)
+            try mine.expectSchemaVersion(version) {}
+            let statement = try mine.statement("UPDATE \"Note\" SET \"count\" = \"count\" + 1")
+            try statement.runLater(expecting: 1) {}
+            statement.reset()
+            #expect(mine.commitsAtOnce)
+            try mine.commit()
+        }
+        for (number, isGivenUp): (Int64, Bool) in [(2, true), (4, false), (6, false), (8, true), (10, false)] {
+            if isGivenUp {
+                #expect(try giveUp(number) == .integer(number + 1))
+                let failure = #expect(throws: SQLFailure.self) { try write(number) }
+                #expect(failure?.kind == .expectation)
+                mine.rollBack()
+            } else {
+                try write(number)
+                #expect(try giveUp(number) == .integer(number))
+            }
+        }
+        #expect(try notes.contents().map(\.count) == [3])
     }
 }

@@ -108,7 +108,7 @@ enum ServerWorkload: String, CaseIterable {
     func count(rows: Int) -> Int {
         switch self {
         case .fetchKeys: min(rows, 10_000)
-        case .saveEach, .saveEachNoted: min(rows, 2000)
+        case .saveEach, .saveEachNoted: min(rows, 10_000)
         case .siblings: min(rows, 1000)
         default: rows
         }

@@ -165,11 +165,14 @@ extension NSManagedObjectContext {
         let others = preparations.dropFirst()
         var hasTriedOthers = false
         do {
-            let isWritten = try first.run {
-                if others.isEmpty, attempt.meetsNothing { return }
-                hasTriedOthers = true
-                try write(others, &attempt, &outcome)
-            }
+            let isAlone = others.isEmpty && attempt.meetsNothing
+            let isWritten =
+                try isAlone
+                ? first.run()
+                : first.run {
+                    hasTriedOthers = true
+                    try write(others, &attempt, &outcome)
+                }
             attempt.isAnythingWritten = attempt.isAnythingWritten || isWritten
             attempt.done.insert(first.store.index)
             markClean(first)

@@ -80,7 +80,14 @@ final class SavePreparation {
     /// Saves. `beforeCommit` is called when all is written; where it throws, nothing is.
     ///
     /// - Returns: whether anything was written.
-    func run(beforeCommit: () throws -> Void = {}) throws -> Bool {
+    func run(beforeCommit: () throws -> Void) throws -> Bool {
+        try withoutActuallyEscaping(beforeCommit) { try save(beforeCommit: $0) }
+    }
+
+    /// As ``run(beforeCommit:)``, where nothing is to be done before the commit.
+    func run() throws -> Bool { try save(beforeCommit: nil) }
+
+    private func save(beforeCommit: (() throws -> Void)?) throws -> Bool {
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()

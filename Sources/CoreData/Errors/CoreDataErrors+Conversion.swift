@@ -133,7 +133,7 @@ extension CoreDataErrors {
             message = "Predicate without a result: MATCHES met a value in \(file) that is not a regular expression."
         case .stateGone, .tooManyStates:
             (code, message) = (NSPersistentStoreOperationError, "\(file) cannot be read so: \(failure.message).")
-        case .serialization:
+        case .serialization, .expectation:
             (code, message) = (
                 NSPersistentStoreTimeoutError, "\(file) was written to by others at the same time; try again: \(said)."
             )

@@ -99,8 +99,9 @@ extension PostgreSQLDatabase {
         }
         switch token {
         case .noted(let number):
-            // Waits for the transaction that has the row, and finds what was there before where that comes to nothing.
-            return try other.rows(ServerText.notedCommit, [.integer(writer)]).first?.first == .integer(number)
+            // Waits for the transaction that has the row; one that has not come so far comes to nothing from now on.
+            return try other.rows(ServerText.giveUpCommit, [.integer(writer), .integer(number)]).first?.first
+                == .integer(number)
         case .transaction(let number):
             switch try other.rows(ServerText.transactionStatus, [.integer(number)]).first?.first {
             case .text("committed")?: return true

@@ -45,6 +45,10 @@ final class PostgreSQLConnection: SQLConnection {
     private var schemaCheck = SchemaCheck.none
     private(set) var isInTransaction = false
     private var isWriting = false
+    /// Whether the commit can go with what is sent, which fails by itself where it does not find the rows that it counts on.
+    private(set) var commitsAtOnce = false
+    /// What begins and ends transactions, by its text.
+    private var transactionTexts: [String: NamedText] = [:]
     /// What the last transaction is known by.
     private(set) var token: CommitToken?
     /// What the server knows the session by.
@@ -69,7 +73,8 @@ final class PostgreSQLConnection: SQLConnection {
     private enum Pending {
         case statement(
             String, expecting: Int?, otherwise: (() throws -> Void)?, observer: (any SQLObserver)?,
-            ContinuousClock.Instant?)
+            ContinuousClock.Instant?, countsByItself: Bool = false)
+        case preparation(NamedText)
         /// What nobody minds.
         case housekeeping
         case end
@@ -178,6 +183,10 @@ final class PostgreSQLConnection: SQLConnection {
         entry.statement.prepared.isForgotten = true
         guard traits.keepsSessions else { return }
         try sendHousekeeping(ServerText.forget(entry.statement.prepared.name))
+        guard let other = entry.statement.prepared.ofOneRow, other.state == .sent || other.state == .prepared else {
+            return
+        }
+        try sendHousekeeping(ServerText.forget(other.name))
     }
 
     /// Has the server take the text apart. Where sessions are not kept it forgets that again, and what is known of the text is
@@ -223,24 +232,69 @@ final class PostgreSQLConnection: SQLConnection {
         try beginIfOwed()
         if let observer { try observer.willRun(statement.sql, bindings: statement.observedBindings) }
         let prepared = statement.prepared
+        let counting = try counting(prepared, count)
         let isSent = statement.withBindings { count, values, lengths, formats in
             if traits.keepsSessions {
-                return PQsendQueryPrepared(handle, prepared.name, count, values, lengths, formats, 1)
+                return PQsendQueryPrepared(
+                    handle, counting?.name ?? prepared.name, count, values, lengths, formats, 1)
             }
             return prepared.parameterTypes.withUnsafeBufferPointer { types in
-                PQsendQueryParams(handle, prepared.sql, count, types.baseAddress, values, lengths, formats, 1)
+                PQsendQueryParams(
+                    handle, counting?.sql ?? prepared.sql, count, types.baseAddress, values, lengths, formats, 1)
             }
         }
         guard isSent == 1 else { throw broken(statement.sql) }
         pending.append(
             .statement(
-                statement.sql, expecting: count, otherwise: otherwise, observer: observer, observer.map { _ in .now }))
+                statement.sql, expecting: count, otherwise: otherwise, observer: observer,
+                observer.map { _ in .now }, countsByItself: counting != nil))
+    }
+
+    /// What is sent in place of a statement that counts on so many rows, so that the commit can go with it.
+    private func counting(_ prepared: PreparedStatement, _ count: Int?) throws -> NamedText? {
+        guard commitsAtOnce, let count else { return nil }
+        let text = prepared.makeOfOneRow()
+        guard count == 1, text.state != .refused else {
+            commitsAtOnce = false
+            return nil
+        }
+        if traits.keepsSessions { try sendPreparation(text) }
+        return text
+    }
+
+    private func sendPreparation(_ text: NamedText) throws {
+        guard text.state == .unknown else { return }
+        let types = text.parameterTypes
+        let isSent = types.withUnsafeBufferPointer {
+            PQsendPrepare(handle, text.name, text.sql, Int32(types.count), $0.baseAddress)
+        }
+        guard isSent == 1 else { throw broken(text.sql) }
+        text.state = .sent
+        pending.append(.preparation(text))
+    }
+
+    /// Sends what begins or ends a transaction; the caller notes what is to come of it.
+    private func sendTransaction(_ sql: String) throws {
+        var isSent: Int32 = 0
+        if traits.keepsSessions {
+            let text = transactionTexts[sql] ?? NamedText(sql, name: sql)
+            transactionTexts[sql] = text
+            if text.state != .refused {
+                try sendPreparation(text)
+                isSent = PQsendQueryPrepared(handle, text.name, 0, nil, nil, nil, 1)
+                guard isSent == 1 else { throw broken(sql) }
+                return
+            }
+        }
+        isSent = PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
+        guard isSent == 1 else { throw broken(sql) }
     }
 
     var putsOffResults: Bool { true }
 
     /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
     func settle() throws {
+        if commitsAtOnce { return }
         if isInTransaction, isWriting, token == nil, traits.tellsTransactions { return try takeToken() }
         guard pending.contains(where: { if case .end = $0 { false } else { true } }) else { return }
         try finish()
@@ -260,7 +314,10 @@ final class PostgreSQLConnection: SQLConnection {
     // MARK: Transactions
 
     /// Has a transaction begin with the next statement.
-    func begin(_ sql: String) {
+    ///
+    /// - Parameter commitsAtOnce: whether nobody needs to know what the statements gave before they are committed.
+    func begin(_ sql: String, commitsAtOnce: Bool = false) {
+        self.commitsAtOnce = commitsAtOnce
         owedBegin = sql
         owedNote = nil
         schemaCheck = .none
@@ -275,7 +332,8 @@ final class PostgreSQLConnection: SQLConnection {
         guard let sql = owedBegin else { return }
         owedBegin = nil
         try observer?.willRun(sql, bindings: [])
-        try sendHousekeeping(sql)
+        try sendTransaction(sql)
+        pending.append(.housekeeping)
         if !traits.keepsSessions { try sendSettings() }
         isInTransaction = true
         observer?.didRun(sql, duration: .zero, rows: 0)
@@ -316,7 +374,7 @@ final class PostgreSQLConnection: SQLConnection {
     private func sendOwed() throws {
         if let note = owedNote {
             owedNote = nil
-            try runLater(ServerText.noteCommit, note)
+            try runLater(ServerText.noteCommit, note, expecting: 1)
         }
         guard let (version, otherwise) = takeSchemaCheck() else { return }
         try sendSchemaCheck(version, otherwise)
@@ -355,7 +413,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     private func run(commit sql: String) throws -> String {
         try observer?.willRun(sql, bindings: [])
-        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
+        try sendTransaction(sql)
         pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: observer, observer.map { _ in .now }))
         guard let result = try finish(), let tag = PQcmdStatus(result.pointer) else { throw broken(sql) }
         return String(cString: tag)
@@ -367,10 +425,11 @@ final class PostgreSQLConnection: SQLConnection {
         guard isInTransaction else { return }
         isInTransaction = false
         if let observer { try? observer.willRun(ServerText.commit, bindings: []) }
-        guard (try? sendHousekeeping(ServerText.commit)) != nil, PQpipelineSync(handle) == 1 else {
+        guard (try? sendTransaction(ServerText.commit)) != nil, PQpipelineSync(handle) == 1 else {
             isBroken = true
             return
         }
+        pending.append(.housekeeping)
         pending.append(.end)
         if PQflush(handle) != 0 { isBroken = true }
         observer?.didRun(ServerText.commit, duration: .zero, rows: 0)
@@ -387,9 +446,15 @@ final class PostgreSQLConnection: SQLConnection {
         isInTransaction = false
         observer = nil
         // What was sent and not asked for yet comes to nothing with it.
-        pending = pending.map { entry in if case .end = entry { .end } else { .housekeeping } }
+        pending = pending.map { entry in
+            switch entry {
+            case .end, .preparation: entry
+            case .statement, .housekeeping: .housekeeping
+            }
+        }
         do {
-            try sendHousekeeping(ServerText.rollback)
+            try sendTransaction(ServerText.rollback)
+            pending.append(.housekeeping)
             try finish()
         } catch { isBroken = true }
     }
@@ -542,12 +607,14 @@ final class PostgreSQLConnection: SQLConnection {
                 swap(&sent, &pending)
             }
         }
-        var last: QueryResult?
+        var last: OpaquePointer?
+        defer { if let last { PQclear(last) } }
         var failure: SQLFailure?
         var surprises: [() throws -> Void] = []
         for entry in sent {
             guard let pointer = PQgetResult(handle) else { throw broken(nil) }
-            let result = QueryResult(pointer)
+            var isKept = false
+            defer { if !isKept { PQclear(pointer) } }
             let status = PQresultStatus(pointer)
             if case .end = entry {
                 guard status == PGRES_PIPELINE_SYNC else { throw broken(nil) }
@@ -556,32 +623,52 @@ final class PostgreSQLConnection: SQLConnection {
             while let more = PQgetResult(handle) { PQclear(more) }
             switch status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
-            case PGRES_PIPELINE_ABORTED: continue
+            case PGRES_PIPELINE_ABORTED:
+                if case .preparation(let text) = entry { text.state = .unknown }
+                continue
             default:
                 if PQstatus(handle) != CONNECTION_OK { isBroken = true }
-                if failure == nil { failure = self.failure(pointer, entry) }
+                let own = self.failure(pointer, entry)
+                if failure == nil { failure = own }
                 continue
             }
-            guard case .statement(let sql, let expected, let otherwise, let observer, let start) = entry else {
+            if case .preparation(let text) = entry { text.state = .prepared }
+            guard case .statement(let sql, let expected, let otherwise, let observer, let start, _) = entry else {
                 continue
             }
-            last = result
-            if let observer, let start {
-                let rows = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
-                observer.didRun(sql, duration: start.duration(to: .now), rows: rows)
-            }
-            guard let expected, let otherwise else { continue }
-            let count = status == PGRES_TUPLES_OK ? Int(result.rowCount) : result.changeCount
-            if count != expected { surprises.append(otherwise) }
+            if let last { PQclear(last) }
+            (last, isKept) = (pointer, true)
+            guard observer != nil || expected != nil else { continue }
+            let count = status == PGRES_TUPLES_OK ? Int(PQntuples(pointer)) : QueryResult.changeCount(pointer)
+            if let observer, let start { observer.didRun(sql, duration: start.duration(to: .now), rows: count) }
+            if let expected, let otherwise, count != expected { surprises.append(otherwise) }
         }
         if let failure { throw failure }
         for surprise in surprises { try surprise() }
-        return last
+        defer { last = nil }
+        return last.map { QueryResult($0) }
     }
 
     private func failure(_ result: OpaquePointer, _ entry: Pending) -> SQLFailure {
-        guard case .statement(let sql, _, _, _, _) = entry else { return .of(result, sql: "") }
-        return isBroken && PQresultStatus(result) != PGRES_FATAL_ERROR ? .lost(handle, sql: sql) : .of(result, sql: sql)
+        switch entry {
+        case .statement(let sql, _, _, _, _, let countsByItself):
+            if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sql) }
+            var failure = SQLFailure.of(result, sql: sql)
+            if countsByItself, failure.code == SQLFailure.number(ofState: ServerText.stateOfOtherCount) {
+                failure.kind = .expectation
+            }
+            return failure
+        case .preparation(let text):
+            var failure = SQLFailure.of(result, sql: text.sql)
+            text.state = .unknown
+            // Tables may have rules that forbid it.
+            if failure.kind == .other {
+                text.state = .refused
+                failure.kind = .expectation
+            }
+            return failure
+        case .housekeeping, .end: return .of(result, sql: "")
+        }
     }
 
     // MARK: Schema
@@ -658,10 +745,10 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     /// As ``rows(_:_:)``, of which nobody waits for what comes.
-    func runLater(_ sql: String, _ values: [SQLValue]) throws {
+    func runLater(_ sql: String, _ values: [SQLValue], expecting count: Int? = nil) throws {
         let statement = try statement(sql)
         defer { statement.reset() }
         try statement.bind(values, at: 0)
-        try statement.runLater(expecting: nil, otherwise: {})
+        try statement.runLater(expecting: count, otherwise: {})
     }
 }

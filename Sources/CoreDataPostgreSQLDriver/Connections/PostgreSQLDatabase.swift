@@ -151,21 +151,23 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
-        try write(alone: true, body, committed)
+        try write(alone: true, atOnce: false, body, committed)
     }
 
     @discardableResult
     package func writeBesideOthers<R>(
-        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
-    ) throws -> R { try write(alone: false, body, committed) }
+        atOnce: Bool, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
+    ) throws -> R { try write(alone: false, atOnce: atOnce, body, committed) }
 
     private func write<R>(
-        alone: Bool, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
+        alone: Bool, atOnce: Bool, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
     ) throws -> R {
         let connection = try takeWriter()
         defer { leaveWriter() }
         try connection.lookForCommits()
-        connection.begin(ServerText.beginWriting)
+        // What was committed is told by the note, where nobody hears of it.
+        connection.begin(
+            ServerText.beginWriting, commitsAtOnce: atOnce && connection.hasCommits && traits.changesWithinQueries)
         let result: R
         do {
             try lock(connection, alone: alone)
@@ -203,7 +205,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    private func nextNumber() -> Int64 { transactionCount.wrappingAdd(1, ordering: .relaxed).newValue }
+    /// Even ones: see ``ServerText/giveUpCommit``.
+    private func nextNumber() -> Int64 { transactionCount.wrappingAdd(2, ordering: .relaxed).newValue }
 
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {

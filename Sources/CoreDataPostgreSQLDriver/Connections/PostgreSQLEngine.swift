@@ -19,6 +19,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.locksByNumber = false
             traits.tellsTransactions = false
             traits.namesSnapshots = false
+            traits.changesWithinQueries = false
         case .cockroachDB:
             traits.listens = false
             traits.locksByNumber = false
@@ -27,6 +28,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.knowsSessions = false
             traits.unnestsTogether = false
             traits.copies = false
+            traits.changesWithinQueries = false
             traits.defersConstraints = false
             traits.tellsSizes = false
             traits.vacuums = false
@@ -59,6 +61,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var namesSnapshots = true
     /// Whether several arrays become rows together: `UNNEST(?, ?)`.
     package var unnestsTogether = true
+    /// Whether a query may change rows and go on with how many these were: `WITH changed AS (UPDATE … RETURNING 1) SELECT …`.
+    package var changesWithinQueries = true
     /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
     package var copies = true
     /// Whether it can look at the end of a transaction only whether what a row leads to is there.

@@ -1,4 +1,6 @@
 import CPostgreSQL
+import CoreDataSQL
+import Foundation
 
 /// A statement that a session has prepared: its name there, and what it takes and gives.
 final class PreparedStatement {
@@ -9,6 +11,8 @@ final class PreparedStatement {
     let columnNames: [String]
     /// Whether the session has forgotten it.
     var isForgotten = false
+    /// See ``makeOfOneRow()``.
+    private(set) var ofOneRow: NamedText?
 
     /// - Parameters:
     ///   - types: of the parameters, where the description does not tell them.
@@ -20,6 +24,15 @@ final class PreparedStatement {
         let columns = 0..<PQnfields(description)
         columnTypes = columns.map { PQftype(description, $0) }
         columnNames = columns.map { column in PQfname(description, column).map { String(cString: $0) } ?? "" }
+    }
+
+    /// The statement as it fails where it changes or gives another number of rows than one.
+    func makeOfOneRow() -> NamedText {
+        if let ofOneRow { return ofOneRow }
+        let text = NamedText(
+            ServerText.ofOneRow(sql), name: name.isEmpty ? "" : name + "one", parameterTypes: parameterTypes)
+        ofOneRow = text
+        return text
     }
 
     /// The statement as it was run: a text that no session keeps may give something else than when it was taken apart, if the tables are others now.
@@ -47,17 +60,13 @@ final class QueryResult {
     deinit { PQclear(pointer) }
 
     /// How many rows the statement changed, 0 for one that changes none.
-    var changeCount: Int {
-        guard let text = PQcmdTuples(pointer), PQresultStatus(pointer) != PGRES_TUPLES_OK || rowCount == 0 else {
-            // An INSERT … RETURNING gives rows; a SELECT counts what it gives.
-            return isSelect ? 0 : PQcmdTuples(pointer).flatMap { Int(String(cString: $0)) } ?? 0
-        }
-        return isSelect ? 0 : Int(String(cString: text)) ?? 0
-    }
+    var changeCount: Int { Self.changeCount(pointer) }
 
-    private var isSelect: Bool {
-        guard let status = PQcmdStatus(pointer) else { return false }
-        // "SELECT 3"
-        return status.pointee == CChar(bitPattern: UInt8(ascii: "S"))
+    static func changeCount(_ pointer: OpaquePointer) -> Int {
+        // "SELECT 3": what it gives is no change; an INSERT … RETURNING gives rows, too.
+        guard let status = PQcmdStatus(pointer), status.pointee != CChar(bitPattern: UInt8(ascii: "S")),
+            let text = PQcmdTuples(pointer)
+        else { return 0 }
+        return Int(strtol(text, nil, 10))
     }
 }

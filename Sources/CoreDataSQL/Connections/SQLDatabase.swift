@@ -29,8 +29,14 @@ package protocol SQLDatabase: AnyObject, Sendable {
 
     /// As ``write(_:committed:)``, while others may write, too: what `body` reads may be another's to change, unless the
     /// statement locks it. For those who see to it that their statements find what they count on.
+    ///
+    /// `atOnce` has the commit go to a server together with the statements before it, whose results nobody sees until then. Where one of
+    /// them does not find the rows that it counts on nothing is written, and ``SQLFailure/Kind/expectation`` is thrown: run again without
+    /// it, the statement tells of them by itself.
     @discardableResult
-    func writeBesideOthers<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R
+    func writeBesideOthers<R>(
+        atOnce: Bool, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
+    ) throws -> R
 
     /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
     @discardableResult
@@ -114,7 +120,7 @@ extension SQLDatabase {
     /// A database that has one writer at a time has no others.
     @discardableResult
     package func writeBesideOthers<R>(
-        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
+        atOnce: Bool, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
     ) throws -> R { try write(body, committed: committed) }
 
     package var wantedConstraints: ConstraintKinds? { nil }
@@ -156,7 +162,10 @@ package protocol SQLConnection: AnyObject {
     /// Whether what runs by ``SQLStatement/runLater(expecting:otherwise:)`` is told of late, so that many statements share a
     /// way to a server and back.
     var putsOffResults: Bool { get }
-    /// Has all that was put off be done, and throws what came of it.
+    /// Whether the commit is to go with what is sent: a statement that is put off fails by itself where it does not find the rows that it
+    /// counts on.
+    var commitsAtOnce: Bool { get }
+    /// Has all that was put off be done, and throws what came of it; nothing where it can wait for the commit that is to go with it.
     func settle() throws
 
     /// Begins to copy rows into a table, which nothing else is asked before its end; `nil` where the database does not take rows so.
@@ -199,6 +208,7 @@ extension SQLConnection {
     package func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)? { nil }
 
     package var putsOffResults: Bool { false }
+    package var commitsAtOnce: Bool { false }
     package func settle() throws {}
     package func expectPauses() throws {}
 
@@ -411,6 +421,8 @@ package struct SQLFailure: Error, Sendable {
         case tooManyStates
         /// Others wrote what this transaction counts on, or they wait for one another: the same again may succeed.
         case serialization
+        /// A statement that was committed at once did not find the rows that it counts on; nothing was written.
+        case expectation
         /// The database cannot compute what a statement says of the values that it has: a number is too large, a type has no
         /// such operator.
         case computation

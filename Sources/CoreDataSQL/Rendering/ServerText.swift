@@ -7,6 +7,17 @@ package enum ServerText {
     package static let commit = "COMMIT"
     package static let rollback = "ROLLBACK"
 
+    /// A statement that fails where it would change, or a query give, another number of rows than one.
+    package static func ofOneRow(_ sql: String) -> String {
+        let rows = sql.hasPrefix("SELECT") ? sql : sql + " RETURNING 1"
+        return """
+            WITH "found" AS (\(rows)) SELECT CASE WHEN COUNT(*) = 1 THEN 1 \
+            ELSE CAST('rows: ' || CAST(COUNT(*) AS TEXT) AS INTEGER) END FROM "found"
+            """
+    }
+    /// How it fails.
+    package static let stateOfOtherCount = "22P02"
+
     /// A part of a transaction that may fail without it.
     package static let beginAttempt = "SAVEPOINT attempt"
     package static let endAttempt = "RELEASE SAVEPOINT attempt"
@@ -49,7 +60,7 @@ package enum ServerText {
         SELECT 1 FROM (SELECT to_regclass('\(quoted(commits))') AS id) AS found WHERE has_table_privilege(id, 'SELECT') \
         AND has_table_privilege(id, 'INSERT') AND has_table_privilege(id, 'UPDATE')
         """
-    /// Has the transaction note that it is committed; bound: the writer, and the number of the transaction.
+    /// Has the transaction note that it is committed, unless it was given up; bound: the writer, and the number of the transaction.
     package static let noteCommit = noting("VALUES ($1, $2, statement_timestamp())")
     /// The same, where the schema is the one that is known; bound: its number, too. Else there is nothing to note yet.
     package static let noteCommitToSchema = noting(
@@ -62,13 +73,18 @@ package enum ServerText {
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
         \(rows) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
         \(quoted("Z_VERSION")) = EXCLUDED.\(quoted("Z_VERSION")), \
-        \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP"))
+        \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP")) \
+        WHERE \(quoted(commits)).\(quoted("Z_VERSION")) < EXCLUDED.\(quoted("Z_VERSION"))
         """
     }
-    /// The number that a writer has noted last, once no transaction has his row any more; bound: the writer.
-    package static let notedCommit = """
+    /// Gives the number that a writer has noted last, once no transaction has his row any more. Where that is a lower one than his
+    /// transaction's it becomes the one above, so that the transaction, which may still be on its way, finds nothing to note and fails.
+    /// Bound: the writer, and the number of the transaction.
+    package static let giveUpCommit = """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
-        VALUES ($1, 0, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
+        VALUES ($1, $2::BIGINT + 1, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
+        \(quoted("Z_VERSION")) = CASE WHEN \(quoted(commits)).\(quoted("Z_VERSION")) < $2::BIGINT \
+        THEN EXCLUDED.\(quoted("Z_VERSION")) ELSE \(quoted(commits)).\(quoted("Z_VERSION")) END, \
         \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP")) RETURNING \(quoted("Z_VERSION"))
         """
     /// Takes away what writers have noted of whom nothing was heard for a week, unless somebody has their rows.

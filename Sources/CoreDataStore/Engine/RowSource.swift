@@ -94,12 +94,12 @@ package protocol RowSource: AnyObject, Sendable {
     func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64>
     /// Writes changes: all of them, or nothing. `keys` says how many new primary keys each root entity needs; `build` makes
     /// the changes with them and is called once, while nobody else can write. `beforeCommit` is called when everything is written
-    /// and can still be taken back, which it is where that throws.
+    /// and can still be taken back, which it is where that throws; to have none spares a way to a server.
     ///
     /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken, what `build` and
     ///   `beforeCommit` throw, else what writing may throw. The source is then as it was.
     func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome
     /// The store's metadata as they are kept now.
     func metadata() throws -> MetadataRow
@@ -136,7 +136,7 @@ extension RowSource {
     package func save(
         keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
     ) throws -> SaveOutcome {
-        try save(keys: keys, build: build, beforeCommit: {})
+        try save(keys: keys, build: build, beforeCommit: nil)
     }
 
     /// As ``heldRow(_:root:staleness:)``, with a reference.

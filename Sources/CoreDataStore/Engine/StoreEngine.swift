@@ -49,6 +49,8 @@ package final class StoreEngine: Sendable {
     var derivesFromOthers: Bool { entitiesWithDerived.contains(true) }
     /// Whether the entity, by ordinal, has attributes that the database reckons.
     let entitiesWithDerived: [Bool]
+    /// How many saves ask for the history's numbers, since somebody else was seen to write to it.
+    let savesBesideOthers = Atomic<Int>(0)
     /// The columns of dates by entity, where the database keeps less of a date than a row does; else none.
     private let roundedColumns: [[Int]]
     /// Keeps the files that rows of a former state name.

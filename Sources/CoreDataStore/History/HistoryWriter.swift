@@ -130,7 +130,12 @@ final class HistoryWriter {
         while first < keys.count {
             try statement.bind(nextChange, at: place)
             try statement.bind(keys[first], at: place + 1)
-            written += try statement.run()
+            if connection.putsOffResults {
+                written += 1
+                try statement.runLater(expecting: 1) { [self] in written -= 1 }
+            } else {
+                written += try statement.run()
+            }
             nextChange += 1
             first += 1
         }
@@ -152,6 +157,7 @@ final class HistoryWriter {
     ///
     /// - Returns: its number, unless there is none.
     func end() throws -> Int64? {
+        try connection.settle()
         guard written == 0 else { return transaction }
         try connection.run(
             DeleteStatement(
@@ -171,6 +177,6 @@ final class HistoryWriter {
             return tables.hasStrings ? .integer(try key(name)) : .text(name)
         }
         try statement.bind(values + [.real(time)], at: 1)
-        try statement.run()
+        try statement.runLater(expecting: nil, otherwise: {})
     }
 }

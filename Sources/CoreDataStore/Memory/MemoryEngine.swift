@@ -137,7 +137,7 @@ package final class MemoryEngine: RowSource {
     }
 
     package func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         try checkWritable()
         writing.lock()
@@ -154,7 +154,7 @@ package final class MemoryEngine: RowSource {
             let save = MemorySave(graph: graph)
             if let failure = save.failure(of: changes) { throw failure }
             try save.checkKeys(changes)
-            try beforeCommit()
+            try beforeCommit?()
             let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
             if let backing, changes.writesAnything, !state.withLock({ $0.isWrittenLater }) {
                 var contents = state.withLock { $0 }

@@ -146,7 +146,11 @@ extension StoreEngine {
         try update.bind(end, at: 0)
         try update.bind(counter.number, at: 1)
         try update.bind(last, at: 2)
-        guard try update.run() == 1 else { return nil }
+        if connection.commitsAtOnce {
+            try update.runLater(expecting: 1, otherwise: {})
+        } else if try update.run() != 1 {
+            return nil
+        }
         keyCounters.withLock { $0[counter.index] = end }
         return (last + 1)...end
     }

@@ -13,7 +13,8 @@ struct SaveExecutor {
     /// Where the store records its changes.
     let history: HistoryWriter?
 
-    /// - Throws: ``RowIsOutdated`` at the first such row; what to tell about it is found out after the rollback.
+    /// - Throws: ``RowIsOutdated`` at the first such row, perhaps once the connection is settled; what to tell about it is found out after
+    ///   the rollback.
     /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
     @discardableResult
     func run(_ plan: SavePlan) throws -> [Int] {
@@ -32,7 +33,6 @@ struct SaveExecutor {
             try plan.insertions.forEach(history.note)
         }
         if let metadata = plan.metadata { try write(metadata) }
-        try connection.settle()
         return plan.absorptions.count > 1 ? absorbed.sorted() : absorbed
     }
 

@@ -1,6 +1,7 @@
 import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
+import Synchronization
 
 extension StoreEngine {
     /// Writes changes in one transaction: all of them, or nothing.
@@ -16,14 +17,15 @@ extension StoreEngine {
     /// - Parameters:
     ///   - keys: How many new primary keys each root entity needs.
     ///   - build: Makes the changes with the keys; called once, while the store is locked for other writers.
-    ///   - beforeCommit: Called when all statements have run; where it throws, they are rolled back.
+    ///   - beforeCommit: Called when all statements have run; where it throws, they are rolled back. Without it they go to a server
+    ///     together with the commit.
     /// What was written is in the row cache then, before anybody else can save; after a conflict it has the rows as they are.
     ///
     /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken,
     ///   ``StoreFailure`` for a store that is read only, ``ExternalDataFailure``, ``SQLFailure``, or what `build`
     ///   or `beforeCommit` throws. The store is then as it was, the counters of keys included.
     package func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         let writer = ExternalDataWriter(externalData)
         var attempted: ChangeSet?
@@ -47,20 +49,29 @@ extension StoreEngine {
                     connection: connection, identifier: identifier, externalData: writer, history: history
                 ).run(plan)
                 try SearchIndexes.update(layout.searchIndexes, in: connection)
+                try connection.settle()
                 let outcome = SaveOutcome(
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
                     historyTransaction: try history?.end(), absorbed: absorbed)
-                try beforeCommit()
+                try beforeCommit?()
                 return outcome
             }
-            func save() throws -> SaveOutcome {
-                try writeBesideOthers(run) { outcome in
+            func save(atOnce: Bool) throws -> SaveOutcome {
+                try writeBesideOthers(atOnce: atOnce, run) { outcome in
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
                     rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: Self.now)
                 }
             }
-            let outcome = try retrying(save)
+            let outcome = try retrying {
+                do { return try save(atOnce: beforeCommit == nil && expectsNoOthers()) } catch let failure as SQLFailure
+                    where failure.kind == .expectation
+                {
+                    savesBesideOthers.store(tracksHistory ? 16 : 0, ordering: .relaxed)
+                    forgetHistoryKeys()
+                    return try save(atOnce: false)
+                }
+            }
             writer.finish()
             return outcome
         } catch {
@@ -71,6 +82,13 @@ extension StoreEngine {
             forgetHistoryKeys()
             throw try explained(error, attempted)
         }
+    }
+
+    /// Where others write to the history all the time its numbers are another's, and to be told so by a failure takes longer than to ask.
+    private func expectsNoOthers() -> Bool {
+        let left = savesBesideOthers.load(ordering: .relaxed)
+        if left > 0 { savesBesideOthers.store(left - 1, ordering: .relaxed) }
+        return left == 0
     }
 
     /// Which rows took the values of those that did not come is not known.

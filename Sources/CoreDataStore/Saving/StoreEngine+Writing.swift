@@ -18,12 +18,15 @@ extension StoreEngine {
     /// As ``write(_:committed:)``, while others may write, too.
     ///
     /// A derived attribute is reckoned from rows of others, which may change at the same time: then nobody else writes.
+    ///
+    /// - Parameter atOnce: whether nobody needs to know what the statements gave before they are committed.
     func writeBesideOthers<R>(
-        _ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }
+        atOnce: Bool = false, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }
     ) throws -> R {
         if derivesFromOthers { return try write(body, committed: committed) }
         try checkMayWrite()
         return try database.writeBesideOthers(
+            atOnce: atOnce,
             { connection in
                 try checkModel(connection)
                 return try body(connection)

@@ -259,7 +259,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: () throws -> Void
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         enter()
         defer { leave() }
@@ -273,7 +273,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         }
         let conflicts = try conflicts(changes)
         if !conflicts.isEmpty { throw SaveFailure.conflicts(conflicts) }
-        try beforeCommit()
+        try beforeCommit?()
         if changes.writesAnything { try write(changes, hasRows: hasRows) }
         return SaveOutcome(keys: [:], derivedRows: [])
     }
