@@ -24,31 +24,27 @@ final class PostgreSQLConnection: SQLConnection {
     /// The schema, and how long to wait for a lock.
     private let settings: [SQLValue]
 
-    private final class Entry {
-        var statement: PostgreSQLStatement
-        var lastUse = 0
-        init(_ statement: PostgreSQLStatement) { self.statement = statement }
-    }
-
-    private var statements: [String: Entry] = [:]
-    private var clock = 0
+    private var statements = StatementTable()
+    private var groups = StatementGroups()
+    /// Statements that wait for others with which they can be sent.
+    private var held: [HeldStatement] = []
     private var nameCount = 0
     private var companions: [AnyObject?] = []
-    private static let statementLimit = 256
 
     /// What was sent, in order.
-    private var pending: [Pending] = []
+    private var pending: [Sent] = []
     /// A transaction that begins with the next statement.
     private var owedBegin: String?
     /// What the transaction is to be known by: the writer and the number, which the next statement writes down, or brings with it.
-    private var owedNote: [SQLValue]?
+    private var owedNote: Note?
     private var schemaCheck = SchemaCheck.none
     private(set) var isInTransaction = false
     private var isWriting = false
     /// Whether the commit can go with what is sent, which fails by itself where it does not find the rows that it counts on.
     private(set) var commitsAtOnce = false
-    /// What begins and ends transactions, by its text.
-    private var transactionTexts: [String: NamedText] = [:]
+    var runsInAnyOrder = false
+    /// What begins and ends transactions.
+    private var transactionTexts: [NamedText] = []
     /// What the last transaction is known by.
     private(set) var token: CommitToken?
     /// What the server knows the session by.
@@ -70,15 +66,39 @@ final class PostgreSQLConnection: SQLConnection {
         case owed(version: Int64, otherwise: () throws -> Void)
     }
 
-    private enum Pending {
-        case statement(
-            String, expecting: Int?, otherwise: (() throws -> Void)?, observer: (any SQLObserver)?,
-            ContinuousClock.Instant?, countsByItself: Bool = false)
-        case preparation(NamedText)
-        /// What nobody minds.
-        case housekeeping
-        case end
+    private struct Note {
+        var writer: Int64
+        var number: Int64
     }
+
+    /// What was sent, and what is to come of it.
+    private struct Sent {
+        enum Kind {
+            case statement, preparation
+            /// What nobody minds.
+            case housekeeping
+            case end
+        }
+
+        var kind: Kind
+        /// How many rows a statement counts on; any for -1.
+        var expected = -1
+        /// Whether it fails by itself where there are others.
+        var countsByItself = false
+        var sql = ""
+        var text: NamedText?
+        /// What is done where there are other rows.
+        var otherwise: (() throws -> Void)?
+        var observation: Observation?
+    }
+
+    private final class Observation {
+        let observer: any SQLObserver
+        let start = ContinuousClock.now
+        init(_ observer: any SQLObserver) { self.observer = observer }
+    }
+
+    private var observation: Observation? { observer.map { Observation($0) } }
 
     /// Opens a session.
     ///
@@ -153,10 +173,10 @@ final class PostgreSQLConnection: SQLConnection {
 
     // MARK: Statements
 
-    func statement(_ sql: String) throws -> any SQLStatement {
-        clock += 1
-        if let entry = statements[sql] {
-            entry.lastUse = clock
+    func statement(_ sql: String) throws -> any SQLStatement { try ownStatement(sql) }
+
+    private func ownStatement(_ sql: String) throws -> PostgreSQLStatement {
+        if let entry = statements.entry(sql) {
             // Whoever still has a reference keeps the statement and the cache gets another.
             if isKnownUniquelyReferenced(&entry.statement) {
                 entry.statement.reset()
@@ -167,26 +187,21 @@ final class PostgreSQLConnection: SQLConnection {
             return other
         }
         let made = PostgreSQLStatement(try prepare(sql), self)
-        if statements.count >= Self.statementLimit,
-            let oldest = statements.min(by: { $0.value.lastUse < $1.value.lastUse })
-        {
-            try forget(oldest.key)
-        }
-        let entry = Entry(made)
-        entry.lastUse = clock
-        statements[sql] = entry
+        if let oldest = statements.add(made) { try forget(oldest.prepared) }
         return made
     }
 
-    private func forget(_ sql: String) throws {
-        guard let entry = statements.removeValue(forKey: sql) else { return }
-        entry.statement.prepared.isForgotten = true
+    private func forget(_ prepared: PreparedStatement) throws {
+        prepared.isForgotten = true
         guard traits.keepsSessions else { return }
-        try sendHousekeeping(ServerText.forget(entry.statement.prepared.name))
-        guard let other = entry.statement.prepared.ofOneRow, other.state == .sent || other.state == .prepared else {
-            return
-        }
-        try sendHousekeeping(ServerText.forget(other.name))
+        try sendHousekeeping(ServerText.forget(prepared.name))
+        if let text = prepared.ofOneRow { try forget(text) }
+        for group in groups.remove(with: prepared) { try forget(group.text) }
+    }
+
+    private func forget(_ text: NamedText) throws {
+        guard traits.keepsSessions, text.state == .sent || text.state == .prepared else { return }
+        try sendHousekeeping(ServerText.forget(text.name))
     }
 
     /// Has the server take the text apart. Where sessions are not kept it forgets that again, and what is known of the text is
@@ -203,8 +218,8 @@ final class PostgreSQLConnection: SQLConnection {
         guard PQsendPrepare(handle, name, sql, 0, nil) == 1, PQsendDescribePrepared(handle, name) == 1 else {
             throw broken(sql)
         }
-        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
-        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
+        pending.append(Sent(kind: .statement, sql: sql))
+        pending.append(Sent(kind: .statement, sql: sql))
         guard let description = try finish() else { throw broken(sql) }
         return PreparedStatement(sql, name: name, description: description.pointer)
     }
@@ -217,7 +232,7 @@ final class PostgreSQLConnection: SQLConnection {
         try beginIfOwed()
         try observer?.willRun(sql, bindings: [])
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
-        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: observer, observer.map { _ in .now }))
+        pending.append(Sent(kind: .statement, sql: sql, observation: observation))
         try finish()
     }
 
@@ -229,7 +244,14 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func send(_ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?) throws {
+        if try hold(statement, expecting: count) { return }
         try beginIfOwed()
+        try sendAlone(statement, expecting: count, otherwise: otherwise)
+    }
+
+    private func sendAlone(
+        _ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?
+    ) throws {
         if let observer { try observer.willRun(statement.sql, bindings: statement.observedBindings) }
         let prepared = statement.prepared
         let counting = try counting(prepared, count)
@@ -245,9 +267,9 @@ final class PostgreSQLConnection: SQLConnection {
         }
         guard isSent == 1 else { throw broken(statement.sql) }
         pending.append(
-            .statement(
-                statement.sql, expecting: count, otherwise: otherwise, observer: observer,
-                observer.map { _ in .now }, countsByItself: counting != nil))
+            Sent(
+                kind: .statement, expected: count ?? -1, countsByItself: counting != nil, sql: statement.sql,
+                otherwise: counting == nil ? otherwise : nil, observation: observation))
     }
 
     /// What is sent in place of a statement that counts on so many rows, so that the commit can go with it.
@@ -262,6 +284,77 @@ final class PostgreSQLConnection: SQLConnection {
         return text
     }
 
+    // MARK: Groups
+
+    /// As many statements, with as many values, are sent together at most.
+    private static let groupLimit = (statements: 8, values: 256)
+
+    /// Has the statement wait for others with which it can be sent, where the commit goes with them and they may run in any order.
+    private func hold(_ statement: PostgreSQLStatement, expecting count: Int?) throws -> Bool {
+        guard commitsAtOnce, runsInAnyOrder, count == nil || count == 1, statement.arrays == nil,
+            statement.prepared.parameterTypes.count <= Self.groupLimit.values
+        else { return false }
+        let isFull =
+            held.count == Self.groupLimit.statements
+            || held.reduce(statement.prepared.parameterTypes.count) { $0 + $1.statement.prepared.parameterTypes.count }
+                > Self.groupLimit.values
+        try beginIfOwed(sendsHeld: isFull)
+        statement.isHeld = true
+        held.append(HeldStatement(statement: statement, isOfOneRow: count == 1))
+        return true
+    }
+
+    /// Sends what waits.
+    func sendHeld() throws {
+        guard !held.isEmpty else { return }
+        defer { letGo() }
+        let (group, removed) = held.count > 1 ? groups.group(of: held) : (nil, nil)
+        if let removed { try forget(removed.text) }
+        if let group, group.text.state != .refused { return try send(group) }
+        for one in held {
+            try sendAlone(one.statement, expecting: one.isOfOneRow ? 1 : nil, otherwise: nil)
+        }
+    }
+
+    private func letGo() {
+        for one in held {
+            one.statement.isHeld = false
+            one.statement.reset()
+        }
+        held.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ group: StatementGroup) throws {
+        let text = group.text
+        if traits.keepsSessions { try sendPreparation(text) }
+        if let observer {
+            try observer.willRun(text.sql, bindings: held.flatMap(\.statement.observedBindings))
+        }
+        let count = text.parameterTypes.count
+        let isSent = withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: max(count, 1)) { values in
+            withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * max(count, 1)) { numbers -> Int32 in
+                guard let values = values.baseAddress, let lengths = numbers.baseAddress else { return 0 }
+                let formats = lengths + count
+                var first = 0
+                for one in held {
+                    one.statement.parameters.append(to: values + first, lengths + first, formats + first)
+                    first += one.statement.parameters.types.count
+                }
+                if traits.keepsSessions {
+                    return PQsendQueryPrepared(handle, text.name, Int32(count), values, lengths, formats, 1)
+                }
+                return text.parameterTypes.withUnsafeBufferPointer { types in
+                    PQsendQueryParams(handle, text.sql, Int32(count), types.baseAddress, values, lengths, formats, 1)
+                }
+            }
+        }
+        guard isSent == 1 else { throw broken(text.sql) }
+        pending.append(
+            Sent(kind: .statement, countsByItself: true, sql: text.sql, text: text, observation: observation))
+    }
+
+    // MARK: Texts that are prepared on the way
+
     private func sendPreparation(_ text: NamedText) throws {
         guard text.state == .unknown else { return }
         let types = text.parameterTypes
@@ -270,24 +363,27 @@ final class PostgreSQLConnection: SQLConnection {
         }
         guard isSent == 1 else { throw broken(text.sql) }
         text.state = .sent
-        pending.append(.preparation(text))
+        pending.append(Sent(kind: .preparation, text: text))
     }
 
     /// Sends what begins or ends a transaction; the caller notes what is to come of it.
     private func sendTransaction(_ sql: String) throws {
-        var isSent: Int32 = 0
-        if traits.keepsSessions {
-            let text = transactionTexts[sql] ?? NamedText(sql, name: sql)
-            transactionTexts[sql] = text
-            if text.state != .refused {
-                try sendPreparation(text)
-                isSent = PQsendQueryPrepared(handle, text.name, 0, nil, nil, nil, 1)
-                guard isSent == 1 else { throw broken(sql) }
-                return
-            }
+        let text = traits.keepsSessions ? transactionText(sql) : nil
+        let isSent: Int32
+        if let text, text.state != .refused {
+            try sendPreparation(text)
+            isSent = PQsendQueryPrepared(handle, text.name, 0, nil, nil, nil, 1)
+        } else {
+            isSent = PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
         }
-        isSent = PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
         guard isSent == 1 else { throw broken(sql) }
+    }
+
+    private func transactionText(_ sql: String) -> NamedText {
+        if let text = transactionTexts.first(where: { $0.sql == sql }) { return text }
+        let text = NamedText(sql, name: sql)
+        transactionTexts.append(text)
+        return text
     }
 
     var putsOffResults: Bool { true }
@@ -296,7 +392,7 @@ final class PostgreSQLConnection: SQLConnection {
     func settle() throws {
         if commitsAtOnce { return }
         if isInTransaction, isWriting, token == nil, traits.tellsTransactions { return try takeToken() }
-        guard pending.contains(where: { if case .end = $0 { false } else { true } }) else { return }
+        guard pending.contains(where: { $0.kind != .end }) else { return }
         try finish()
     }
 
@@ -318,6 +414,7 @@ final class PostgreSQLConnection: SQLConnection {
     /// - Parameter commitsAtOnce: whether nobody needs to know what the statements gave before they are committed.
     func begin(_ sql: String, commitsAtOnce: Bool = false) {
         self.commitsAtOnce = commitsAtOnce
+        runsInAnyOrder = false
         owedBegin = sql
         owedNote = nil
         schemaCheck = .none
@@ -326,17 +423,19 @@ final class PostgreSQLConnection: SQLConnection {
         notices.reports.removeAll()
     }
 
-    private func beginIfOwed() throws {
+    private func beginIfOwed(sendsHeld: Bool = true) throws {
         try awaitEnd()
         try sendOwed()
-        guard let sql = owedBegin else { return }
-        owedBegin = nil
-        try observer?.willRun(sql, bindings: [])
-        try sendTransaction(sql)
-        pending.append(.housekeeping)
-        if !traits.keepsSessions { try sendSettings() }
-        isInTransaction = true
-        observer?.didRun(sql, duration: .zero, rows: 0)
+        if let sql = owedBegin {
+            owedBegin = nil
+            try observer?.willRun(sql, bindings: [])
+            try sendTransaction(sql)
+            pending.append(Sent(kind: .housekeeping))
+            if !traits.keepsSessions { try sendSettings() }
+            isInTransaction = true
+            observer?.didRun(sql, duration: .zero, rows: 0)
+        }
+        if sendsHeld { try sendHeld() }
     }
 
     /// Has names and the like mean in this transaction what they do in a session of one's own.
@@ -345,7 +444,7 @@ final class PostgreSQLConnection: SQLConnection {
         guard sendOnce(ServerText.useSchemaInTransaction, settings) else {
             throw broken(ServerText.useSchemaInTransaction)
         }
-        pending.append(.housekeeping)
+        pending.append(Sent(kind: .housekeeping))
     }
 
     /// Runs what is asked for between transactions: where sessions are not kept, in one of its own.
@@ -366,7 +465,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Has the transaction write down what it is known by, as a part of it: with the look at the schema that comes next, or by itself.
     func note(_ number: Int64, of writer: Int64) {
-        owedNote = [.integer(writer), .integer(number)]
+        owedNote = Note(writer: writer, number: number)
         token = .noted(number)
     }
 
@@ -374,7 +473,7 @@ final class PostgreSQLConnection: SQLConnection {
     private func sendOwed() throws {
         if let note = owedNote {
             owedNote = nil
-            try runLater(ServerText.noteCommit, note, expecting: 1)
+            try runLater(ServerText.noteCommit, [.integer(note.writer), .integer(note.number)], expecting: 1)
         }
         guard let (version, otherwise) = takeSchemaCheck() else { return }
         try sendSchemaCheck(version, otherwise)
@@ -412,9 +511,10 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     private func run(commit sql: String) throws -> String {
+        try sendHeld()
         try observer?.willRun(sql, bindings: [])
         try sendTransaction(sql)
-        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: observer, observer.map { _ in .now }))
+        pending.append(Sent(kind: .statement, sql: sql, observation: observation))
         guard let result = try finish(), let tag = PQcmdStatus(result.pointer) else { throw broken(sql) }
         return String(cString: tag)
     }
@@ -429,8 +529,8 @@ final class PostgreSQLConnection: SQLConnection {
             isBroken = true
             return
         }
-        pending.append(.housekeeping)
-        pending.append(.end)
+        pending.append(Sent(kind: .housekeeping))
+        pending.append(Sent(kind: .end))
         if PQflush(handle) != 0 { isBroken = true }
         observer?.didRun(ServerText.commit, duration: .zero, rows: 0)
     }
@@ -439,6 +539,7 @@ final class PostgreSQLConnection: SQLConnection {
         owedBegin = nil
         owedNote = nil
         schemaCheck = .none
+        letGo()
         guard isInTransaction, !isBroken else {
             isInTransaction = false
             return
@@ -446,15 +547,12 @@ final class PostgreSQLConnection: SQLConnection {
         isInTransaction = false
         observer = nil
         // What was sent and not asked for yet comes to nothing with it.
-        pending = pending.map { entry in
-            switch entry {
-            case .end, .preparation: entry
-            case .statement, .housekeeping: .housekeeping
-            }
+        for index in pending.indices where pending[index].kind == .statement {
+            pending[index] = Sent(kind: .housekeeping)
         }
         do {
             try sendTransaction(ServerText.rollback)
-            pending.append(.housekeeping)
+            pending.append(Sent(kind: .housekeeping))
             try finish()
         } catch { isBroken = true }
     }
@@ -538,7 +636,7 @@ final class PostgreSQLConnection: SQLConnection {
     func attempting<R>(_ body: () throws -> R) throws -> R {
         guard isInTransaction || owedBegin != nil else { return try body() }
         // What was put off is told of now: its surprises are none of the attempt's.
-        if pending.contains(where: { if case .statement = $0 { true } else { false } }) { try finish() }
+        if pending.contains(where: { $0.kind == .statement }) { try finish() }
         try beginAttempt()
         do {
             let result = try body()
@@ -567,8 +665,9 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     private func sendHousekeeping(_ sql: String) throws {
+        try sendHeld()
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
-        pending.append(.housekeeping)
+        pending.append(Sent(kind: .housekeeping))
     }
 
     // MARK: Results
@@ -581,7 +680,7 @@ final class PostgreSQLConnection: SQLConnection {
     /// Waits for the end of the last transaction where sessions are not kept: a pooler gives the session to others when the server says that the
     /// transaction has ended, and some do so with a part of the next one on its way to it.
     private func awaitEnd() throws {
-        guard !traits.keepsSessions, !isInTransaction, case .end? = pending.last else { return }
+        guard !traits.keepsSessions, !isInTransaction, pending.last?.kind == .end else { return }
         try collect()
     }
 
@@ -590,15 +689,16 @@ final class PostgreSQLConnection: SQLConnection {
     /// - Throws: the first failure; what was sent behind it was not done.
     @discardableResult
     private func finish() throws -> QueryResult? {
+        try sendHeld()
         guard PQpipelineSync(handle) == 1 else { throw broken(nil) }
-        pending.append(.end)
+        pending.append(Sent(kind: .end))
         return try collect()
     }
 
     /// Takes what came of all that was sent, the end of which was sent, too.
     @discardableResult
     private func collect() throws -> QueryResult? {
-        var sent: [Pending] = []
+        var sent: [Sent] = []
         swap(&sent, &pending)
         // The array's memory serves the next ones.
         defer {
@@ -611,12 +711,14 @@ final class PostgreSQLConnection: SQLConnection {
         defer { if let last { PQclear(last) } }
         var failure: SQLFailure?
         var surprises: [() throws -> Void] = []
-        for entry in sent {
-            guard let pointer = PQgetResult(handle) else { throw broken(nil) }
+        // In place: to take an entry in hand would count its references.
+        for index in sent.indices {
+            guard let result = PQgetResult(handle) else { throw broken(nil) }
             var isKept = false
-            defer { if !isKept { PQclear(pointer) } }
-            let status = PQresultStatus(pointer)
-            if case .end = entry {
+            defer { if !isKept { PQclear(result) } }
+            let status = PQresultStatus(result)
+            let kind = sent[index].kind
+            if kind == .end {
                 guard status == PGRES_PIPELINE_SYNC else { throw broken(nil) }
                 continue
             }
@@ -624,24 +726,27 @@ final class PostgreSQLConnection: SQLConnection {
             switch status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
             case PGRES_PIPELINE_ABORTED:
-                if case .preparation(let text) = entry { text.state = .unknown }
+                if kind == .preparation { sent[index].text?.state = .unknown }
                 continue
             default:
                 if PQstatus(handle) != CONNECTION_OK { isBroken = true }
-                let own = self.failure(pointer, entry)
+                let own = self.failure(result, sent[index])
                 if failure == nil { failure = own }
                 continue
             }
-            if case .preparation(let text) = entry { text.state = .prepared }
-            guard case .statement(let sql, let expected, let otherwise, let observer, let start, _) = entry else {
-                continue
-            }
+            if kind == .preparation { sent[index].text?.state = .prepared }
+            guard kind == .statement else { continue }
             if let last { PQclear(last) }
-            (last, isKept) = (pointer, true)
-            guard observer != nil || expected != nil else { continue }
-            let count = status == PGRES_TUPLES_OK ? Int(PQntuples(pointer)) : QueryResult.changeCount(pointer)
-            if let observer, let start { observer.didRun(sql, duration: start.duration(to: .now), rows: count) }
-            if let expected, let otherwise, count != expected { surprises.append(otherwise) }
+            (last, isKept) = (result, true)
+            let expected = sent[index].expected
+            let isObserved = sent[index].observation != nil
+            guard isObserved || expected >= 0 else { continue }
+            let count = status == PGRES_TUPLES_OK ? Int(PQntuples(result)) : QueryResult.changeCount(result)
+            if let observation = sent[index].observation {
+                observation.observer.didRun(
+                    sent[index].sql, duration: observation.start.duration(to: .now), rows: count)
+            }
+            if expected >= 0, count != expected, let otherwise = sent[index].otherwise { surprises.append(otherwise) }
         }
         if let failure { throw failure }
         for surprise in surprises { try surprise() }
@@ -649,21 +754,25 @@ final class PostgreSQLConnection: SQLConnection {
         return last.map { QueryResult($0) }
     }
 
-    private func failure(_ result: OpaquePointer, _ entry: Pending) -> SQLFailure {
-        switch entry {
-        case .statement(let sql, _, _, _, _, let countsByItself):
-            if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sql) }
-            var failure = SQLFailure.of(result, sql: sql)
-            if countsByItself, failure.code == SQLFailure.number(ofState: ServerText.stateOfOtherCount) {
+    private func failure(_ result: OpaquePointer, _ sent: Sent) -> SQLFailure {
+        switch sent.kind {
+        case .statement:
+            if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sent.sql) }
+            var failure = SQLFailure.of(result, sql: sent.sql)
+            // What one statement of several did wrong is told when they are run one by one.
+            let isOfGroup = sent.text != nil && !failure.isOfTheMoment
+            if isOfGroup
+                || sent.countsByItself && failure.code == SQLFailure.number(ofState: ServerText.stateOfOtherCount)
+            {
                 failure.kind = .expectation
             }
             return failure
-        case .preparation(let text):
-            var failure = SQLFailure.of(result, sql: text.sql)
-            text.state = .unknown
+        case .preparation:
+            var failure = SQLFailure.of(result, sql: sent.text?.sql ?? "")
+            sent.text?.state = .unknown
             // Tables may have rules that forbid it.
             if failure.kind == .other {
-                text.state = .refused
+                sent.text?.state = .refused
                 failure.kind = .expectation
             }
             return failure
@@ -691,19 +800,27 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     /// Writes down what the transaction is known by, and sees that the schema is the known one, by one statement.
-    private func note(_ note: [SQLValue], expecting version: Int64, otherwise: @escaping () throws -> Void) throws {
-        let statement = try statement(ServerText.noteCommitToSchema)
+    private func note(_ note: Note, expecting version: Int64, otherwise: @escaping () throws -> Void) throws {
+        let statement = try ownStatement(ServerText.noteCommitToSchema)
         defer { statement.reset() }
-        try statement.bind(note + [.integer(version)], at: 0)
+        try statement.bind(note.writer, at: 0)
+        try statement.bind(note.number, at: 1)
+        try statement.bind(version, at: 2)
+        if commitsAtOnce {
+            // What comes next may go with it.
+            runsInAnyOrder = true
+            defer { runsInAnyOrder = false }
+            return try statement.runLater(expecting: 1, otherwise: otherwise)
+        }
         try statement.runLater(expecting: 1) { [unowned self] in
             // It is to be there before the commit is on its way.
-            try rows(ServerText.noteCommit, note)
+            try rows(ServerText.noteCommit, [.integer(note.writer), .integer(note.number)])
             try otherwise()
         }
     }
 
     private func sendSchemaCheck(_ version: Int64, _ otherwise: @escaping () throws -> Void) throws {
-        let statement = try statement(ServerText.schemaVersionIs)
+        let statement = try ownStatement(ServerText.schemaVersionIs)
         defer { statement.reset() }
         try statement.bind(version, at: 0)
         try statement.runLater(expecting: 1, otherwise: otherwise)
@@ -714,7 +831,7 @@ final class PostgreSQLConnection: SQLConnection {
     /// The one row of a statement that runs once, without that it is prepared; its values are bound as text.
     private func once(_ sql: String, _ values: [SQLValue]) throws -> [SQLValue] {
         guard sendOnce(sql, values) else { throw broken(sql) }
-        pending.append(.statement(sql, expecting: nil, otherwise: nil, observer: nil, nil))
+        pending.append(Sent(kind: .statement, sql: sql))
         guard let result = try finish(), result.rowCount == 1 else { return [] }
         let types = (0..<PQnfields(result.pointer)).map { PQftype(result.pointer, $0) }
         return types.withUnsafeBufferPointer { types in

@@ -31,6 +31,14 @@ extension SQLFailure {
     /// The state's five characters as a number by which they can be told again.
     static func number(ofState state: String) -> Int { Int(state, radix: 36) ?? 0 }
 
+    /// Whether it is not the statement that is to blame, or what it met.
+    var isOfTheMoment: Bool {
+        switch kind {
+        case .serialization, .busy, .interrupted, .full, .cannotOpen, .disconnected, .corrupt: true
+        default: false
+        }
+    }
+
     /// What the last call on the connection said; the connection is of no more use.
     static func lost(_ connection: OpaquePointer?, sql: String? = nil) -> SQLFailure {
         let message = text(connection.flatMap { PQerrorMessage($0) })

@@ -6,44 +6,66 @@ import Foundation
 /// The values of a statement's parameters as they go over the wire, each in the type that the server asks for.
 ///
 /// Values stay from run to run; one that is bound anew takes the place of the old where it has room.
+///
+/// ```
+///  values   ──▶ numbers: eight bytes for each parameter
+///           ──▶ bytes:   texts and data, one behind the other
+/// ```
 final class ParameterBuffer {
-    private struct Place {
-        var offset = 0
-        var room = 0
-    }
-
     let types: [Oid]
-    private var places: [Place]
-    /// -1 for NULL.
-    private var lengths: [Int32]
-    private var formats: [Int32]
-    private var bytes: UnsafeMutableRawPointer
-    private var capacity: Int
-    private var count = 0
+    private let count: Int
+    /// `nil` for NULL.
+    private let values: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    private let lengths: UnsafeMutablePointer<Int32>
+    private let formats: UnsafeMutablePointer<Int32>
+    private let numbers: UnsafeMutableRawPointer
+    /// How many bytes a parameter has among the others, and where these begin; 0 for none.
+    private let rooms: UnsafeMutablePointer<Int>
+    private let offsets: UnsafeMutablePointer<Int>
+    private var bytes: UnsafeMutableRawPointer?
+    private var capacity = 0
+    private var used = 0
 
     init(_ types: [Oid]) {
         self.types = types
-        places = Array(repeating: Place(), count: types.count)
-        lengths = Array(repeating: -1, count: types.count)
-        formats = Array(repeating: 1, count: types.count)
-        capacity = 64 + 16 * types.count
-        bytes = .allocate(byteCount: capacity, alignment: 8)
+        count = types.count
+        values = .allocate(capacity: count)
+        values.initialize(repeating: nil, count: count)
+        lengths = .allocate(capacity: count)
+        lengths.initialize(repeating: 0, count: count)
+        formats = .allocate(capacity: count)
+        formats.initialize(repeating: 1, count: count)
+        numbers = .allocate(byteCount: 8 * count, alignment: 8)
+        rooms = .allocate(capacity: count)
+        rooms.initialize(repeating: 0, count: count)
+        offsets = .allocate(capacity: count)
+        offsets.initialize(repeating: 0, count: count)
     }
 
-    deinit { bytes.deallocate() }
+    deinit {
+        values.deallocate()
+        lengths.deallocate()
+        formats.deallocate()
+        numbers.deallocate()
+        rooms.deallocate()
+        offsets.deallocate()
+        bytes?.deallocate()
+    }
 
-    func setNull(_ index: Int) { lengths[index] = -1 }
+    func setNull(_ index: Int) {
+        check(index)
+        values[index] = nil
+    }
 
     func removeAll() {
-        for index in lengths.indices {
-            lengths[index] = -1
-            places[index] = Place()
+        for index in 0..<count {
+            values[index] = nil
+            rooms[index] = 0
         }
-        count = 0
+        used = 0
         guard capacity > 1 << 20 else { return }
-        bytes.deallocate()
-        capacity = 64 + 16 * types.count
-        bytes = .allocate(byteCount: capacity, alignment: 8)
+        bytes?.deallocate()
+        (bytes, capacity) = (nil, 0)
     }
 
     /// Calls `body` with what libpq takes.
@@ -52,20 +74,16 @@ final class ParameterBuffer {
             _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
             _ formats: UnsafePointer<Int32>?
         ) -> R
-    ) -> R {
-        withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: max(1, types.count)) { values in
-            for index in types.indices {
-                let value: UnsafePointer<CChar>? =
-                    lengths[index] < 0
-                    ? nil : UnsafePointer((bytes + places[index].offset).assumingMemoryBound(to: CChar.self))
-                values.initializeElement(at: index, to: value)
-            }
-            return lengths.withUnsafeBufferPointer { lengths in
-                formats.withUnsafeBufferPointer { formats in
-                    body(values.baseAddress.map { UnsafePointer($0) }, lengths.baseAddress, formats.baseAddress)
-                }
-            }
-        }
+    ) -> R { body(values, lengths, formats) }
+
+    /// Puts what libpq takes behind what others have put there.
+    func append(
+        to values: UnsafeMutablePointer<UnsafePointer<CChar>?>, _ lengths: UnsafeMutablePointer<Int32>,
+        _ formats: UnsafeMutablePointer<Int32>
+    ) {
+        values.update(from: self.values, count: count)
+        lengths.update(from: self.lengths, count: count)
+        formats.update(from: self.formats, count: count)
     }
 
     // MARK: Values
@@ -158,12 +176,15 @@ final class ParameterBuffer {
 
     // MARK: Bytes
 
+    private func check(_ index: Int) { precondition(index >= 0 && index < count, "there is no parameter \(index)") }
+
     private func put<T>(_ index: Int, _ value: T) {
-        let size = MemoryLayout<T>.size
-        // First the place: to make room may move all bytes.
-        let offset = place(index, size)
-        (bytes + offset).storeBytes(of: value, as: T.self)
-        reserveDone(index, size, format: 1)
+        check(index)
+        let place = numbers + 8 * index
+        place.storeBytes(of: value, as: T.self)
+        values[index] = UnsafePointer(place.assumingMemoryBound(to: CChar.self))
+        lengths[index] = Int32(MemoryLayout<T>.size)
+        formats[index] = 1
     }
 
     private func put(_ index: Int, asText text: String) {
@@ -172,43 +193,48 @@ final class ParameterBuffer {
     }
 
     private func put(_ index: Int, _ source: UnsafeRawBufferPointer, format: Int32, terminated: Bool = false) {
-        let start = bytes(place(index, source.count + (terminated ? 1 : 0)))
+        check(index)
+        let start = place(index, source.count + (terminated ? 1 : 0))
         if let base = source.baseAddress, !source.isEmpty { start.copyMemory(from: base, byteCount: source.count) }
         if terminated { start.storeBytes(of: 0, toByteOffset: source.count, as: UInt8.self) }
-        reserveDone(index, source.count, format: format)
-    }
-
-    private func bytes(_ offset: Int) -> UnsafeMutableRawPointer { bytes + offset }
-
-    private func reserveDone(_ index: Int, _ length: Int, format: Int32) {
-        lengths[index] = Int32(truncatingIfNeeded: length)
+        values[index] = UnsafePointer(start.assumingMemoryBound(to: CChar.self))
+        lengths[index] = Int32(truncatingIfNeeded: source.count)
         formats[index] = format
     }
 
     /// Where a value of that size goes, on a boundary of eight bytes.
-    private func place(_ index: Int, _ size: Int) -> Int {
-        if places[index].room >= size, size > 0 { return places[index].offset }
+    private func place(_ index: Int, _ size: Int) -> UnsafeMutableRawPointer {
+        if let bytes, rooms[index] >= size, rooms[index] > 0 { return bytes + offsets[index] }
         let room = (max(size, 8) + 7) & ~7
-        if count + room > capacity { grow(by: room) }
-        places[index] = Place(offset: count, room: room)
-        count += room
-        return places[index].offset
+        // What the parameter had is given up.
+        rooms[index] = 0
+        let bytes = used + room > capacity ? grow(by: room) : self.bytes ?? grow(by: room)
+        (rooms[index], offsets[index]) = (room, used)
+        used += room
+        return bytes + offsets[index]
     }
 
     /// Moves what is still in use together, into twice the room.
-    private func grow(by room: Int) {
-        var used = 0
-        for place in places { used += place.room }
-        capacity = max(2 * (used + room), 64 + 16 * types.count)
+    private func grow(by room: Int) -> UnsafeMutableRawPointer {
+        var kept = 0
+        for index in 0..<count { kept += rooms[index] }
+        capacity = max(2 * (kept + room), 256)
         let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
         var end = 0
-        for index in places.indices where places[index].room > 0 {
-            (larger + end).copyMemory(from: bytes + places[index].offset, byteCount: places[index].room)
-            places[index].offset = end
-            end += places[index].room
+        if let bytes {
+            for index in 0..<count where rooms[index] > 0 {
+                let former = bytes + offsets[index]
+                (larger + end).copyMemory(from: former, byteCount: rooms[index])
+                if values[index] == UnsafePointer(former.assumingMemoryBound(to: CChar.self)) {
+                    values[index] = UnsafePointer((larger + end).assumingMemoryBound(to: CChar.self))
+                }
+                offsets[index] = end
+                end += rooms[index]
+            }
+            bytes.deallocate()
         }
-        bytes.deallocate()
         bytes = larger
-        count = end
+        used = end
+        return larger
     }
 }

@@ -24,6 +24,8 @@ final class PostgreSQLStatement: SQLStatement {
     private var result: QueryResult?
     private var row: Int32 = -1
     private var hasBindings = false
+    /// Whether it waits to be sent, with the bindings that it has.
+    var isHeld = false
     /// Only while somebody observes.
     private(set) var observed: [Int: SQLValue] = [:]
 
@@ -90,7 +92,7 @@ final class PostgreSQLStatement: SQLStatement {
     func reset() {
         result = nil
         row = -1
-        guard hasBindings else { return }
+        guard hasBindings, !isHeld else { return }
         hasBindings = false
         if let arrays { return arrays.removeAll() }
         parameters.removeAll()
@@ -156,6 +158,7 @@ final class PostgreSQLStatement: SQLStatement {
 
     private func prepareToBind(_ count: Int) throws {
         if result != nil { throw SQLFailure.misuse("the statement is running; reset it first", sql: sql) }
+        if isHeld { try connection.sendHeld() }
         guard count <= parameters.types.count else {
             throw SQLFailure.misuse("the statement has \(parameters.types.count) parameters, not \(count)", sql: sql)
         }

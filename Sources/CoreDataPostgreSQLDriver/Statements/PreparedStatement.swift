@@ -30,7 +30,8 @@ final class PreparedStatement {
     func makeOfOneRow() -> NamedText {
         if let ofOneRow { return ofOneRow }
         let text = NamedText(
-            ServerText.ofOneRow(sql), name: name.isEmpty ? "" : name + "one", parameterTypes: parameterTypes)
+            ServerText.together([(sql, parameterTypes.count, true)]), name: name.isEmpty ? "" : name + "one",
+            parameterTypes: parameterTypes)
         ofOneRow = text
         return text
     }

@@ -165,6 +165,8 @@ package protocol SQLConnection: AnyObject {
     /// Whether the commit is to go with what is sent: a statement that is put off fails by itself where it does not find the rows that it
     /// counts on.
     var commitsAtOnce: Bool { get }
+    /// Whether what is put off from now on may run in any order, since each row is written by one statement only, and none looks at others.
+    var runsInAnyOrder: Bool { get set }
     /// Has all that was put off be done, and throws what came of it; nothing where it can wait for the commit that is to go with it.
     func settle() throws
 
@@ -209,6 +211,10 @@ extension SQLConnection {
 
     package var putsOffResults: Bool { false }
     package var commitsAtOnce: Bool { false }
+    package var runsInAnyOrder: Bool {
+        get { false }
+        set {}
+    }
     package func settle() throws {}
     package func expectPauses() throws {}
 

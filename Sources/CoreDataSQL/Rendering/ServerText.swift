@@ -7,16 +7,47 @@ package enum ServerText {
     package static let commit = "COMMIT"
     package static let rollback = "ROLLBACK"
 
-    /// A statement that fails where it would change, or a query give, another number of rows than one.
-    package static func ofOneRow(_ sql: String) -> String {
-        let rows = sql.hasPrefix("SELECT") ? sql : sql + " RETURNING 1"
-        return """
-            WITH "found" AS (\(rows)) SELECT CASE WHEN COUNT(*) = 1 THEN 1 \
-            ELSE CAST('rows: ' || CAST(COUNT(*) AS TEXT) AS INTEGER) END FROM "found"
-            """
+    /// One statement of several, which runs them in any order and fails where one that counts on a row changes, or gives, another number.
+    ///
+    /// - Parameter statements: each with the number of its parameters; those of the later ones are counted on.
+    package static func together(_ statements: [(sql: String, parameters: Int, isOfOneRow: Bool)]) -> String {
+        var (parts, counts): ([String], [String]) = ([], [])
+        var first = 0
+        for (index, one) in statements.enumerated() {
+            let name = SQLIdentifier.quoted("s\(index + 1)")
+            let text = renumbered(one.sql, from: first)
+            let givesRows = text.hasPrefix("SELECT") || !one.isOfOneRow
+            parts.append("\(name) AS (\(text)\(givesRows ? "" : " RETURNING 1"))")
+            if one.isOfOneRow { counts.append("(SELECT COUNT(*) FROM \(name))") }
+            first += one.parameters
+        }
+        let isKept = counts.isEmpty ? "TRUE" : "\(counts.joined(separator: " + ")) = \(counts.count)"
+        return "WITH \(parts.joined(separator: ", ")) SELECT 1 / CASE WHEN \(isKept) THEN 1 ELSE 0 END"
+    }
+
+    /// The text with `$1` as `$5` where four others come first.
+    private static func renumbered(_ sql: String, from first: Int) -> String {
+        guard first > 0 else { return sql }
+        var text: [UInt8] = []
+        var bytes = Array(sql.utf8)[...]
+        var quote: UInt8?
+        while let byte = bytes.popFirst() {
+            text.append(byte)
+            if quote != nil {
+                if byte == quote { quote = nil }
+            } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+                quote = byte
+            } else if byte == UInt8(ascii: "$") {
+                let digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                guard let number = Int(String(decoding: digits, as: UTF8.self)) else { continue }
+                bytes = bytes.dropFirst(digits.count)
+                text += String(number + first).utf8
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
     /// How it fails.
-    package static let stateOfOtherCount = "22P02"
+    package static let stateOfOtherCount = "22012"
 
     /// A part of a transaction that may fail without it.
     package static let beginAttempt = "SAVEPOINT attempt"

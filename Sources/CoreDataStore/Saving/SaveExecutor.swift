@@ -18,6 +18,7 @@ struct SaveExecutor {
     /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
     @discardableResult
     func run(_ plan: SavePlan) throws -> [Int] {
+        connection.runsInAnyOrder = plan.runsInAnyOrder
         for step in plan.checks { try check(step) }
         for step in plan.removedLinks { try write(step) }
         if let history { try plan.deletions.forEach(history.note) }
@@ -25,6 +26,7 @@ struct SaveExecutor {
         for step in plan.parkings { try park(step) }
         for step in plan.updates { try update(step) }
         for step in plan.insertions { try insert(step) }
+        connection.runsInAnyOrder = false
         var absorbed: [Int] = []
         for step in plan.absorptions { absorbed += try absorb(step) }
         for step in plan.insertedLinks { try write(step) }

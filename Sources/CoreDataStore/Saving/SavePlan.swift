@@ -92,6 +92,13 @@ struct SavePlan: Sendable {
         var arrivals: String
     }
 
+    /// Whether the order of the statements does not matter, since no row makes room for another.
+    var runsInAnyOrder: Bool {
+        removedLinks.isEmpty && deletions.isEmpty && parkings.isEmpty && absorptions.isEmpty
+            && updates.allSatisfy { $0.form.table.constraints.isEmpty }
+            && insertions.allSatisfy { $0.table.constraints.isEmpty }
+    }
+
     // In the order in which they are run.
     var checks: [Checks] = []
     var removedLinks: [Links] = []
