@@ -269,6 +269,7 @@ final class PostgreSQLConnection: SQLConnection {
         pending.append(
             Sent(
                 kind: .statement, expected: count ?? -1, countsByItself: counting != nil, sql: statement.sql,
+                text: counting,
                 otherwise: counting == nil ? otherwise : nil, observation: observation))
     }
 
@@ -759,22 +760,16 @@ final class PostgreSQLConnection: SQLConnection {
         case .statement:
             if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sent.sql) }
             var failure = SQLFailure.of(result, sql: sent.sql)
-            // What one statement of several did wrong is told when they are run one by one.
-            let isOfGroup = sent.text != nil && !failure.isOfTheMoment
-            if isOfGroup
-                || sent.countsByItself && failure.code == SQLFailure.number(ofState: ServerText.stateOfOtherCount)
-            {
+            // What it was is told when its statements run by themselves.
+            if sent.countsByItself, !failure.isOfTheMoment {
+                if failure.isOfAnUnknownFeature { sent.text?.state = .refused }
                 failure.kind = .expectation
             }
             return failure
         case .preparation:
             var failure = SQLFailure.of(result, sql: sent.text?.sql ?? "")
-            sent.text?.state = .unknown
-            // Tables may have rules that forbid it.
-            if failure.kind == .other {
-                sent.text?.state = .refused
-                failure.kind = .expectation
-            }
+            sent.text?.state = failure.isOfAnUnknownFeature ? .refused : .unknown
+            if !failure.isOfTheMoment { failure.kind = .expectation }
             return failure
         case .housekeeping, .end: return .of(result, sql: "")
         }

@@ -39,6 +39,9 @@ extension SQLFailure {
         }
     }
 
+    /// Whether the server has nothing of the kind, as where tables have rules that no query may change rows by.
+    var isOfAnUnknownFeature: Bool { code == Self.number(ofState: "0A000") }
+
     /// What the last call on the connection said; the connection is of no more use.
     static func lost(_ connection: OpaquePointer?, sql: String? = nil) -> SQLFailure {
         let message = text(connection.flatMap { PQerrorMessage($0) })

@@ -46,9 +46,6 @@ package enum ServerText {
         }
         return String(decoding: text, as: UTF8.self)
     }
-    /// How it fails.
-    package static let stateOfOtherCount = "22012"
-
     /// A part of a transaction that may fail without it.
     package static let beginAttempt = "SAVEPOINT attempt"
     package static let endAttempt = "RELEASE SAVEPOINT attempt"
