@@ -135,6 +135,39 @@ import Testing
             try opened.context.save()
             for _ in 0..<5 { try opened.count(a, b) }
             #expect(try opened.notes.contents().map(\.count) == [5, 5])
+            try Self.execute(
+                "UPDATE \"Note\" SET \"count\" = 50, \"_version\" = \"_version\" + 1 WHERE \"name\" = 'b'", url)
+            for _ in 0..<2 {
+                let error = #expect(throws: CocoaError.self) { try opened.count(a, b) }
+                #expect(error?.code.rawValue == NSManagedObjectMergeError)
+                #expect(try opened.notes.contents().map(\.count) == [5, 50])
+            }
+        }
+    }
+
+    /// What a save reads meanwhile, as the names of files of external data that it replaces, is what it asked for.
+    @Test(arguments: modes)
+    func whatASaveReadsIsWhatItAskedFor(_ mode: String) throws {
+        guard let url = Self.newURL(mode) else { return }
+        let opened = try Opened(url)
+        try opened.context.performAndWait { _ = try opened.makeTwo() }
+        let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
+        defer { database.close() }
+        for number in 1...3 {
+            try database.writeBesideOthers(
+                atOnce: true,
+                { connection in
+                    connection.runsInAnyOrder = true
+                    let update = try connection.statement("UPDATE \"Note\" SET \"count\" = $1 WHERE \"name\" = $2")
+                    try update.bind([.integer(Int64(number)), .text("a")], at: 0)
+                    try update.runLater(expecting: 1) {}
+                    update.reset()
+                    let query = try connection.statement("SELECT \"count\" FROM \"Note\" WHERE \"name\" = $1")
+                    defer { query.reset() }
+                    try query.bind([.text("a")], at: 0)
+                    #expect(try query.step())
+                    #expect(query.integer(0) == Int64(number))
+                }, committed: {})
         }
     }
 

@@ -238,13 +238,15 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Runs the statement, and all that was sent before.
     func query(_ statement: PostgreSQLStatement) throws -> QueryResult {
-        try send(statement, expecting: nil, otherwise: nil)
+        try beginIfOwed()
+        try sendAlone(statement, expecting: nil, otherwise: nil)
         guard let result = try finish() else { throw broken(statement.sql) }
         return result
     }
 
+    /// Sends the statement, or has it wait for others that go with it.
     func send(_ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?) throws {
-        if try hold(statement, expecting: count) { return }
+        if try hold(statement, expecting: count, otherwise: otherwise) { return }
         try beginIfOwed()
         try sendAlone(statement, expecting: count, otherwise: otherwise)
     }
@@ -269,8 +271,7 @@ final class PostgreSQLConnection: SQLConnection {
         pending.append(
             Sent(
                 kind: .statement, expected: count ?? -1, countsByItself: counting != nil, sql: statement.sql,
-                text: counting,
-                otherwise: counting == nil ? otherwise : nil, observation: observation))
+                text: counting, otherwise: counting == nil ? otherwise : nil, observation: observation))
     }
 
     /// What is sent in place of a statement that counts on so many rows, so that the commit can go with it.
@@ -291,7 +292,9 @@ final class PostgreSQLConnection: SQLConnection {
     private static let groupLimit = (statements: 8, values: 256)
 
     /// Has the statement wait for others with which it can be sent, where the commit goes with them and they may run in any order.
-    private func hold(_ statement: PostgreSQLStatement, expecting count: Int?) throws -> Bool {
+    private func hold(
+        _ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?
+    ) throws -> Bool {
         guard commitsAtOnce, runsInAnyOrder, count == nil || count == 1, statement.arrays == nil,
             statement.prepared.parameterTypes.count <= Self.groupLimit.values
         else { return false }
@@ -301,7 +304,7 @@ final class PostgreSQLConnection: SQLConnection {
                 > Self.groupLimit.values
         try beginIfOwed(sendsHeld: isFull)
         statement.isHeld = true
-        held.append(HeldStatement(statement: statement, isOfOneRow: count == 1))
+        held.append(HeldStatement(statement: statement, isOfOneRow: count == 1, otherwise: otherwise))
         return true
     }
 
@@ -313,7 +316,7 @@ final class PostgreSQLConnection: SQLConnection {
         if let removed { try forget(removed.text) }
         if let group, group.text.state != .refused { return try send(group) }
         for one in held {
-            try sendAlone(one.statement, expecting: one.isOfOneRow ? 1 : nil, otherwise: nil)
+            try sendAlone(one.statement, expecting: one.isOfOneRow ? 1 : nil, otherwise: one.otherwise)
         }
     }
 
@@ -391,6 +394,8 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
     func settle() throws {
+        // What a table does not take so is found out before the commit is on its way.
+        try sendHeld()
         if commitsAtOnce { return }
         if isInTransaction, isWriting, token == nil, traits.tellsTransactions { return try takeToken() }
         guard pending.contains(where: { $0.kind != .end }) else { return }

@@ -41,6 +41,8 @@ final class StatementGroup {
 struct HeldStatement {
     let statement: PostgreSQLStatement
     let isOfOneRow: Bool
+    /// What is done where there is another number, and it was sent by itself.
+    let otherwise: (() throws -> Void)?
 }
 
 /// The groups of a session, the last used first to be found.
