@@ -206,6 +206,71 @@ import Testing
         }
     }
 
+    /// A store that was destroyed, and made anew by another program, is another: who has the old one open neither reads nor writes it.
+    @Test(arguments: modes + ["&engine=cockroachdb"], [false, true])
+    func aStoreThatWasMadeAnewIsAnother(_ mode: String, replaces: Bool) throws {
+        guard let url = Self.newURL(mode), let source = Self.newURL("") else { return }
+        let old = try Opened(url)
+        let object = try old.context.performAndWait {
+            let note = Notes.insert("old", in: old.context)
+            for count in 1...3 {
+                note.setValue(count, forKey: "count")
+                try old.context.save()
+            }
+            return note
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Notes.makeModel())
+        if replaces {
+            let other = try Opened(source)
+            try other.context.performAndWait {
+                for _ in 0..<3 { Notes.insert("new", in: other.context) }
+                try other.context.save()
+            }
+            try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, type: .postgreSQL)
+        } else {
+            try coordinator.destroyPersistentStore(at: url, type: .postgreSQL)
+            let other = try Opened(url)
+            try other.context.performAndWait {
+                for _ in 0..<3 { Notes.insert("new", in: other.context) }
+                try other.context.save()
+            }
+        }
+        old.context.performAndWait {
+            object.setValue(42, forKey: "count")
+            for _ in 0..<2 {
+                let error = #expect(throws: CocoaError.self) { try old.context.save() }
+                #expect(
+                    error?.localizedDescription.contains("was replaced by another") == true,
+                    "\(error.map { "\($0)" } ?? "")")
+            }
+            old.context.rollback()
+            Notes.insert("mine", in: old.context)
+            #expect(throws: CocoaError.self) { try old.context.save() }
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            #expect(throws: CocoaError.self) { try old.context.fetch(request) }
+        }
+        let last = try Opened(url)
+        try last.context.performAndWait {
+            Notes.insert("new", in: last.context)
+            try last.context.save()
+        }
+        #expect(try last.notes.contents().map(\.name) == Array(repeating: "new", count: 4))
+        #expect(try last.notes.contents().map(\.count) == [0, 0, 0, 0])
+    }
+
+    /// Where commits can no longer be noted, the server's own numbers serve.
+    @Test(arguments: modes, ["DROP TABLE \"_commits\"", "ALTER TABLE \"_commits\" RENAME TO \"others\""])
+    func commitsThatCannotBeNoted(_ mode: String, _ change: String) throws {
+        guard let url = Self.newURL(mode) else { return }
+        let opened = try Opened(url)
+        try opened.context.performAndWait {
+            let (a, b) = try opened.makeTwo()
+            try Self.execute(change, url)
+            for _ in 0..<3 { try opened.count(a, b) }
+        }
+        #expect(try opened.notes.contents().map(\.count) == [7, 7])
+    }
+
     /// Two who write to one history in turn, and then one alone, whose numbers nobody else takes.
     @Test(arguments: modes)
     func historiesOfTwoWriters(_ mode: String) throws {

@@ -185,6 +185,12 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             connection.rollBack()
             // What was in the way has to be looked at as it is.
             replicas?.wait()
+            if let failure = error as? SQLFailure, failure.isOfNotes, connection.hasCommits {
+                // Somebody has taken the table away, or the right to write to it: the next attempt does without.
+                connection.hasCommits = false
+                throw SQLFailure(
+                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
+            }
             if let failure = error as? SQLFailure, failure.isOfTwoMakers, !traits.locksByNumber {
                 throw SQLFailure(
                     kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
@@ -434,6 +440,11 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 }
 
 extension SQLFailure {
+    /// Whether a commit could not be noted.
+    var isOfNotes: Bool {
+        (kind == .readOnly || kind == .unreadable || kind == .missingTable) && sql.map(ServerText.isNote) ?? false
+    }
+
     /// Whether somebody else has made the same tables at the same time, which only who can lock what is not there yet rules out.
     var isOfTwoMakers: Bool {
         ["42P07", "42P06", "42710"].contains { code == Self.number(ofState: $0) }

@@ -19,7 +19,8 @@ extension SQLFailure {
             message +=
                 " (a text that is unique or in an index has at most some 2,700 bytes on a server, more where it compresses well)"
         }
-        guard state == "42501", let right = ServerText.right(toRun: sql) else {
+        // A policy of rows refuses who has the right.
+        guard state == "42501", !message.contains("row-level security"), let right = ServerText.right(toRun: sql) else {
             return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
         }
         message += " (the role needs the right to \(right), which the owner can GRANT)"

@@ -96,6 +96,8 @@ package enum ServerText {
         SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() FROM \(quoted("Z_METADATA")) \
         WHERE \(quoted("Z_VERSION")) = $3::BIGINT
         """)
+    /// Whether a statement is one of the two.
+    package static func isNote(_ sql: String) -> Bool { sql == noteCommit || sql == noteCommitToSchema }
     private static func noting(_ rows: String) -> String {
         """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
@@ -247,10 +249,10 @@ package enum ServerText {
     package static func right(toRun sql: String) -> String? {
         switch sql.prefix(while: { $0 != " " }).uppercased() {
         case "SELECT": sql.hasSuffix(" FOR UPDATE") || sql.hasSuffix(" FOR SHARE") ? "SELECT and UPDATE" : rightToRead
-        case "INSERT": sql.contains(" DO UPDATE ") ? "INSERT and UPDATE" : "INSERT"
+        case "INSERT": sql.contains(" DO UPDATE ") ? "SELECT, INSERT and UPDATE" : "INSERT"
         case "COPY": "INSERT"
-        case "UPDATE": "UPDATE"
-        case "DELETE": "DELETE"
+        case "UPDATE": "SELECT and UPDATE"
+        case "DELETE": "SELECT and DELETE"
         default: nil
         }
     }

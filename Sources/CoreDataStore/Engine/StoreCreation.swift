@@ -33,7 +33,7 @@ struct StoreCreation {
             let parent = entity.parent.flatMap { schema.numbers[$0] } ?? 0
             try connection.run(Self.insertion(ofEntity: entity.name, number: number, parent: parent))
         }
-        try connection.run(MetadataRow(identifier: identifier, metadata: metadata).insertion)
+        try connection.run(MetadataRow(identifier: identifier, metadata: metadata).insertion(in: connection.dialect))
         if let modelCache {
             try connection.run(
                 InsertStatement(

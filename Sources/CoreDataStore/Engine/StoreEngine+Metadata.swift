@@ -88,7 +88,7 @@ package struct MetadataRow: Sendable {
                 .init("Z_UUID", .bind(.text(new.identifier))),
                 .init("Z_PLIST", .bind(.blob(new.metadata.propertyList))),
             ])
-        if try connection.run(update) == 0 { try connection.run(new.insertion) }
+        if try connection.run(update) == 0 { try connection.run(new.insertion(in: connection.dialect)) }
         return new
     }
 
@@ -103,10 +103,20 @@ package struct MetadataRow: Sendable {
     package var stage: String? { metadata.dictionary[StoreMetadata.Key.stage] as? String }
 
     /// What writes the row where there is none.
-    var insertion: InsertStatement {
+    func insertion(in dialect: SQLDialect) -> InsertStatement {
         InsertStatement(
             into: BookkeepingSchema.metadataTable, columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
-            rows: [[.integer(1), .bind(.text(identifier)), .bind(.blob(metadata.propertyList))]])
+            rows: [
+                [
+                    .integer(Self.firstVersion(in: dialect)), .bind(.text(identifier)),
+                    .bind(.blob(metadata.propertyList)),
+                ]
+            ])
+    }
+
+    /// On a server whoever has a former store of that place open knows by the number that this is another.
+    static func firstVersion(in dialect: SQLDialect) -> Int64 {
+        dialect.writesTogether ? .random(in: 1...1_000_000_000_000) : 1
     }
 
     /// The dictionary as users know it, with the UUID in it.

@@ -131,7 +131,7 @@ package struct StoreSchemas {
     private func put(
         _ parts: StoreParts, _ schemas: (from: String, to: String), _ connection: any SQLConnection
     ) throws {
-        var version: Int64 = 0
+        var version: Int64?
         var parts = parts
         if var old = try StoreParts.read(connection) {
             version = try connection.schemaVersion()
@@ -149,6 +149,7 @@ package struct StoreSchemas {
             try connection.run(SchemaChange.moveTrigger(trigger.name, from: schemas.from, to: schemas.to))
         }
         // Who has the old one open looks again before he writes.
+        guard let version else { return }
         try connection.run(
             UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_VERSION", .integer(version + 1))]))
     }

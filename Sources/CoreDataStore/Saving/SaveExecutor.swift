@@ -278,7 +278,7 @@ struct SaveExecutor {
         try connection.run(
             InsertStatement(
                 into: BookkeepingSchema.metadataTable, columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
-                rows: [[.integer(1), .bind(.text(identifier)), plist]]
+                rows: [[.integer(MetadataRow.firstVersion(in: connection.dialect)), .bind(.text(identifier)), plist]]
             ))
     }
 

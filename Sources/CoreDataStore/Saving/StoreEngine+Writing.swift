@@ -65,11 +65,23 @@ extension StoreEngine {
         if knownSchemaVersion.withLock({ $0 == version }) { return }
         // Read from the metadata's property list, so only where the schema is not the one that was looked at last.
         let hashes = openedMetadata.metadata.versionHashes
-        guard try hashes == nil || MetadataRow.read(connection).metadata.versionHashes == hashes else {
+        let found = try MetadataRow.read(connection)
+        guard !connection.putsOffResults || found.identifier == openedMetadata.identifier else {
+            throw StoreFailure(
+                .incompatibleModel,
+                "The store\(StoreFailure.quoted(path)) was replaced by another since it was opened. Nothing was \(isWriting ? "written" : "read"); open the one that is there now."
+            )
+        }
+        guard hashes == nil || found.metadata.versionHashes == hashes else {
             throw StoreFailure(
                 .incompatibleModel,
                 "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was \(isWriting ? "written" : "read"); open it with the version that it is of now."
             )
+        }
+        if connection.putsOffResults {
+            // It may be an older state of the store that somebody has put back.
+            reservedKeys.withLock { $0.removeAll() }
+            rowCache.removeAll()
         }
         knownSchemaVersion.withLock { $0 = version }
     }
