@@ -134,16 +134,21 @@ import Testing
         }
     }
 
-    /// A session that is lost while it commits is found by whose transaction it has.
-    @Test func aLostTransactionIsEndedAndAskedFor() throws {
-        guard let server = PostgreSQLServer.shared else { return }
-        let url = server.url(schema: Notes.newSchema("p"), "&pooler=transaction")
+    private static func notesWithOne(_ url: URL) throws -> Notes {
         let notes = try Notes(url)
         let context = notes.newContext()
         try context.performAndWait {
             Notes.insert("a", in: context)
             try context.save()
         }
+        return notes
+    }
+
+    /// A session that is lost while it commits is found by whose transaction it has.
+    @Test func aLostTransactionIsEndedAndAskedFor() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(schema: Notes.newSchema("p"), "&pooler=transaction")
+        _ = try Self.notesWithOne(url)
         let database = try Self.database(url)
         defer { database.close() }
         let (mine, other) = (try database.open(), try database.open())
@@ -170,12 +175,7 @@ import Testing
     func whatWasGivenUpIsNotCommittedLater(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
         let url = server.url(schema: Notes.newSchema("l"), mode)
-        let notes = try Notes(url)
-        let context = notes.newContext()
-        try context.performAndWait {
-            Notes.insert("a", in: context)
-            try context.save()
-        }
+        let notes = try Self.notesWithOne(url)
         let database = try Self.database(url)
         defer { database.close() }
         let (mine, other) = (try database.open(), try database.open())

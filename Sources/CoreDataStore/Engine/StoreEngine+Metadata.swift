@@ -115,7 +115,7 @@ package struct MetadataRow: Sendable {
     }
 
     /// On a server whoever has a former store of that place open knows by the number that this is another.
-    static func firstVersion(in dialect: SQLDialect) -> Int64 {
+    private static func firstVersion(in dialect: SQLDialect) -> Int64 {
         dialect.writesTogether ? .random(in: 1...1_000_000_000_000) : 1
     }
 

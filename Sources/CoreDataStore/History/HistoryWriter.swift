@@ -153,11 +153,10 @@ final class HistoryWriter {
 
     // MARK: The transaction
 
-    /// Takes the transaction back where nothing came of it.
+    /// Takes the transaction back where nothing came of it; called once the connection is settled.
     ///
     /// - Returns: its number, unless there is none.
     func end() throws -> Int64? {
-        try connection.settle()
         guard written == 0 else { return transaction }
         try connection.run(
             DeleteStatement(

@@ -276,10 +276,7 @@ struct SaveExecutor {
         let update = UpdateStatement(BookkeepingSchema.metadataTable, set: [.init("Z_PLIST", plist)])
         guard try connection.run(update) == 0 else { return }
         try connection.run(
-            InsertStatement(
-                into: BookkeepingSchema.metadataTable, columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"],
-                rows: [[.integer(MetadataRow.firstVersion(in: connection.dialect)), .bind(.text(identifier)), plist]]
-            ))
+            MetadataRow(identifier: identifier, metadata: metadata).insertion(in: connection.dialect))
     }
 
     /// Notes the files that the rows name now.
