@@ -2,11 +2,12 @@ import CoreData
 import CoreDataPostgreSQL
 import Foundation
 import PostgreSQLServer
+import Synchronization
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
 
-/// Connections that the server has ended while nothing was asked of them are replaced, whatever is asked for next.
+/// Connections that the server has ended are replaced, whatever is asked for next; and what was asked for while they ended is asked for again.
 @Suite struct EndedConnectionTests {
     private static func makeModel() -> NSManagedObjectModel {
         let (tag, item) = (NSEntityDescription(), NSEntityDescription())
@@ -70,5 +71,148 @@ import Testing
             try ["Tag", "Item"].map { try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: $0)) }
         }
         #expect(counts == [0, 12])
+    }
+
+    /// What befalls the next packet from either side.
+    private final class Trap: Sendable {
+        private let armed = Mutex<(isFromServer: Bool, fate: PacketRelay.Fate)?>(nil)
+
+        func set(_ isFromServer: Bool, _ fate: PacketRelay.Fate) { armed.withLock { $0 = (isFromServer, fate) } }
+
+        var hasSprung: Bool { armed.withLock { $0 == nil } }
+
+        func fate(_ packet: PacketRelay.Packet) -> PacketRelay.Fate {
+            armed.withLock { armed in
+                guard let (isFromServer, fate) = armed, packet.isFromServer == isFromServer else { return .pass }
+                armed = nil
+                return fate
+            }
+        }
+    }
+
+    private static let fates: [(isFromServer: Bool, fate: PacketRelay.Fate)] = [
+        (false, .cut(after: 0)), (false, .cut(after: 10)), (false, .silence(0.05)), (false, .late(0.02)),
+        (true, .cut(after: 0)), (true, .cut(after: 10)), (true, .cut(after: 60)),
+    ]
+
+    @Test(arguments: ["", "&pool=1", "&pooler=transaction", "&engine=cockroachdb"])
+    func whatIsReadWhileConnectionsEndIsReadAgain(_ mode: String) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let trap = Trap()
+        let relay = try PacketRelay(to: server) { trap.fate($0) }
+        let schema = Notes.newSchema("e")
+        PostgreSQLStore.register()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
+        try coordinator.addPersistentStore(
+            type: .postgreSQL, at: server.url(schema: schema, folder: relay.folder, mode))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for number in 0..<4 {
+                let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+                tag.setValue("\(number)", forKey: "name")
+                for name in ["a", "b", "c"] {
+                    let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                    item.setValue(name, forKey: "name")
+                    item.setValue(tag, forKey: "itemsTag")
+                }
+            }
+            try context.save()
+        }
+        /// What a new context reads, with the trap set from a certain point on.
+        func read(_ body: (NSManagedObjectContext, _ set: () -> Void) throws -> Int) throws {
+            for (isFromServer, fate) in Self.fates {
+                let reader = NSManagedObjectContext(.privateQueue)
+                reader.persistentStoreCoordinator = coordinator
+                reader.stalenessInterval = 0
+                let expected = try reader.performAndWait { try body(reader) {} }
+                reader.performAndWait { reader.reset() }
+                let found = try reader.performAndWait { try body(reader) { trap.set(isFromServer, fate) } }
+                #expect(found == expected && expected > 0)
+                #expect(trap.hasSprung, "\(isFromServer) \(fate)")
+            }
+        }
+        let tags = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+        try read { reader, set in
+            set()
+            return try reader.fetch(tags).count
+        }
+        try read { reader, set in
+            set()
+            return try reader.count(for: tags)
+        }
+        try read { reader, set in
+            let tag = try #require(try reader.fetch(tags).first)
+            set()
+            return (tag.value(forKey: "items") as? Set<NSManagedObject>)?.count ?? 0
+        }
+        try read { reader, set in
+            let tag = try #require(try reader.fetch(tags).first)
+            reader.refresh(tag, mergeChanges: false)
+            set()
+            return try (reader.existingObject(with: tag.objectID).value(forKey: "name") as? String)?.count ?? 0
+        }
+        try read { reader, set in
+            let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["name"]
+            request.propertiesToGroupBy = ["name"]
+            set()
+            return try reader.fetch(request).count
+        }
+        try read { reader, set in
+            // The deletion reads the members of what it deletes.
+            let tag = try #require(try reader.fetch(tags).first)
+            reader.delete(tag)
+            set()
+            reader.processPendingChanges()
+            defer { reader.rollback() }
+            return reader.updatedObjects.count
+        }
+    }
+
+    @Test(arguments: ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"])
+    func whatBatchesWriteWhileConnectionsEndIsWrittenOnce(_ mode: String) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let trap = Trap()
+        let relay = try PacketRelay(to: server) { trap.fate($0) }
+        let schema = Notes.newSchema("e")
+        let notes = try Notes(server.url(schema: schema, folder: relay.folder, mode))
+        let context = notes.newContext()
+        let batches: [() throws -> Int?] = [
+            {
+                let request = NSBatchInsertRequest(
+                    entityName: "Note", objects: (0..<3).map { ["name": "\($0)", "count": 0] })
+                request.resultType = .count
+                return (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
+            },
+            {
+                let request = NSBatchUpdateRequest(entityName: "Note")
+                request.propertiesToUpdate = [
+                    "count": NSExpression(format: "count + 1")
+                ]
+                request.resultType = .updatedObjectsCountResultType
+                return (try context.execute(request) as? NSBatchUpdateResult)?.result as? Int
+            },
+            {
+                let request = NSBatchDeleteRequest(
+                    fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Note"))
+                request.resultType = .resultTypeCount
+                return (try context.execute(request) as? NSBatchDeleteResult)?.result as? Int
+            },
+        ]
+        for (isFromServer, fate) in Self.fates {
+            for batch in batches.indices {
+                let count = try context.performAndWait {
+                    trap.set(isFromServer, fate)
+                    return try batches[batch]()
+                }
+                #expect(count == 3 && trap.hasSprung, "\(batch), \(isFromServer) \(fate)")
+                if batch == 1 {
+                    #expect(try notes.contents().map(\.count) == [1, 1, 1], "\(isFromServer) \(fate)")
+                }
+            }
+            #expect(try notes.contents().isEmpty)
+        }
     }
 }

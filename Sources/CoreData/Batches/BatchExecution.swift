@@ -32,8 +32,10 @@ struct BatchExecution {
         else {
             throw CoreDataErrors.noWritableStore(entity: entity.name, in: coordinator)
         }
-        let result = try write([place], request.resultType.form, NSInsertedObjectIDsKey, into: request.mergesInto) {
-            store, writer, wantsKeys in
+        let result = try write(
+            [place], request.resultType.form, NSInsertedObjectIDsKey, into: request.mergesInto,
+            isRepeatable: request.objectsToInsert != nil
+        ) { store, writer, wantsKeys in
             let rows = try BatchRows(request, entity, store, writer, in: coordinator.runtime)
             var done = Done()
             var read = 0
@@ -139,18 +141,16 @@ struct BatchExecution {
     /// Writes to every store, or to none; then tells the contexts, and makes the result of what was done.
     private func write(
         _ places: [Place], _ form: BatchResultForm, _ key: String, into contexts: [NSManagedObjectContext],
-        _ body: (AttachedStore, BatchWriter, _ wantsKeys: Bool) throws -> Done
+        isRepeatable: Bool = true, _ body: (AttachedStore, BatchWriter, _ wantsKeys: Bool) throws -> Done
     ) throws -> Any {
         let wantsKeys = form == .ids || !contexts.isEmpty
-        var count = 0
-        var ids: [NSManagedObjectID] = []
-        var written: [AttachedStore] = []
-        defer { for store in written { store.saveObservers.tell() } }
+        var written: [(store: AttachedStore, done: Done)] = []
+        defer { for (store, _) in written { store.saveObservers.tell() } }
         // Always in the same order, so that writers of the same files never wait for one another in a circle.
-        try write(places.sorted { $0.store.identifier < $1.store.identifier }[...], &written) { store, writer in
-            let done = try body(store, writer, wantsKeys)
-            count += done.count
-            ids += done.keys.map {
+        let sorted = places.sorted { $0.store.identifier < $1.store.identifier }
+        try write(sorted[...], &written, isRepeatable: isRepeatable) { try body($0, $1, wantsKeys) }
+        let ids = written.reversed().flatMap { store, done in
+            done.keys.map {
                 NSManagedObjectID(
                     runtime: coordinator.runtime.entities[$0.entity], primaryKey: $0.primaryKey, store: store)
             }
@@ -161,20 +161,23 @@ struct BatchExecution {
         return switch form {
         case .status: true
         case .ids: ids
-        case .count: count
+        case .count: written.reduce(0) { $0 + $1.done.count }
         }
     }
 
     /// Writes to the first store and, while its transaction is open, to the others: then the last one commits first.
     private func write(
-        _ places: ArraySlice<Place>, _ written: inout [AttachedStore],
-        _ body: (AttachedStore, BatchWriter) throws -> Void
+        _ places: ArraySlice<Place>, _ written: inout [(store: AttachedStore, done: Done)], isRepeatable: Bool,
+        _ body: (AttachedStore, BatchWriter) throws -> Done
     ) throws {
         guard let place = places.first else { return }
+        let done: Done
         do {
-            try place.engine.batch(origin: origin) { writer in
-                try body(place.store, writer)
-                try write(places.dropFirst(), &written, body)
+            // What others do inside of this transaction is not taken back with it.
+            done = try place.engine.batch(origin: origin, isRepeatable: isRepeatable && places.count == 1) { writer in
+                let done = try body(place.store, writer)
+                try write(places.dropFirst(), &written, isRepeatable: isRepeatable, body)
+                return done
             }
         } catch {
             let error = self.error(error, of: place.store)
@@ -182,7 +185,7 @@ struct BatchExecution {
             guard !written.isEmpty else { throw error }
             throw CoreDataErrors.incompleteSave([(place.store.store, error)])
         }
-        written.append(place.store)
+        written.append((place.store, done))
     }
 
     private func error(_ error: any Error, of store: AttachedStore) -> any Error {

@@ -25,7 +25,7 @@ extension EntityRuntime {
             }
             return runtime
         }
-        guard let model = entity.managedObjectModel as NSManagedObjectModel? else {
+        guard let model = entity.model else {
             preconditionFailure(
                 "Entity '\(name)' is in no model, or its model is gone: add it to one, and keep that, before making objects."
             )

@@ -54,6 +54,9 @@ final class PostgreSQLConnection: SQLConnection {
     /// Whether the store has the row that is locked where nothing else can be, as far as was looked.
     var hasMetadata = false
 
+    /// How often somebody was told what the server answered.
+    private(set) var answerCount = 0
+
     private var copying: (sql: String, observer: (any SQLObserver)?, start: ContinuousClock.Instant)?
 
     /// What triggers tell.
@@ -234,6 +237,7 @@ final class PostgreSQLConnection: SQLConnection {
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
         pending.append(Sent(kind: .statement, sql: sql, observation: observation))
         try finish()
+        answerCount += 1
     }
 
     /// Runs the statement, and all that was sent before.
@@ -241,6 +245,7 @@ final class PostgreSQLConnection: SQLConnection {
         try beginIfOwed()
         try sendAlone(statement, expecting: nil, otherwise: nil)
         guard let result = try finish() else { throw broken(statement.sql) }
+        answerCount += 1
         return result
     }
 

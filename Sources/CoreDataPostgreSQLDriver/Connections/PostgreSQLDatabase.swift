@@ -88,15 +88,39 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func readHere<R>(_ body: (any SQLConnection) throws -> R, _ start: Start? = nil) throws -> R {
-        let (connection, isInHand) = try takeReader()
-        start?.hasBegun = true
-        if isInHand { return try connection.attempting { try body(connection) } }
-        defer { giveBack(connection) }
-        connection.begin(ServerText.beginReading)
-        defer { connection.endReading() }
-        if options.isReplica { try connection.expectReplica() }
-        try checkSchema(connection)
-        return try body(connection)
+        try lend(body, start) { connection in
+            connection.begin(ServerText.beginReading)
+            defer { connection.endReading() }
+            if options.isReplica { try connection.expectReplica() }
+            try checkSchema(connection)
+            return try body(connection)
+        }
+    }
+
+    /// Has `first` read with a connection of its own, or `body` with the one that the thread reads with already.
+    ///
+    /// Where the server ends the connection before it has answered anything, nobody has seen anything of that, and another is lent: twice, since it may be the
+    /// statement that ends it.
+    private func lend<R>(
+        _ body: (any SQLConnection) throws -> R, _ start: Start?, _ first: (PostgreSQLConnection) throws -> R
+    ) throws -> R {
+        var attempts = 1
+        while true {
+            let (connection, isInHand) = try takeReader()
+            start?.hasBegun = true
+            if isInHand { return try connection.attempting { try body(connection) } }
+            defer { giveBack(connection) }
+            let answers = connection.answerCount
+            do { return try first(connection) } catch let failure as SQLFailure
+                where failure.kind == .disconnected && connection.answerCount == answers
+            {
+                start?.hasBegun = false
+                // Instead of a replica the server itself is read from.
+                guard attempts < 3, !options.isReplica else { throw failure }
+                attempts += 1
+                note("read again, since the connection has ended: \(failure.message)")
+            }
+        }
     }
 
     /// Who is to be read from instead: nobody while the thread reads here, or where nobody else has all that is here.
@@ -104,7 +128,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         isReading ? nil : replicas.choose(self)
     }
 
-    /// Whether somebody who reads was given a connection: what failed before that is no failure of his.
+    /// Whether somebody who reads may have been told something: what failed before that is no failure of his.
     private final class Start {
         var hasBegun = false
     }
@@ -137,12 +161,10 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     private func readStatementHere<R>(
         _ body: (any SQLConnection) throws -> R, _ start: Start? = nil
     ) throws -> R {
-        let (connection, isInHand) = try takeReader()
-        start?.hasBegun = true
-        if isInHand { return try connection.attempting { try body(connection) } }
-        defer { giveBack(connection) }
-        if options.isReplica { try connection.expectReplica() }
-        return try connection.withSchemaCheck({ try checkSchema(connection) }, { try body(connection) })
+        try lend(body, start) { connection in
+            if options.isReplica { try connection.expectReplica() }
+            return try connection.withSchemaCheck({ try checkSchema(connection) }, { try body(connection) })
+        }
     }
 
     private func checkSchema(_ connection: PostgreSQLConnection) throws {

@@ -134,11 +134,19 @@ extension StoreEngine {
     ///
     /// What contexts hold stays as it is until they read it anew, which is from the file: the cache forgets all rows.
     ///
+    /// - Parameter isRepeatable: Whether `body` may be called again where others were in the way, or the connection was lost.
     /// - Throws: ``SaveFailure`` for unique values that are taken, and what `body` throws.
-    package func batch<R>(origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
+    package func batch<R>(
+        origin: ChangeOrigin, isRepeatable: Bool = false, _ body: (BatchWriter) throws -> R
+    ) throws -> R {
+        guard isRepeatable else { return try batch(origin, body) }
+        return try retrying { try batch(origin, body) }
+    }
+
+    private func batch<R>(_ origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
         let files = ExternalDataWriter(externalData)
         do {
-            let result = try write(
+            let result = try writeOnce(
                 { connection in
                     let result = try body(BatchWriter(self, connection, origin, files))
                     try SearchIndexes.update(layout.searchIndexes, in: connection)

@@ -114,22 +114,6 @@ extension StoreEngine {
         return (try? saveTables.table(of: entity))?.absorbing
     }
 
-    /// Tries again, a few times, what failed because of others who write at the same time, and what certainly was not committed
-    /// because the connection was lost.
-    private func retrying<R>(_ body: () throws -> R) throws -> R {
-        var pause = 0.005
-        for _ in 0..<12 {
-            do { return try body() } catch let failure as SQLFailure
-                where failure.kind == .serialization || failure.kind == .disconnected
-            {
-                forgetHistoryKeys()
-                Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
-                pause = min(pause * 2, 0.25)
-            }
-        }
-        return try body()
-    }
-
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {
         let failure = error as? SQLFailure
         if let failure { try checkModelAfter(failure) }

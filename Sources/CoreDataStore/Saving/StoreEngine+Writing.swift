@@ -4,9 +4,15 @@ import Foundation
 extension StoreEngine {
     /// Writes in one transaction, which is taken back where `body` throws: the only way in which an open store is written.
     ///
-    /// - Parameter committed: Called before anybody else can write.
+    /// `body` is called again where a server says that others were in the way, or was lost before it had committed.
+    ///
     /// - Throws: ``StoreFailure`` of the kind `.readOnly`, or `.incompatibleModel` where somebody else migrated the store.
-    func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }) throws -> R {
+    func write<R>(_ body: (any SQLConnection) throws -> R) throws -> R { try retrying { try writeOnce(body) } }
+
+    /// As ``write(_:)``, for what cannot be done again.
+    ///
+    /// - Parameter committed: Called before anybody else can write.
+    func writeOnce<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }) throws -> R {
         try checkMayWrite()
         return try database.write(
             { connection in
@@ -15,7 +21,7 @@ extension StoreEngine {
             }, committed: committed)
     }
 
-    /// As ``write(_:committed:)``, while others may write, too.
+    /// As ``writeOnce(_:committed:)``, while others may write, too.
     ///
     /// A derived attribute is reckoned from rows of others, which may change at the same time: then nobody else writes.
     ///
@@ -23,7 +29,7 @@ extension StoreEngine {
     func writeBesideOthers<R>(
         atOnce: Bool = false, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void = { _ in }
     ) throws -> R {
-        if derivesFromOthers { return try write(body, committed: committed) }
+        if derivesFromOthers { return try writeOnce(body, committed: committed) }
         try checkMayWrite()
         return try database.writeBesideOthers(
             atOnce: atOnce,
@@ -31,6 +37,22 @@ extension StoreEngine {
                 try checkModel(connection)
                 return try body(connection)
             }, committed: committed)
+    }
+
+    /// Tries again, a few times, what failed because of others who write at the same time, and what certainly was not committed
+    /// because the connection was lost.
+    func retrying<R>(_ body: () throws -> R) throws -> R {
+        var pause = 0.005
+        for _ in 0..<12 {
+            do { return try body() } catch let failure as SQLFailure
+                where failure.kind == .serialization || failure.kind == .disconnected
+            {
+                forgetHistoryKeys()
+                Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
+                pause = min(pause * 2, 0.25)
+            }
+        }
+        return try body()
     }
 
     private func checkMayWrite() throws {

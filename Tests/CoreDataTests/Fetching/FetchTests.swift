@@ -145,8 +145,10 @@ import Testing
                 try context.save()
             }
         }
+        let entities = stack.coordinator.managedObjectModel.entitiesByName
         let people = [
-            Author(entity: Author.entity(), insertInto: nil), Reader(entity: Reader.entity(), insertInto: nil),
+            Author(entity: try #require(entities["Author"]), insertInto: nil),
+            Reader(entity: try #require(entities["Reader"]), insertInto: nil),
         ]
         let sorted = NSArray(array: people).sortedArray(using: [NSSortDescriptor(key: "entity.name", ascending: false)])
         #expect(sorted.first is Reader)

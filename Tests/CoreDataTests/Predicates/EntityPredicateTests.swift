@@ -23,7 +23,7 @@ import Testing
                 reader.name = name
             }
             try context.save()
-            let entity = Author.entity()
+            let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Author"])
             let predicate = NSPredicate(format: format, argumentArray: format.contains("%@") ? [entity] : [])
             let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
             request.predicate = predicate

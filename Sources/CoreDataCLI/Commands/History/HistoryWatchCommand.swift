@@ -44,7 +44,7 @@ struct HistoryWatchCommand: ParsableCommand {
         let printer = form.printer
         let count = count
         let outcome = WaitedOutcome()
-        Task.detached {
+        Task.detached(executorPreference: OwnThread()) {
             do {
                 var printed = 0
                 for try await transaction in sequence {
@@ -63,6 +63,16 @@ struct HistoryWatchCommand: ParsableCommand {
     private func start(in coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentHistoryToken? {
         guard let after else { return coordinator.currentPersistentHistoryToken(fromStores: nil) }
         return HistoryFormOptions.token(after: after, in: coordinator)
+    }
+}
+
+/// Where a task runs for which a thread waits: of those that tasks share there may be no other.
+private final class OwnThread: TaskExecutor {
+    private let queue = DispatchQueue(label: "history watch")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 
