@@ -7,7 +7,8 @@ extension StoreEngine {
     /// Keys are never given out twice, not even those that end up unused.
     package func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
         if database.dialect.writesTogether {
-            guard let keys = try retrying({ try takeReservedKeys([root: count]) })[root] else { preconditionFailure("no keys") }
+            let taken = try retrying { try takeReservedKeys([root: count]) }
+            guard let keys = taken[root] else { preconditionFailure("no keys") }
             return keys
         }
         return try write { try takeKeys(root: root, count: count, $0) }

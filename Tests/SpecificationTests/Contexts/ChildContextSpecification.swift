@@ -332,8 +332,7 @@ import Testing
 
     @Test(arguments: SpecifiedStore.all)
     func anyEditsOfAChildArriveInTheStore(_ store: SpecifiedStore) throws {
-        let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? 8
-        for seed in 1...seeds {
+        for seed in store.seeds(8) {
             try story(store, rules: [("Book", "chapters", .cascadeDeleteRule)]) { family throws in
                 var edits = RandomEdits(seed: seed, context: family.child)
                 for round in 1...12 {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StoreTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,18 +34,27 @@ import Testing
         ]
     }
 
-    static let seeds: ClosedRange<UInt64> = {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["COREDATA_FIRST_SEED"].flatMap { UInt64($0) } ?? 1
-        return first...max(first, environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? 3)
-    }()
+    private static func seeds(_ store: SpecifiedStore) -> ClosedRange<UInt64> {
+        let first = ProcessInfo.processInfo.environment["COREDATA_FIRST_SEED"].flatMap { UInt64($0) } ?? 1
+        return first...max(first, store.seeds(3).upperBound)
+    }
+
+    /// What a store in memory has after each save, by the seed: every other one is compared with it.
+    private static let inMemory = Mutex<[UInt64: [String]]>([:])
+
+    private static func runInMemory(_ seed: UInt64) throws -> [String] {
+        if let known = inMemory.withLock({ $0[seed] }) { return known }
+        let pictures = try run(.memory, seed)
+        inMemory.withLock { $0[seed] = pictures }
+        return pictures
+    }
 
     @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
     func nothingIsLost(_ store: SpecifiedStore) throws {
-        for seed in Self.seeds {
-            let memory = try Self.run(.memory, seed)
+        guard store.isInstalled else { return }
+        for seed in Self.seeds(store) {
+            let memory = try Self.runInMemory(seed)
             let pictures = try Self.run(store, seed)
-            guard store.isInstalled else { return }
             if let step = zip(pictures, memory).enumerated().first(where: { $1.0 != $1.1 }) {
                 Issue.record("seed \(seed), save \(step.offset): \(step.element.0)\nin memory\n\(step.element.1)")
             }

@@ -8,9 +8,8 @@ import Testing
 @Suite struct RandomMergingSpecification {
     @Test(arguments: SpecifiedStore.all, [true, false])
     func bothSidesAgreeOnceAllIsMerged(_ store: SpecifiedStore, automatically: Bool) throws {  // E5, L1, L4
-        let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? 4
         for policy in MergePolicySpecification.policies {
-            for seed in 1...seeds {
+            for seed in store.seeds(4) {
                 try store.checkContexts(
                     test: "bothSidesAgreeOnceAllIsMerged", rules: [("Book", "chapters", .cascadeDeleteRule)]
                 ) { stack in

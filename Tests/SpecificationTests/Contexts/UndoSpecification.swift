@@ -208,8 +208,7 @@ import Testing
 
     @Test(arguments: SpecifiedStore.all)
     func anyEditsAreTakenBackAndDoneAgain(_ store: SpecifiedStore) throws {
-        let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? 12
-        for seed in 1...seeds {
+        for seed in store.seeds(12) {
             try story(store, rules: [("Book", "chapters", .cascadeDeleteRule)]) { graph throws in
                 var edits = RandomEdits(seed: seed, context: graph.context)
                 for _ in 0..<25 { try randomStep(graph, &edits) }

@@ -10,6 +10,7 @@ import Testing
 ///
 /// `COREDATA_SEEDS=10 swift test --filter FetchedResultsSpecification` makes 20,000 random edits and more.
 @Suite struct FetchedResultsSpecification {
+    /// How many random edits a seed is, half of them with an undo manager.
     static let stepsPerSeed = 500
     /// Whether what such stores give is compared with memory, too: `COREDATA_ASKS_MEMORY=1`.
     static let asksMemoryAlways = ProcessInfo.processInfo.environment["COREDATA_ASKS_MEMORY"] != nil
@@ -35,6 +36,7 @@ import Testing
                     // A store of a program's own may keep the two sides of a many-to-many apart.
                     try check(
                         edits, context, sibling, seed: seed * 2 + (undoes ? 1 : 0), undoes: undoes,
+                        steps: Self.stepsPerSeed / (store.isOnServer ? 6 : 2),
                         asksMemory: store.attach == nil || Self.asksMemoryAlways)
                 }
             }
@@ -43,7 +45,7 @@ import Testing
 
     func check(
         _ edits: ListEdits, _ context: NSManagedObjectContext, _ sibling: NSManagedObjectContext, seed: UInt64,
-        undoes: Bool, asksMemory: Bool
+        undoes: Bool, steps: Int = stepsPerSeed / 2, asksMemory: Bool
     ) throws {
         var edits = edits
         for _ in 0..<20 { try edits.step(undoes: false) }
@@ -53,7 +55,7 @@ import Testing
                 ? [CallReplay(), SnapshotReplay(), DifferenceReplay()] : [CallReplay(), SnapshotReplay()]
             return try replays.map { try FollowedList(kind, $0, context, asksMemory: asksMemory) }
         }
-        for step in 0..<Self.stepsPerSeed / 2 {
+        for step in 0..<steps {
             try edits.step(undoes: undoes)
             // Every list follows; to fetch anew for each after each step would take most of the time.
             let chosen = lists[edits.numbers.below(lists.count)]
@@ -67,7 +69,7 @@ import Testing
         }
         let counts = lists.compactMap { ($0.replay as? CallReplay)?.counts }
         for type in [NSFetchedResultsChangeType.insert, .delete, .move, .update] {
-            #expect(counts.contains { $0[type, default: 0] > 20 }, "\(type) was not tried")
+            #expect(counts.contains { $0[type, default: 0] > steps / 12 }, "\(type) was not tried")
         }
     }
 }

@@ -30,7 +30,7 @@ extension SpecifiedStore {
                 guard let url = url(schema) else { throw NoServer() }
                 return try open(url, model, isReadOnly: false, observer)
             }, exceptions: known.merging(exceptions) { first, _ in first }, predicateSeeds: 1...1,
-            isInstalled: isInstalled, keepsNUL: false, keepsEveryDate: false)
+            isOnServer: true, isInstalled: isInstalled, keepsNUL: false, keepsEveryDate: false)
     }
 
     private struct NoServer: Error {}

@@ -2,6 +2,7 @@ import CoreData
 import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
+import Foundation
 import Testing
 
 /// A kind of store of which the specification must hold: how to make one, and what it cannot do.
@@ -23,6 +24,9 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// How often the generated predicates are tried: what is slow to ask is asked less.
     var predicateSeeds: ClosedRange<UInt64> = 1...2
 
+    /// Whether each statement is a way to a server: what is tried at random is tried less.
+    var isOnServer = false
+
     /// Whether the machine has what the store needs; its tests do nothing where it has not.
     var isInstalled = true
     /// Whether text may have the character U+0000.
@@ -41,6 +45,12 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
         "only a file with a write-ahead log keeps what was: others are read as they are (semantics P3)"
 
     var testDescription: String { name }
+
+    /// The seeds of what is tried at random: as many as usual, or as `COREDATA_SEEDS` says.
+    func seeds(_ usual: UInt64) -> ClosedRange<UInt64> {
+        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) }
+        return 1...max(1, asked ?? (isOnServer ? usual / 4 : usual))
+    }
 
     /// Whether it keeps the value; of what it does not it says so.
     func keeps(_ value: Value) -> Bool {
