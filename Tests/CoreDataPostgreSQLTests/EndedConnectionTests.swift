@@ -3,6 +3,7 @@ import CoreDataPostgreSQL
 import Foundation
 import PostgreSQLServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
@@ -214,5 +215,73 @@ import Testing
             }
             #expect(try notes.contents().isEmpty)
         }
+    }
+
+    /// Somebody ends sessions all the time, while several threads read, and one of them has all rows count on.
+    @Test(arguments: ["", "&pool=2", "&pooler=transaction", "&engine=cockroachdb"])
+    func answersAreRightWhileSessionsEnd(_ mode: String) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let schema = Notes.newSchema("e")
+        let notes = try Notes(server.url(schema: schema, "\(mode)&application_name=\(schema)"))
+        let context = notes.newContext()
+        let names = (0..<200).map { String(format: "%03d", $0) }
+        try context.performAndWait {
+            for name in names { Notes.insert(name, in: context) }
+            try context.save()
+        }
+        // Safe because one thread alone uses it until all are through.
+        nonisolated(unsafe) let other = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema))))
+        defer { other.close() }
+        let isOver = Atomic<Bool>(false)
+        let updates = Mutex((done: 0, failed: 0))
+        let wrong = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            if thread == 0 {
+                while !isOver.load(ordering: .relaxed) {
+                    _ = try? other.rows(
+                        """
+                        SELECT CAST(pg_terminate_backend(pid) AS INTEGER) FROM pg_stat_activity
+                            WHERE application_name = $1::TEXT ORDER BY random() LIMIT 1
+                        """, [.text(schema)])
+                    Thread.sleep(forTimeInterval: 0.03)
+                }
+                return
+            }
+            var numbers = SeededNumbers(seed: UInt64(thread))
+            let context = notes.newContext()
+            context.stalenessInterval = 0
+            context.performAndWait {
+                for round in 0..<40 {
+                    let low = numbers.below(150)
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                    request.predicate = NSPredicate(format: "name >= %@ AND name < %@", names[low], names[low + 40])
+                    // What fails says so, where three connections have ended, one after the other; it is never wrong.
+                    if thread > 1 {
+                        guard let found = try? context.fetch(request), let count = try? context.count(for: request),
+                            let texts = try? found.map({
+                                try context.existingObject(with: $0.objectID).value(forKey: "name") as? String
+                            })
+                        else { continue }
+                        if count != 40 || texts.compactMap({ $0 }).sorted() != Array(names[low..<low + 40]) {
+                            wrong.withLock { $0.append("\(thread) \(round): \(count) \(texts)") }
+                        }
+                    } else {
+                        let update = NSBatchUpdateRequest(entityName: "Note")
+                        update.propertiesToUpdate = ["count": NSExpression(format: "count + 1")]
+                        let isDone = (try? context.execute(update)) != nil
+                        updates.withLock { if isDone { $0.done += 1 } else { $0.failed += 1 } }
+                    }
+                }
+            }
+            if thread == 1 { isOver.store(true, ordering: .relaxed) }
+        }
+        #expect(wrong.withLock { $0 } == [])
+        let counts = Set(try Notes(server.url(schema: schema)).contents().map(\.count))
+        let (done, failed) = updates.withLock { $0 }
+        #expect(
+            counts.count == 1 && counts.allSatisfy { (done...done + failed).contains($0) },
+            "\(counts) \(done) \(failed)")
+        #expect(done > 30)
     }
 }
