@@ -75,22 +75,6 @@ import Testing
     }
 
     /// What befalls the next packet from either side.
-    private final class Trap: Sendable {
-        private let armed = Mutex<(isFromServer: Bool, fate: PacketRelay.Fate)?>(nil)
-
-        func set(_ isFromServer: Bool, _ fate: PacketRelay.Fate) { armed.withLock { $0 = (isFromServer, fate) } }
-
-        var hasSprung: Bool { armed.withLock { $0 == nil } }
-
-        func fate(_ packet: PacketRelay.Packet) -> PacketRelay.Fate {
-            armed.withLock { armed in
-                guard let (isFromServer, fate) = armed, packet.isFromServer == isFromServer else { return .pass }
-                armed = nil
-                return fate
-            }
-        }
-    }
-
     private static let fates: [(isFromServer: Bool, fate: PacketRelay.Fate)] = [
         (false, .cut(after: 0)), (false, .cut(after: 10)), (false, .silence(0.05)), (false, .late(0.02)),
         (true, .cut(after: 0)), (true, .cut(after: 10)), (true, .cut(after: 60)),
@@ -99,7 +83,7 @@ import Testing
     @Test(arguments: ["", "&pool=1", "&pooler=transaction", "&engine=cockroachdb"])
     func whatIsReadWhileConnectionsEndIsReadAgain(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let trap = Trap()
+        let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("e")
         PostgreSQLStore.register()
@@ -128,7 +112,9 @@ import Testing
                 reader.stalenessInterval = 0
                 let expected = try reader.performAndWait { try body(reader) {} }
                 reader.performAndWait { reader.reset() }
-                let found = try reader.performAndWait { try body(reader) { trap.set(isFromServer, fate) } }
+                let found = try reader.performAndWait {
+                    try body(reader) { trap.set(fate) { $0.isFromServer == isFromServer } }
+                }
                 #expect(found == expected && expected > 0)
                 #expect(trap.hasSprung, "\(isFromServer) \(fate)")
             }
@@ -175,7 +161,7 @@ import Testing
     @Test(arguments: ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"])
     func whatBatchesWriteWhileConnectionsEndIsWrittenOnce(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let trap = Trap()
+        let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("e")
         let notes = try Notes(server.url(schema: schema, folder: relay.folder, mode))
@@ -205,7 +191,7 @@ import Testing
         for (isFromServer, fate) in Self.fates {
             for batch in batches.indices {
                 let count = try context.performAndWait {
-                    trap.set(isFromServer, fate)
+                    trap.set(fate) { $0.isFromServer == isFromServer }
                     return try batches[batch]()
                 }
                 #expect(count == 3 && trap.hasSprung, "\(batch), \(isFromServer) \(fate)")

@@ -7,38 +7,13 @@ import Testing
 
 /// Whatever becomes of the connection, a save is done once or not at all, and the program is told which.
 @Suite struct LostConnectionTests {
-    /// What a relay does once to the next commit, or to the answer.
-    private final class Trap: Sendable {
-        private let fates = Mutex<(commit: PacketRelay.Fate?, answer: PacketRelay.Fate?)>((nil, nil))
-
-        func set(commit: PacketRelay.Fate? = nil, answer: PacketRelay.Fate? = nil) {
-            fates.withLock { $0 = (commit, answer) }
-        }
-
-        var hasSprung: Bool { fates.withLock { $0.commit == nil && $0.answer == nil } }
-
-        func fate(_ packet: PacketRelay.Packet) -> PacketRelay.Fate {
-            fates.withLock { fates in
-                if packet.isCommit, let fate = fates.commit {
-                    fates.commit = nil
-                    return fate
-                }
-                if packet.isAnswerToCommit, let fate = fates.answer {
-                    fates.answer = nil
-                    return fate
-                }
-                return .pass
-            }
-        }
-    }
-
     /// As what a server is opened; what is known of a lost transaction, and how, differs.
     private static let modes = ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"]
 
     @Test(arguments: modes)
     func aCommitThatIsCutOffIsDoneOnce(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let trap = Trap()
+        let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("c")
         let notes = try Notes(server.url(schema: schema, folder: relay.folder, mode))
@@ -60,12 +35,12 @@ import Testing
                 if isAnswer, case .late = fate { continue }
                 number += 1
                 try context.performAndWait {
-                    isAnswer ? trap.set(answer: fate) : trap.set(commit: fate)
+                    trap.set(fate) { isAnswer ? $0.isAnswerToCommit : $0.isCommit }
                     let note = Notes.insert(String(format: "%03d", number), in: context)
                     try context.save()
                     #expect(trap.hasSprung, "\(isAnswer ? "answer" : "commit") \(fate)")
                     #expect(!note.hasChanges)
-                    isAnswer ? trap.set(answer: fate) : trap.set(commit: fate)
+                    trap.set(fate) { isAnswer ? $0.isAnswerToCommit : $0.isCommit }
                     counter.value.setValue(number, forKey: "count")
                     try context.save()
                     #expect(trap.hasSprung, "\(isAnswer ? "answer" : "commit") \(fate)")
@@ -88,7 +63,7 @@ import Testing
 
     @Test func whereNobodyCanTellTheErrorSaysSo() throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let trap = Trap()
+        let trap = PacketTrap()
         var relay: PacketRelay? = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("u")
         let folder = try #require(relay?.folder)
@@ -99,7 +74,7 @@ import Testing
         try context.performAndWait {
             Notes.insert("a", in: context)
             try context.save()
-            trap.set(commit: .cut(after: 0))
+            trap.set(.cut(after: 0)) { $0.isCommit }
             // Nobody listens any more, neither for the commit nor for who asks about it.
             relay = nil
             Notes.insert("b", in: context)

@@ -191,3 +191,27 @@ package final class PacketRelay: Sendable {
         return true
     }
 }
+
+/// What a relay does once, to the first packet of its kind.
+///
+///     let relay = try PacketRelay(to: server) { trap.fate($0) }
+///     trap.set(.cut(after: 0)) { $0.isCommit }
+package final class PacketTrap: Sendable {
+    private let armed = Mutex<(fate: PacketRelay.Fate, isMeant: @Sendable (PacketRelay.Packet) -> Bool)?>(nil)
+
+    package init() {}
+
+    package func set(_ fate: PacketRelay.Fate, _ isMeant: @escaping @Sendable (PacketRelay.Packet) -> Bool) {
+        armed.withLock { $0 = (fate, isMeant) }
+    }
+
+    package var hasSprung: Bool { armed.withLock { $0 == nil } }
+
+    package func fate(_ packet: PacketRelay.Packet) -> PacketRelay.Fate {
+        armed.withLock { armed in
+            guard let (fate, isMeant) = armed, isMeant(packet) else { return .pass }
+            armed = nil
+            return fate
+        }
+    }
+}
