@@ -61,6 +61,7 @@ import Testing
         opened.recorder.removeAll()
         #expect(try opened.engine.row(1, root: 0) != nil)
         #expect(opened.recorder.statements.count == 1, "\(opened.recorder.statements)")
+        #expect(opened.recorder.statements.first.map(ServerText.asksSchemaNumber) == true)
         // Where there is no row the schema is asked for.
         opened.recorder.removeAll()
         #expect(try opened.engine.row(99, root: 0) == nil)
@@ -82,10 +83,10 @@ import Testing
         let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
         defer { database.close() }
         for key: Int64 in [1, 99] {
-            try database.write { try $0.changeSchemaVersion() }
+            try database.write { try $0.changeSchemaVersion(rowsOf: []) }
             #expect(try (opened.engine.row(key, root: 0) != nil) == (key == 1))
         }
-        try database.write { try $0.changeSchemaVersion() }
+        try database.write { try $0.changeSchemaVersion(rowsOf: []) }
         try context.performAndWait {
             let note = try context.existingObject(with: note)
             note.setValue(1, forKey: "count")

@@ -53,6 +53,8 @@ final class PostgreSQLConnection: SQLConnection {
     var hasCommits = false
     /// Whether the store has the row that is locked where nothing else can be, as far as was looked.
     var hasMetadata = false
+    /// Whether the number of the schema is a function's, once that was looked at.
+    private var hasSchemaNumber: Bool?
 
     /// How often somebody was told what the server answered.
     private(set) var answerCount = 0
@@ -792,6 +794,20 @@ final class PostgreSQLConnection: SQLConnection {
         return version
     }
 
+    /// Whether a statement may ask the function for the number.
+    func callsSchemaNumber() throws -> Bool {
+        if let hasSchemaNumber { return hasSchemaNumber }
+        let count = answerCount
+        let found = try traits.plansAnew && !rows(ServerText.hasSchemaNumber).isEmpty
+        // None that a reader was told.
+        answerCount = count
+        hasSchemaNumber = found
+        return found
+    }
+
+    /// Reads the number from its table from now on: the function has gone, or is behind.
+    func forgetSchemaNumber() { hasSchemaNumber = false }
+
     func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
         if let note = owedNote {
             owedNote = nil
@@ -831,7 +847,21 @@ final class PostgreSQLConnection: SQLConnection {
         try statement.runLater(expecting: 1, otherwise: otherwise)
     }
 
-    func changeSchemaVersion() throws { try execute(ServerText.changeSchemaVersion) }
+    func changeSchemaVersion(rowsOf tables: [String]) throws {
+        // Who has planned a query hears of the other number with the lock, or after all else.
+        if traits.plansAnew, !tables.isEmpty { try execute(ServerText.lock(tables: tables)) }
+        try execute(ServerText.changeSchemaVersion)
+    }
+
+    /// Where the role may not make functions the number is read from its table.
+    func keepSchemaVersion() throws {
+        guard traits.plansAnew else { return }
+        do { try attempting { try ServerText.keepSchemaNumber.forEach(execute) } } catch let failure as SQLFailure
+            where !isBroken
+        {
+            observer?.note("the number of the schema is no function's: \(failure.message)")
+        }
+    }
 
     /// The one row of a statement that runs once, without that it is prepared; its values are bound as text.
     private func once(_ sql: String, _ values: [SQLValue]) throws -> [SQLValue] {

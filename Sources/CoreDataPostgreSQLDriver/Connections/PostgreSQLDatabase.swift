@@ -112,8 +112,13 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             defer { giveBack(connection) }
             let answers = connection.answerCount
             do { return try first(connection) } catch let failure as SQLFailure
-                where failure.kind == .disconnected && connection.answerCount == answers
+                where connection.answerCount == answers && (failure.kind == .disconnected || failure.isOfSchemaNumber)
             {
+                if failure.isOfSchemaNumber {
+                    // Somebody has taken the function away, or the right to call it: the next attempt does without.
+                    connection.forgetSchemaNumber()
+                    continue
+                }
                 start?.hasBegun = false
                 // Instead of a replica the server itself is read from.
                 guard attempts < 3, !options.isReplica else { throw failure }
@@ -466,6 +471,9 @@ extension SQLFailure {
     var isOfNotes: Bool {
         (kind == .readOnly || kind == .unreadable || kind == .missingTable) && sql.map(ServerText.isNote) ?? false
     }
+
+    /// Whether the schema's number could not be had of its function.
+    var isOfSchemaNumber: Bool { !isOfTheMoment && sql.map(ServerText.asksSchemaNumber) ?? false }
 
     /// Whether somebody else has made the same tables at the same time, which only who can lock what is not there yet rules out.
     var isOfTwoMakers: Bool {

@@ -20,6 +20,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.tellsTransactions = false
             traits.namesSnapshots = false
             traits.changesWithinQueries = false
+            traits.plansAnew = false
         case .cockroachDB:
             traits.listens = false
             traits.locksByNumber = false
@@ -29,6 +30,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.unnestsTogether = false
             traits.copies = false
             traits.changesWithinQueries = false
+            traits.plansAnew = false
             traits.defersConstraints = false
             traits.tellsSizes = false
             traits.vacuums = false
@@ -63,6 +65,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var unnestsTogether = true
     /// Whether a query may change rows and go on with how many these were: `WITH changed AS (UPDATE … RETURNING 1) SELECT …`.
     package var changesWithinQueries = true
+    /// Whether a query that was planned with the constant of a function is planned anew as soon as the function is another, and tables can be locked.
+    package var plansAnew = true
     /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
     package var copies = true
     /// Whether it can look at the end of a transaction only whether what a row leads to is there.

@@ -214,37 +214,64 @@ final class PostgreSQLStatement: SQLStatement {
     }
 }
 
-/// Rows by key, each by a statement of its own, which tells of the schema beside the row.
+/// Rows by key, each by a statement of its own, which tells of the schema beside the row where that is to be looked at.
 final class PostgreSQLKeyedStatement: SQLKeyedStatement {
     private unowned(unsafe) let connection: PostgreSQLConnection
-    private let sql: String
-    /// Behind those of the row.
-    private let versionColumn: Int
-    private var statement: (any SQLStatement)?
+    private let select: SelectStatement
+    private var plain: (any SQLStatement)?
+    private var telling: (any SQLStatement)?
+    /// Whether it asks the function for the schema's number.
+    private var asksFunction = false
+    private var running: (any SQLStatement)?
 
     init(_ select: SelectStatement, key: String, _ connection: PostgreSQLConnection) {
         self.connection = connection
         var select = select
         select.condition = .comparison(.equal, .column(nil, key), .parameter)
-        versionColumn = select.columns.count
-        select.columns.append(.init(ServerText.schemaVersionColumn))
-        sql = select.text(in: connection.dialect).sql
+        self.select = select
     }
 
     func row(_ key: Int64) throws -> (any SQLStatement)? {
-        let check = connection.takeSchemaCheck()
-        let statement = try statement ?? connection.statement(sql)
-        self.statement = statement
-        statement.reset()
-        try statement.bind(key, at: 0)
-        let isThere = try statement.step()
-        if let check {
-            // Without a row there is no version either.
-            let version = try isThere ? statement.integer(versionColumn) : connection.schemaVersion()
-            if version != check.version { try check.otherwise() }
+        guard let check = connection.takeSchemaCheck() else {
+            let statement = try plain ?? prepare(select)
+            plain = statement
+            return try step(statement, key) ? statement : nil
+        }
+        let statement = try tellingStatement()
+        let isThere = try step(statement, key)
+        // Without a row there is no version either; behind those of the row.
+        let column = select.columns.count
+        let version =
+            try isThere
+            ? statement.isNull(column) ? nil : statement.integer(column) : connection.schemaVersion()
+        if version != check.version {
+            try check.otherwise()
+            if asksFunction { connection.forgetSchemaNumber() }
         }
         return isThere ? statement : nil
     }
 
-    func end() { statement?.reset() }
+    private func tellingStatement() throws -> any SQLStatement {
+        let asksFunction = try connection.callsSchemaNumber()
+        if let telling, asksFunction == self.asksFunction { return telling }
+        var select = select
+        select.columns.append(
+            .init(asksFunction ? .function(.schemaVersion, []) : ServerText.schemaVersionColumn))
+        let made = try prepare(select)
+        (telling, self.asksFunction) = (made, asksFunction)
+        return made
+    }
+
+    private func prepare(_ select: SelectStatement) throws -> any SQLStatement {
+        try connection.statement(select.text(in: connection.dialect).sql)
+    }
+
+    private func step(_ statement: any SQLStatement, _ key: Int64) throws -> Bool {
+        running = statement
+        statement.reset()
+        try statement.bind(key, at: 0)
+        return try statement.step()
+    }
+
+    func end() { running?.reset() }
 }

@@ -190,7 +190,11 @@ package protocol SQLConnection: AnyObject {
     /// Sees that the number is that one, perhaps late, with what runs next; else `otherwise` runs before anything is told of that.
     func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws
     /// Makes the number another one, so that others look at the schema again.
-    func changeSchemaVersion() throws
+    ///
+    /// - Parameter tables: those whose rows this transaction has made into what the former schema does not know; nobody reads them as that.
+    func changeSchemaVersion(rowsOf tables: [String]) throws
+    /// Has the number be had for less, where the database knows how; in the transaction that makes a store, before that has one.
+    func keepSchemaVersion() throws
 
     /// What the connection's user keeps with it, under a small number, and uses only while it has the connection; it goes
     /// when the connection is closed. `nil` where nothing has been kept.
@@ -217,6 +221,7 @@ extension SQLConnection {
     }
     package func settle() throws {}
     package func expectPauses() throws {}
+    package func keepSchemaVersion() throws {}
 
     package func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
         if try schemaVersion() != version { try otherwise() }

@@ -66,6 +66,7 @@ extension SQLDialect {
             .decimalMultiply: .infix("*"),
             .now: .template("statement_timestamp()"), .number: .template("CAST({0} AS INTEGER)"),
             .wideNumber: .template("CAST({0} AS BIGINT)"), .truth: .template("({0} <> 0)"),
+            .schemaVersion: .template(ServerText.callSchemaNumber),
             .numberOrder: .template(numberOrder), .bytesOfText: .template("CONVERT_TO({0}, 'UTF8')"),
             .bytesOfDate: .template(
                 "CONVERT_TO(CAST(CAST(EXTRACT(EPOCH FROM {0}) * 1000000 AS BIGINT) AS TEXT), 'UTF8')"),

@@ -141,6 +141,8 @@ package enum SQLFunction: String, CaseIterable, Sendable {
 
     /// `(constant)` → the key that whoever steps the statement asks for next.
     case nextKey = "CDNextKey"
+    /// `()` → the number of the schema, as a constant that a query has once it is planned.
+    case schemaVersion = "CDSchemaVersion"
 }
 
 /// What SQL may be asked to compute of many rows; NULLs are left out.

@@ -72,6 +72,7 @@ extension SQLNames {
             "Z_PRIMARYKEY": "_entities", "Z_NAME": "name", "Z_SUPER": "parent", "Z_MAX": "last_id",
             "Z_METADATA": "_metadata", "Z_VERSION": "number", "Z_UUID": "uuid", "Z_PLIST": "property_list",
             "Z_MODELCACHE": "_model", "Z_CONTENT": "content", "Z_COMMITS": "_commits",
+            "Z_SCHEMA_NUMBER": "_schema_number", "Z_SCHEMA_NUMBERED": "_schema_numbered",
             "ACHANGE": "_history_changes", "ZCHANGETYPE": "kind", "ZENTITY": "entity", "ZENTITYPK": "row_id",
             "ZTRANSACTIONID": "transaction_id", "ZCOLUMNS": "columns",
             "ATRANSACTION": "_history_transactions", "ZAUTHORTS": "author_id", "ZBUNDLEIDTS": "bundle_id",

@@ -47,7 +47,11 @@ extension SQLRenderer {
         case .validateConstraint(let name, let table): alter(table, " VALIDATE CONSTRAINT ", name)
         case .dropConstraint(let name, let table): alter(table, " DROP CONSTRAINT IF EXISTS ", name)
         case .moveTable(let name, let schema, let other): move("ALTER TABLE ", name, "", schema, other)
-        case .moveTrigger(let name, let schema, let other): move("ALTER FUNCTION ", name, "()", schema, other)
+        case .moveFunction(let name, let schema, let other): move("ALTER FUNCTION ", name, "()", schema, other)
+        case .dropFunction(let name):
+            text.append("DROP FUNCTION IF EXISTS ")
+            text.append(identifier: name)
+            text.append("()")
         }
     }
 

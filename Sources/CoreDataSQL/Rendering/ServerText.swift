@@ -219,6 +219,38 @@ package enum ServerText {
     /// The same as a column beside others, of one state of the database.
     package static let schemaVersionColumn = SQLExpression.scalar(
         SelectStatement([.init(.column(nil, "Z_VERSION"))], from: .init("Z_METADATA")))
+
+    /// The number as the constant of a function: a query that is planned has it, and is planned anew once the function is another.
+    static let callSchemaNumber = "CAST(\(quoted(schemaNumber))() AS BIGINT)"
+    /// 1 where this may call the function.
+    package static let hasSchemaNumber = """
+        SELECT 1 FROM (SELECT to_regprocedure('\(quoted(schemaNumber))()') AS id) AS found \
+        WHERE has_function_privilege(id, 'EXECUTE')
+        """
+    /// Whether a statement calls it.
+    package static func asksSchemaNumber(_ sql: String) -> Bool { sql.contains(callSchemaNumber) }
+    /// Has the function be there, and be another whenever anybody changes the number, in whichever way.
+    package static let keepSchemaNumber = [
+        """
+        CREATE FUNCTION \(quoted(schemaNumbered))() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE FORMAT( \
+        'CREATE OR REPLACE FUNCTION %I.\(quoted(schemaNumber))() RETURNS BIGINT LANGUAGE sql IMMUTABLE PARALLEL SAFE AS %L', \
+        TG_TABLE_SCHEMA, FORMAT('SELECT CAST(%s AS BIGINT)', CAST(NEW.\(quoted("Z_VERSION")) AS BIGINT))); RETURN NULL; END $$
+        """,
+        """
+        CREATE TRIGGER \(quoted(schemaNumbered)) AFTER INSERT OR UPDATE OF \(quoted("Z_VERSION")) \
+        ON \(quoted("Z_METADATA")) FOR EACH ROW EXECUTE FUNCTION \(quoted(schemaNumbered))()
+        """,
+        // Where rows come from another server, too.
+        "ALTER TABLE \(quoted("Z_METADATA")) ENABLE ALWAYS TRIGGER \(quoted(schemaNumbered))",
+    ]
+    /// The function, and the trigger with the one that it runs.
+    package static let schemaNumber = "Z_SCHEMA_NUMBER"
+    package static let schemaNumbered = "Z_SCHEMA_NUMBERED"
+
+    /// Waits for all who read from the tables, and keeps them out until the transaction ends.
+    package static func lock(tables: [String]) -> String {
+        "LOCK TABLE \(tables.map(quoted).joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE"
+    }
     /// Has a row where that is the number; bound: the number.
     package static let schemaVersionIs = "SELECT 1 FROM \(quoted("Z_METADATA")) WHERE \(quoted("Z_VERSION")) = $1"
 

@@ -17,6 +17,8 @@ package enum SchemaChange: Hashable, Sendable {
     case dropConstraint(String, on: String)
     /// Moves a table with its indexes from one schema of a server to another.
     case moveTable(String, from: String, to: String)
-    /// The same of what a trigger does.
-    case moveTrigger(String, from: String, to: String)
+    /// The same of a function without parameters, such as what a trigger does.
+    case moveFunction(String, from: String, to: String)
+    /// Takes a function without parameters away, if it is there.
+    case dropFunction(String)
 }

@@ -99,7 +99,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return sqlite3_column_int64(versionQuery, 0)
     }
 
-    func changeSchemaVersion() throws {
+    func changeSchemaVersion(rowsOf tables: [String]) throws {
         try execute("PRAGMA schema_version = \((try schemaVersion() + 1) & 0x7fff_ffff)")
     }
 

@@ -27,6 +27,7 @@ struct StoreCreation {
     func run(_ connection: any SQLConnection) throws {
         try Self.make(statements, in: connection)
         if connection.dialect.writesTogether { try Self.createCommits(in: connection) }
+        try connection.keepSchemaVersion()
         for ordinal in schema.entities {
             let entity = schema.model.entities[ordinal]
             guard let number = schema.numbers[ordinal] else { continue }

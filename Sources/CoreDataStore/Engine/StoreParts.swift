@@ -5,8 +5,10 @@ import Foundation
 /// What in a database on a server is one store's: others may have tables of theirs beside it.
 package struct StoreParts: Sendable {
     package var tables: [String]
-    /// What keeps derived attributes, by name, with the table that it is on.
+    /// What keeps derived attributes, and the number of the schema, by name, with the table that it is on.
     package var triggers: [(name: String, table: String)]
+    /// What no trigger runs.
+    package var functions: [String]
 
     /// - Returns: `nil` where there is no store.
     package static func read(_ connection: any SQLConnection) throws -> StoreParts? {
@@ -25,15 +27,19 @@ package struct StoreParts: Sendable {
         tables += schema.tables.map(\.name) + schema.joinTables.map(\.name)
         tables = tables.filter { catalog.table($0) != nil }
         let triggers = try MigrationSource.parts(connection).filter { part in
-            part.kind == .trigger && part.name.hasPrefix("Z_DA_") && tables.contains(part.table)
+            part.kind == .trigger && tables.contains(part.table)
+                && (part.name.hasPrefix("Z_DA_") || part.name == ServerText.schemaNumbered)
         }
-        return StoreParts(tables: tables, triggers: triggers.map { ($0.name, $0.table) })
+        return StoreParts(
+            tables: tables, triggers: triggers.map { ($0.name, $0.table) },
+            functions: triggers.contains { $0.name == ServerText.schemaNumbered } ? [ServerText.schemaNumber] : [])
     }
 
     /// Takes all of it away, and nothing else.
     package func remove(_ connection: any SQLConnection) throws {
         try StoreConstraints.remove(in: connection)
         for trigger in triggers { try connection.run(SchemaChange.dropTrigger(trigger.name, on: trigger.table)) }
+        for function in functions { try connection.run(SchemaChange.dropFunction(function)) }
         for table in tables { try connection.run(SchemaChange.dropTable(table)) }
     }
 }
@@ -145,8 +151,8 @@ package struct StoreSchemas {
         for table in parts.tables {
             try connection.run(SchemaChange.moveTable(table, from: schemas.from, to: schemas.to))
         }
-        for trigger in parts.triggers {
-            try connection.run(SchemaChange.moveTrigger(trigger.name, from: schemas.from, to: schemas.to))
+        for function in parts.triggers.map(\.name) + parts.functions {
+            try connection.run(SchemaChange.moveFunction(function, from: schemas.from, to: schemas.to))
         }
         // Who has the old one open looks again before he writes.
         guard let version else { return }

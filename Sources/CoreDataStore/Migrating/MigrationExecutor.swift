@@ -32,7 +32,7 @@ struct MigrationExecutor {
         }
         try tell(plan.steps.count, plan)
         // Who has the store open looks at its model again before he writes.
-        if try connection.schemaVersion() == schema { try connection.changeSchemaVersion() }
+        if try connection.schemaVersion() == schema { try connection.changeSchemaVersion(rowsOf: plan.changedTables) }
         return loss
     }
 

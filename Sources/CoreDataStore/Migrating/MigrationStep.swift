@@ -15,6 +15,17 @@ package struct MigrationStep: Sendable {
         case unwrap(table: String, column: String)
         /// The bits of an entity's updates in the history get the places that properties have now.
         case moveHistoryBits(entity: Int64, HistoryBits)
+
+        /// The table whose rows it changes.
+        var changedTable: String? {
+            switch self {
+            case .insert(let statement): statement.table
+            case .update(let statement): statement.table
+            case .delete(let statement): statement.table
+            case .unwrap(let table, _): table
+            case .create, .change, .refuse, .moveHistoryBits: nil
+            }
+        }
     }
 
     package var action: Action
@@ -63,6 +74,12 @@ package struct MigrationPlan: Sendable {
     package var dialect: SQLDialect
     /// What is left to be done later.
     package var deferred: [DeferredTask] = []
+
+    /// The tables of objects that stay and whose rows it changes.
+    var changedTables: [String] {
+        let changed = Set(steps.compactMap(\.action.changedTable))
+        return schema.tables.map(\.name).filter(changed.contains)
+    }
 }
 
 /// What a migration has taken out of a store.

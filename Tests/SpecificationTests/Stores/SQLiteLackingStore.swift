@@ -36,7 +36,7 @@ extension SpecifiedStore {
     /// Saves and drivers ask for these, or no fetch does.
     private static let needed: Set<SQLFunction> = [
         .ifNull, .greatest, .byteLength, .storageClass, .derivedAttributeInserted, .derivedAttributeUpdated, .nextKey,
-        .now,
+        .now, .schemaVersion,
     ]
 
     private static func sqliteLacking(_ what: String, _ dialect: SQLDialect) -> SpecifiedStore {

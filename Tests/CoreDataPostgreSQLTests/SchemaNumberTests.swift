@@ -1,0 +1,177 @@
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+import PostgreSQLServer
+import Synchronization
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQLDriver
+
+/// The number of the schema is a function's constant, which is never behind what is read beside it, and without which all goes on.
+@Suite struct SchemaNumberTests {
+    private struct Opened {
+        let notes: Notes
+        let engine: StoreEngine
+        let url: URL
+        /// Somebody else.
+        let other: PostgreSQLDatabase
+
+        init?(_ rest: String = "") throws {
+            guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("n"), rest) else { return nil }
+            self.url = url
+            notes = try Notes(url)
+            let store = try #require(notes.coordinator.persistentStores.first)
+            engine = try #require(notes.coordinator.attachedStore(of: store)?.source as? StoreEngine)
+            other = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
+            let context = notes.newContext()
+            try context.performAndWait {
+                Notes.insert("a", in: context)
+                try context.save()
+            }
+        }
+
+        func run(_ statements: String...) throws {
+            try other.write { connection in for statement in statements { try connection.execute(statement) } }
+        }
+
+        /// What the function says.
+        var constant: SQLValue? {
+            get throws { try other.ask("SELECT \"_schema_number\"()") }
+        }
+    }
+
+    @Test func itIsWhatTheTableHas() throws {
+        guard let opened = try Opened() else { return }
+        var known: [SQLValue?] = []
+        for _ in 0..<3 {
+            known.append(try opened.constant)
+            #expect(try known.last == opened.other.ask(ServerText.schemaVersion))
+            try opened.other.write { try $0.changeSchemaVersion(rowsOf: ["Note"]) }
+        }
+        #expect(Set(known).count == 3 && !known.contains(nil))
+        try opened.run("UPDATE \"_metadata\" SET \"number\" = 77")
+        #expect(try opened.constant == .integer(77))
+        // Neither metadata nor a transaction that came to nothing change it.
+        let store = try #require(opened.notes.coordinator.persistentStores.first)
+        opened.notes.coordinator.setMetadata(["mine": 1].merging(store.metadata) { $1 }, for: store)
+        let context = opened.notes.newContext()
+        try context.performAndWait {
+            Notes.insert("b", in: context)
+            try context.save()
+        }
+        struct GivenUp: Error {}
+        #expect(throws: GivenUp.self) {
+            try opened.other.write { connection in
+                try connection.changeSchemaVersion(rowsOf: ["Note"])
+                throw GivenUp()
+            }
+        }
+        #expect(try opened.constant == .integer(77))
+        #expect(try opened.engine.row(1, root: 0) != nil)
+    }
+
+    /// Who reads by the function does without it from the next row on; a function that says something else has the table asked.
+    @Test(arguments: [
+        ["DROP FUNCTION \"_schema_number\"()"],
+        ["DROP FUNCTION \"_schema_numbered\"() CASCADE", "DROP FUNCTION \"_schema_number\"()"],
+        ["REVOKE EXECUTE ON FUNCTION \"_schema_number\"() FROM PUBLIC, CURRENT_USER"],
+        [
+            "CREATE OR REPLACE FUNCTION \"_schema_number\"() RETURNS BIGINT LANGUAGE sql AS 'SELECT CAST(NULL AS BIGINT)'"
+        ],
+        ["CREATE OR REPLACE FUNCTION \"_schema_number\"() RETURNS BIGINT LANGUAGE sql AS 'SELECT CAST(12 AS BIGINT)'"],
+        [
+            "DROP FUNCTION \"_schema_number\"()",
+            "CREATE FUNCTION \"_schema_number\"() RETURNS BIGINT LANGUAGE plpgsql AS $$BEGIN RAISE division_by_zero; END$$",
+        ],
+    ])
+    func itCanBeDoneWithout(_ statements: [String]) throws {
+        guard let opened = try Opened() else { return }
+        #expect(try opened.engine.row(1, root: 0) != nil)
+        for statement in statements { try opened.run(statement) }
+        for _ in 0..<3 {
+            #expect(try opened.engine.row(1, root: 0) != nil)
+            #expect(try opened.engine.row(99, root: 0) == nil)
+        }
+        // Somebody migrates all the same, and is seen to have.
+        try opened.other.write { try $0.changeSchemaVersion(rowsOf: ["Note"]) }
+        #expect(try opened.engine.row(1, root: 0) != nil)
+        let again = try Notes(opened.url)
+        #expect(try again.contents().map(\.name) == ["a"])
+    }
+
+    private final class Seen: Sendable {
+        let isDone = Atomic(false)
+        let reads = Atomic(0)
+        let changes = Atomic(0)
+        let mistakes = Mutex<[String]>([])
+    }
+
+    /// Somebody's own function of that name is not read as a number, and not replaced without a word.
+    @Test func anotherFunctionOfThatName() throws {
+        guard let opened = try Opened() else { return }
+        try opened.run(
+            "DROP FUNCTION \"_schema_number\"()",
+            "CREATE FUNCTION \"_schema_number\"() RETURNS TEXT LANGUAGE sql AS $$SELECT 'twelve'$$")
+        #expect(try opened.engine.row(1, root: 0) != nil)
+        let failure = #expect(throws: SQLFailure.self) {
+            try opened.other.write { try $0.changeSchemaVersion(rowsOf: ["Note"]) }
+        }
+        #expect(failure?.message.contains("_schema_number") == true)
+        #expect(try opened.notes.contents().map(\.name) == ["a"])
+    }
+
+    /// Rows are changed, and the number with them, all the time: nobody reads a new row who counts on the old number.
+    @Test func noRowIsReadByAFormerNumber() throws {
+        guard let opened = try Opened("&pool=4") else { return }
+        let select = SelectStatement([.init(.column(nil, "count"))], from: .init("Note"))
+        try opened.run("UPDATE \"Note\" SET \"count\" = 1")
+        let seen = Seen()
+        struct Changed: Error {}
+        let readers = DispatchGroup()
+        for _ in 0..<3 {
+            readers.enter()
+            Thread.detachNewThread {
+                defer { readers.leave() }
+                do {
+                    let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(opened.url)))
+                    defer { database.close() }
+                    let known = Mutex<Int64>(1)
+                    database.setSchemaCheck { connection in
+                        try connection.expectSchemaVersion(known.withLock { $0 }) { throw Changed() }
+                    }
+                    while !seen.isDone.load(ordering: .relaxed) {
+                        do {
+                            try database.readStatement { connection in
+                                let statement = connection.keyedStatement(select, key: "Z_PK")
+                                defer { statement.end() }
+                                let count = try statement.row(1)?.integer(0)
+                                let number = known.withLock { $0 }
+                                if count != number {
+                                    seen.mistakes.withLock {
+                                        $0.append("\(count ?? -1) is of another schema than \(number)")
+                                    }
+                                }
+                                seen.reads.add(1, ordering: .relaxed)
+                            }
+                        } catch is Changed {
+                            seen.changes.add(1, ordering: .relaxed)
+                            let number = try database.ask(ServerText.schemaVersion)
+                            if case .integer(let number)? = number { known.withLock { $0 = number } }
+                        }
+                    }
+                } catch { seen.mistakes.withLock { $0.append("\(error)") } }
+            }
+        }
+        for _ in 0..<300 {
+            try opened.other.write { connection in
+                try connection.execute("UPDATE \"Note\" SET \"count\" = (SELECT \"number\" + 1 FROM \"_metadata\")")
+                try connection.changeSchemaVersion(rowsOf: ["Note"])
+            }
+        }
+        seen.isDone.store(true, ordering: .relaxed)
+        readers.wait()
+        #expect(seen.mistakes.withLock { Array($0.prefix(3)) } == [])
+        #expect(seen.reads.load(ordering: .relaxed) > 300 && seen.changes.load(ordering: .relaxed) > 100)
+    }
+}
