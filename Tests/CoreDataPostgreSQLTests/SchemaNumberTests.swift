@@ -88,11 +88,28 @@ import Testing
     func itCanBeDoneWithout(_ statements: [String]) throws {
         guard let opened = try Opened() else { return }
         #expect(try opened.engine.row(1, root: 0) != nil)
+        let context = opened.notes.newContext()
+        func count() throws {
+            try context.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                guard let note = try context.fetch(request).first else { return }
+                note.setValue((note.value(forKey: "count") as? Int ?? 0) + 1, forKey: "count")
+                try context.save()
+            }
+        }
+        for _ in 0..<3 { try count() }
         for statement in statements { try opened.run(statement) }
+        let noted = "SELECT MAX(\"number\") FROM \"_commits\""
+        var last: SQLValue?
         for _ in 0..<3 {
             #expect(try opened.engine.row(1, root: 0) != nil)
             #expect(try opened.engine.row(99, root: 0) == nil)
+            try count()
+            // Noted, too.
+            #expect(try opened.other.ask(noted) != last)
+            last = try opened.other.ask(noted)
         }
+        #expect(try opened.notes.contents().map(\.count) == [6])
         // Somebody migrates all the same, and is seen to have.
         try opened.other.write { try $0.changeSchemaVersion(rowsOf: ["Note"]) }
         #expect(try opened.engine.row(1, root: 0) != nil)
@@ -105,6 +122,18 @@ import Testing
         let reads = Atomic(0)
         let changes = Atomic(0)
         let mistakes = Mutex<[String]>([])
+
+        /// Has the number be changed so many times, and as long as others have not seen enough of that.
+        func change(atLeast count: Int, _ body: () throws -> Void) rethrows {
+            defer { isDone.store(true, ordering: .relaxed) }
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            var done = 0
+            while done < count || reads.load(ordering: .relaxed) < 300 || changes.load(ordering: .relaxed) < 100 {
+                try body()
+                done += 1
+                guard ContinuousClock.now < deadline, mistakes.withLock({ $0.isEmpty }) else { return }
+            }
+        }
     }
 
     /// Somebody's own function of that name is not read as a number, and not replaced without a word.
@@ -163,15 +192,71 @@ import Testing
                 } catch { seen.mistakes.withLock { $0.append("\(error)") } }
             }
         }
-        for _ in 0..<300 {
+        try seen.change(atLeast: 300) {
             try opened.other.write { connection in
                 try connection.execute("UPDATE \"Note\" SET \"count\" = (SELECT \"number\" + 1 FROM \"_metadata\")")
                 try connection.changeSchemaVersion(rowsOf: ["Note"])
             }
         }
-        seen.isDone.store(true, ordering: .relaxed)
         readers.wait()
         #expect(seen.mistakes.withLock { Array($0.prefix(3)) } == [])
-        #expect(seen.reads.load(ordering: .relaxed) > 300 && seen.changes.load(ordering: .relaxed) > 100)
+        #expect(seen.reads.load(ordering: .relaxed) >= 300 && seen.changes.load(ordering: .relaxed) >= 100)
+    }
+
+    /// The same of saves, of one way to the server and of several: nobody writes who counts on the old number.
+    @Test(arguments: [true, false])
+    func nothingIsSavedByAFormerNumber(atOnce: Bool) throws {
+        guard let opened = try Opened() else { return }
+        let context = opened.notes.newContext()
+        try context.performAndWait {
+            for name in ["b", "c"] { Notes.insert(name, in: context) }
+            try context.save()
+        }
+        let seen = Seen()
+        struct Changed: Error {}
+        let savers = DispatchGroup()
+        for key in [Int64(2), 3] {
+            savers.enter()
+            Thread.detachNewThread {
+                defer { savers.leave() }
+                do {
+                    let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(opened.url)))
+                    defer { database.close() }
+                    var known: Int64 = -1
+                    while !seen.isDone.load(ordering: .relaxed) {
+                        do {
+                            let number = known
+                            try database.writeBesideOthers(atOnce: atOnce) { connection in
+                                try connection.expectSchemaVersion(number) { throw Changed() }
+                                let statement = try connection.statement(
+                                    """
+                                    UPDATE "Note" SET "name" = (SELECT CAST("number" AS TEXT) FROM "_metadata"), "count" = $1 WHERE "_id" = $2
+                                    """)
+                                defer { statement.reset() }
+                                try statement.bind(number, at: 0)
+                                try statement.bind(key, at: 1)
+                                try statement.runLater(expecting: 1) {}
+                            } committed: { _ in
+                            }
+                            seen.reads.add(1, ordering: .relaxed)
+                            let isRight = "SELECT 1 FROM \"Note\" WHERE \"_id\" = \(key) AND \"name\" = CAST(\"count\" AS TEXT)"
+                            if try database.ask(isRight) != .integer(1) {
+                                seen.mistakes.withLock { $0.append("\(key) was written by \(number)") }
+                            }
+                        } catch let error where error is Changed || (error as? SQLFailure)?.kind == .expectation {
+                            seen.changes.add(1, ordering: .relaxed)
+                            if case .integer(let number)? = try database.ask(ServerText.schemaVersion) { known = number }
+                        }
+                    }
+                } catch { seen.mistakes.withLock { $0.append("\(error)") } }
+            }
+        }
+        try seen.change(atLeast: 200) {
+            try opened.other.write { try $0.changeSchemaVersion(rowsOf: []) }
+            Thread.sleep(forTimeInterval: 0.002)
+        }
+        savers.wait()
+        #expect(seen.mistakes.withLock { Array($0.prefix(3)) } == [])
+        #expect(seen.reads.load(ordering: .relaxed) >= 300 && seen.changes.load(ordering: .relaxed) >= 100)
     }
 }

@@ -40,7 +40,7 @@ import Testing
         }
         let expected =
             [ServerText.beginWriting, ServerText.lockBeside] + (tells ? [ServerText.tell] : [])
-            + [ServerText.noteCommitToSchema]
+            + [ServerText.noteCommitToSchemaNumber]
         // Whoever is told reads at the same time.
         let isUpdate = { (statement: String) in statement.hasPrefix("UPDATE \"Note\"") }
         let all = opened.recorder.statements

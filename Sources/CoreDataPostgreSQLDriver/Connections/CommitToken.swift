@@ -34,6 +34,7 @@ extension PostgreSQLConnection {
         if !traits.locksByNumber { hasMetadata = try !rows(ServerText.hasMetadata).isEmpty }
         guard try rows(ServerText.hasCommits).first?.first == .integer(1) else { return }
         hasCommits = true
+        if traits.keepsSessions { try callsSchemaNumber() }
         // Of writers that are long gone; where this may not delete nothing is lost.
         do { try attempting { try execute(ServerText.forgetCommits) } } catch let failure as SQLFailure where !isBroken
         {

@@ -794,7 +794,8 @@ final class PostgreSQLConnection: SQLConnection {
         return version
     }
 
-    /// Whether a statement may ask the function for the number.
+    /// Whether a statement may ask the function for the number; to be asked of a session that is in no transaction.
+    @discardableResult
     func callsSchemaNumber() throws -> Bool {
         if let hasSchemaNumber { return hasSchemaNumber }
         let count = answerCount
@@ -822,7 +823,10 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Writes down what the transaction is known by, and sees that the schema is the known one, by one statement.
     private func note(_ note: Note, expecting version: Int64, otherwise: @escaping () throws -> Void) throws {
-        let statement = try ownStatement(ServerText.noteCommitToSchema)
+        // A text that is not prepared would have the function looked into each time.
+        let asksFunction = hasSchemaNumber == true && traits.keepsSessions
+        let statement = try ownStatement(
+            asksFunction ? ServerText.noteCommitToSchemaNumber : ServerText.noteCommitToSchema)
         defer { statement.reset() }
         try statement.bind(note.writer, at: 0)
         try statement.bind(note.number, at: 1)
@@ -837,6 +841,7 @@ final class PostgreSQLConnection: SQLConnection {
             // It is to be there before the commit is on its way.
             try rows(ServerText.noteCommit, [.integer(note.writer), .integer(note.number)])
             try otherwise()
+            if asksFunction { forgetSchemaNumber() }
         }
     }
 

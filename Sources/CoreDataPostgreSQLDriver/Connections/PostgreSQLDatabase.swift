@@ -212,6 +212,11 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             connection.rollBack()
             // What was in the way has to be looked at as it is.
             replicas?.wait()
+            if let failure = error as? SQLFailure, failure.isOfSchemaNumber {
+                connection.forgetSchemaNumber()
+                throw SQLFailure(
+                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
+            }
             if let failure = error as? SQLFailure, failure.isOfNotes, connection.hasCommits {
                 // Somebody has taken the table away, or the right to write to it: the next attempt does without.
                 connection.hasCommits = false
@@ -473,7 +478,9 @@ extension SQLFailure {
     }
 
     /// Whether the schema's number could not be had of its function.
-    var isOfSchemaNumber: Bool { !isOfTheMoment && sql.map(ServerText.asksSchemaNumber) ?? false }
+    var isOfSchemaNumber: Bool {
+        kind != .expectation && !isOfTheMoment && sql.map(ServerText.asksSchemaNumber) ?? false
+    }
 
     /// Whether somebody else has made the same tables at the same time, which only who can lock what is not there yet rules out.
     var isOfTwoMakers: Bool {

@@ -96,8 +96,13 @@ package enum ServerText {
         SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() FROM \(quoted("Z_METADATA")) \
         WHERE \(quoted("Z_VERSION")) = $3::BIGINT
         """)
-    /// Whether a statement is one of the two.
-    package static func isNote(_ sql: String) -> Bool { sql == noteCommit || sql == noteCommitToSchema }
+    /// The same by the number's function.
+    package static let noteCommitToSchemaNumber = noting(
+        "SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() WHERE \(callSchemaNumber) = $3::BIGINT")
+    /// Whether a statement is one of these.
+    package static func isNote(_ sql: String) -> Bool {
+        sql == noteCommit || sql == noteCommitToSchema || sql == noteCommitToSchemaNumber
+    }
     private static func noting(_ rows: String) -> String {
         """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
