@@ -18,33 +18,32 @@ final class PostgreSQLConnection: SQLConnection {
     var observer: (any SQLObserver)?
     /// Whether the server is gone, or nobody knows what it will say next.
     private(set) var isBroken = false
-    /// When it was last used, for whoever hands it out.
-    var lastUse = ContinuousClock.now
     private let cancellation: OpaquePointer?
     /// The schema, and how long to wait for a lock.
     private let settings: [SQLValue]
 
-    private var statements = StatementTable()
-    private var groups = StatementGroups()
+    // Whoever has the connection has it alone, and what is marked is touched by nothing that it calls.
+    @exclusivity(unchecked) private var statements = StatementTable()
+    @exclusivity(unchecked) private var groups = StatementGroups()
     /// Statements that wait for others with which they can be sent.
-    private var held: [HeldStatement] = []
+    @exclusivity(unchecked) private var held: [HeldStatement] = []
     private var nameCount = 0
     private var companions: [AnyObject?] = []
 
     /// What was sent, in order.
-    private var pending: [Sent] = []
+    @exclusivity(unchecked) private var pending: [Sent] = []
     /// A transaction that begins with the next statement.
-    private var owedBegin: String?
+    @exclusivity(unchecked) private var owedBegin: String?
     /// What the transaction is to be known by: the writer and the number, which the next statement writes down, or brings with it.
-    private var owedNote: Note?
-    private var schemaCheck = SchemaCheck.none
-    private(set) var isInTransaction = false
+    @exclusivity(unchecked) private var owedNote: Note?
+    @exclusivity(unchecked) private var schemaCheck = SchemaCheck.none
+    @exclusivity(unchecked) private(set) var isInTransaction = false
     private var isWriting = false
     /// Whether the commit can go with what is sent, which fails by itself where it does not find the rows that it counts on.
-    private(set) var commitsAtOnce = false
-    var runsInAnyOrder = false
+    @exclusivity(unchecked) private(set) var commitsAtOnce = false
+    @exclusivity(unchecked) var runsInAnyOrder = false
     /// What begins and ends transactions.
-    private var transactionTexts: [NamedText] = []
+    @exclusivity(unchecked) private var transactionTexts: [NamedText] = []
     /// What the last transaction is known by.
     private(set) var token: CommitToken?
     /// What the server knows the session by.
