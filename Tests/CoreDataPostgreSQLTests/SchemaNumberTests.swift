@@ -226,26 +226,30 @@ import Testing
                     while !seen.isDone.load(ordering: .relaxed) {
                         do {
                             let number = known
-                            try database.writeBesideOthers(atOnce: atOnce) { connection in
+                            let save = { (connection: any SQLConnection) in
                                 try connection.expectSchemaVersion(number) { throw Changed() }
                                 let statement = try connection.statement(
                                     """
-                                    UPDATE "Note" SET "name" = (SELECT CAST("number" AS TEXT) FROM "_metadata"), "count" = $1 WHERE "_id" = $2
+                                    UPDATE "Note" SET "name" = (SELECT CAST("number" AS TEXT) FROM "_metadata"), \
+                                    "count" = $1 WHERE "_id" = $2
                                     """)
                                 defer { statement.reset() }
                                 try statement.bind(number, at: 0)
                                 try statement.bind(key, at: 1)
-                                try statement.runLater(expecting: 1) {}
-                            } committed: { _ in
+                                try statement.runLater(expecting: 1, otherwise: {})
                             }
+                            try database.writeBesideOthers(atOnce: atOnce, save, committed: { _ in })
                             seen.reads.add(1, ordering: .relaxed)
-                            let isRight = "SELECT 1 FROM \"Note\" WHERE \"_id\" = \(key) AND \"name\" = CAST(\"count\" AS TEXT)"
+                            let isRight =
+                                "SELECT 1 FROM \"Note\" WHERE \"_id\" = \(key) AND \"name\" = CAST(\"count\" AS TEXT)"
                             if try database.ask(isRight) != .integer(1) {
                                 seen.mistakes.withLock { $0.append("\(key) was written by \(number)") }
                             }
                         } catch let error where error is Changed || (error as? SQLFailure)?.kind == .expectation {
                             seen.changes.add(1, ordering: .relaxed)
-                            if case .integer(let number)? = try database.ask(ServerText.schemaVersion) { known = number }
+                            if case .integer(let number)? = try database.ask(ServerText.schemaVersion) {
+                                known = number
+                            }
                         }
                     }
                 } catch { seen.mistakes.withLock { $0.append("\(error)") } }
