@@ -1,9 +1,9 @@
-import CoreData
 import CoreDataSQL
 import Foundation
 import PostgreSQLServer
 import Testing
 
+@testable import CoreData
 @testable import CoreDataPostgreSQLDriver
 
 /// What a server refuses is told by the error that programs have for it, and nothing is changed by it.
@@ -16,6 +16,51 @@ import Testing
     }
 
     private static func text(_ error: CocoaError?) -> String { error.map { "\($0) \($0.userInfo)" } ?? "" }
+
+    /// What took too long is told from what the program itself has ended, and neither costs the connection.
+    @Test func aStatementThatIsEndedSaysByWhom() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let database = try PostgreSQLDatabase(
+            PostgreSQLOptions(
+                PostgreSQLAddress(server.url(schema: "public", "&pool=1&options=-c%20statement_timeout%3D400"))))
+        defer { database.close() }
+        func end(_ kind: SQLFailure.Kind, _ seconds: Double, _ body: @escaping @Sendable () throws -> Void) {
+            Thread.detachNewThread {
+                Thread.sleep(forTimeInterval: 0.1)
+                #expect(throws: Never.self) { try body() }
+            }
+            let failure = #expect(throws: SQLFailure.self) {
+                try database.ask("SELECT 1 FROM pg_sleep(\(seconds))")
+            }
+            #expect(failure?.kind == kind, "\(String(describing: failure))")
+            #expect(throws: Never.self) { try #expect(database.ask("SELECT 1") == .integer(1)) }
+        }
+        end(.timedOut, 5) {}
+        end(.interrupted, 5) { database.interrupt() }
+        end(.timedOut, 5) {}
+        let error = CoreDataErrors.sql(SQLFailure(kind: .timedOut, code: 0, message: ""), store: nil)
+        #expect(error.code.rawValue == NSPersistentStoreTimeoutError)
+    }
+
+    /// Sessions that the server ends when they are idle are replaced, also where it says so in answer to a statement.
+    @Test func sessionsThatTheServerEndsAreReplaced() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(
+            schema: Notes.newSchema("i"),
+            "&options=-c%20idle_session_timeout%3D50%20-c%20idle_in_transaction_session_timeout%3D50")
+        let notes = try Notes(url)
+        let context = notes.newContext()
+        try context.performAndWait {
+            for pause in [0.2, 0.049, 0.05, 0.051, 0.05, 0.0505, 0.0495] {
+                Notes.insert("\(pause)", in: context)
+                try context.save()
+                Thread.sleep(forTimeInterval: pause)
+                _ = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note"))
+                Thread.sleep(forTimeInterval: pause)
+            }
+        }
+        #expect(try notes.contents().count == 7)
+    }
 
     @Test func aWrongPasswordOpensNothing() throws {
         guard let server = PostgreSQLServer.shared else { return }

@@ -206,7 +206,8 @@ extension NSPersistentStoreCoordinator {
     private static func mayPass(_ error: any Error) -> Bool {
         if error is StoreFailure { return false }
         guard let failure = error as? SQLFailure else { return true }
-        return [.disconnected, .busy, .full, .readOnly, .unreadable, .cannotOpen, .interrupted].contains(failure.kind)
+        return [.disconnected, .busy, .full, .readOnly, .unreadable, .cannotOpen, .interrupted, .timedOut].contains(
+            failure.kind)
     }
 
     /// What the user has put into them, also what no save has written yet.

@@ -144,6 +144,8 @@ extension CoreDataErrors {
                 NSPersistentStoreIncompleteSaveError,
                 "Whether \(file) has the changes is not known: \(said). Fetch what is there before saving them again."
             )
+        case .timedOut:
+            (code, message) = (NSPersistentStoreTimeoutError, "\(file) ended what was asked of it: \(said).")
         case .interrupted: (code, message) = (NSSQLiteError, "\(file) was interrupted: \(said).")
         case .computation: (code, message) = (NSSQLiteError, "\(file) cannot compute that: \(said).")
         case .other: (code, message) = (NSSQLiteError, "\(file) reported an error: \(said).")

@@ -1,6 +1,7 @@
 import CPostgreSQL
 import CoreDataSQL
 import Foundation
+import Synchronization
 
 /// One session on a server, in pipeline mode: what is sent waits until something is asked for.
 ///
@@ -19,6 +20,8 @@ final class PostgreSQLConnection: SQLConnection {
     /// Whether the server is gone, or nobody knows what it will say next.
     private(set) var isBroken = false
     private let cancellation: OpaquePointer?
+    /// Whether this program has asked for the end of what the session does, and nothing has ended so since.
+    private let isCancelled = Atomic(false)
     /// The schema, and how long to wait for a lock.
     private let settings: [SQLValue]
 
@@ -159,6 +162,7 @@ final class PostgreSQLConnection: SQLConnection {
 
     /// Has the server give up what the session is doing; from any thread.
     func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
         var message = [CChar](repeating: 0, count: 256)
         if let cancellation { PQcancel(cancellation, &message, Int32(message.count)) }
     }
@@ -743,6 +747,7 @@ final class PostgreSQLConnection: SQLConnection {
             default:
                 if PQstatus(handle) != CONNECTION_OK { isBroken = true }
                 let own = self.failure(result, sent[index])
+                if own.kind == .disconnected { isBroken = true }
                 if failure == nil { failure = own }
                 continue
             }
@@ -771,6 +776,9 @@ final class PostgreSQLConnection: SQLConnection {
         case .statement:
             if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sent.sql) }
             var failure = SQLFailure.of(result, sql: sent.sql)
+            if failure.kind == .timedOut, isCancelled.exchange(false, ordering: .relaxed) {
+                failure.kind = .interrupted
+            }
             // What it was is told when its statements run by themselves.
             if sent.countsByItself, !failure.isOfTheMoment {
                 if failure.isOfAnUnknownFeature { sent.text?.state = .refused }

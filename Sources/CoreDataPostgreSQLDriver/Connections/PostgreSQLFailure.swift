@@ -20,6 +20,10 @@ extension SQLFailure {
                 " (a text that is unique or in an index has at most some 2,700 bytes on a server, more where it compresses well)"
         }
         // A policy of rows refuses who has the right.
+        // With the session ends whatever the reason is: a time for idle ones, an administrator.
+        if ["FATAL", "PANIC"].contains(field("V")) {
+            return SQLFailure(kind: .disconnected, code: number(ofState: state), message: message, sql: sql)
+        }
         guard state == "42501", !message.contains("row-level security"), let right = ServerText.right(toRun: sql) else {
             return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
         }
@@ -35,7 +39,7 @@ extension SQLFailure {
     /// Whether it is not the statement that is to blame, or what it met.
     var isOfTheMoment: Bool {
         switch kind {
-        case .serialization, .busy, .interrupted, .full, .cannotOpen, .disconnected, .corrupt: true
+        case .serialization, .busy, .interrupted, .timedOut, .full, .cannotOpen, .disconnected, .corrupt: true
         default: false
         }
     }
@@ -62,7 +66,8 @@ extension SQLFailure {
         switch state {
         case "40001", "40P01": .serialization
         case "55P03": .busy
-        case "57014": .interrupted
+        // Where it was not this program that asked for it.
+        case "57014": .timedOut
         case "25006", "42501": .readOnly
         case "53100", "53200", "53400": .full
         case "42P01": .missingTable

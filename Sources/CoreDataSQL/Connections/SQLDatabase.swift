@@ -422,7 +422,10 @@ package struct SQLFailure: Error, Sendable {
         case cannotOpen
         /// The file is no longer where it was opened.
         case moved
+        /// This program has asked for its end.
         case interrupted
+        /// The server has ended it, since it took too long, or somebody else asked for that.
+        case timedOut
         case missingTable
         /// A text in a row that was to be a regular expression is none.
         case pattern
