@@ -263,4 +263,64 @@ import Testing
         #expect(seen.mistakes.withLock { Array($0.prefix(3)) } == [])
         #expect(seen.reads.load(ordering: .relaxed) >= 300 && seen.changes.load(ordering: .relaxed) >= 100)
     }
+
+    /// Notes and drafts in one table, or notes alone: the migration only takes rows away.
+    private static func makeModel(hasDrafts: Bool) -> NSManagedObjectModel {
+        let model = Notes.makeModel()
+        guard hasDrafts else { return model }
+        let draft = NSEntityDescription()
+        draft.name = "Draft"
+        model.entities[0].subentities = [draft]
+        model.entities.append(draft)
+        return model
+    }
+
+    /// A migration that only changes rows waits for who has read them in a query generation, and comes to nothing where he does not let go.
+    @Test func aMigrationOfRowsWaitsForWhoReadsThem() throws {
+        guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("n")) else { return }
+        let old = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel(hasDrafts: true))
+        try old.addPersistentStore(type: .postgreSQL, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = old
+        let note = try context.performAndWait {
+            for entity in ["Note", "Draft"] {
+                let made = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+                made.setValue(entity, forKey: "name")
+            }
+            try context.save()
+            try context.setQueryGenerationFrom(.current)
+            let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
+            #expect(notes.count == 2)
+            return try #require(notes.first { $0.entity.name == "Note" }).objectID
+        }
+        let new = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel(hasDrafts: false))
+        func migrate() throws {
+            try new.addPersistentStore(
+                type: .postgreSQL, at: url,
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                    NSPersistentStoreTimeoutOption: 0.5,
+                ])
+        }
+        let error = #expect(throws: CocoaError.self) { try migrate() }
+        #expect(error?.code.rawValue == NSMigrationError, "\(String(describing: error?.userInfo))")
+        try context.performAndWait {
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 2)
+            try context.setQueryGenerationFrom(nil)
+            context.reset()
+            // As it was.
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Draft")) == 1)
+        }
+        try migrate()
+        let other = NSManagedObjectContext(.privateQueue)
+        other.persistentStoreCoordinator = new
+        let left = try other.performAndWait {
+            try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).count
+        }
+        #expect(left == 1)
+        context.performAndWait {
+            let error = #expect(throws: CocoaError.self) { try context.existingObject(with: note) }
+            #expect(error?.code.rawValue == NSPersistentStoreIncompatibleVersionHashError)
+        }
+    }
 }

@@ -32,7 +32,10 @@ struct MigrationExecutor {
         }
         try tell(plan.steps.count, plan)
         // Who has the store open looks at its model again before he writes.
-        if try connection.schemaVersion() == schema { try connection.changeSchemaVersion(rowsOf: plan.changedTables) }
+        guard try connection.schemaVersion() == schema else { return loss }
+        do { try connection.changeSchemaVersion(rowsOf: plan.changedTables) } catch let failure as SQLFailure {
+            throw Self.failure("have others look at the model again", failure)
+        }
         return loss
     }
 
@@ -121,8 +124,13 @@ struct MigrationExecutor {
         if let constraint = step.constraint, failure.kind == .constraint, let entity = parts.first {
             return .duplicates(of: constraint, entity: entity, cause: failure)
         }
-        return MigrationFailure(
-            .database, "The migration failed (\(step.words)): \(failure.message). The store is as it was.",
-            entity: parts.first, property: parts.count > 1 ? parts[1] : nil, cause: failure)
+        var told = Self.failure(step.words, failure)
+        (told.entity, told.property) = (parts.first, parts.count > 1 ? parts[1] : nil)
+        return told
+    }
+
+    private static func failure(_ words: String, _ failure: SQLFailure) -> MigrationFailure {
+        MigrationFailure(
+            .database, "The migration failed (\(words)): \(failure.message). The store is as it was.", cause: failure)
     }
 }
