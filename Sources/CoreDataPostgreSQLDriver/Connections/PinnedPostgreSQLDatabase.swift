@@ -11,6 +11,8 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// What tells this state from others.
     let snapshot: String
     private let connection: PostgreSQLConnection
+    /// What the schema's function said when the state began, where there is one.
+    private let schemaNumber: Int64?
     /// Held by who reads; a thread that reads may read again.
     private let lock = NSRecursiveLock()
     private var isClosed = false
@@ -20,12 +22,19 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         self.connection = connection
         dialect = connection.dialect
         do {
+            let callsNumber = try connection.callsSchemaNumber()
             connection.begin(ServerText.beginReading)
             let text = connection.traits.namesSnapshots ? ServerText.snapshot : ServerText.unnamedSnapshot
             guard case .text(let snapshot)? = try connection.rows(text).first?.first else {
                 throw SQLFailure.misuse("the server tells of no snapshot")
             }
             self.snapshot = snapshot
+            if callsNumber, case .integer(let number)? = try connection.rows(ServerText.selectSchemaNumber).first?.first
+            {
+                schemaNumber = number
+            } else {
+                schemaNumber = nil
+            }
         } catch {
             connection.close()
             throw error
@@ -48,8 +57,17 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             if isClosed || connection.isBroken {
                 throw SQLFailure(kind: .stateGone, code: 0, message: "the connection that kept the state is gone")
             }
-            // A statement that fails would end the transaction, and the state with it.
-            return try connection.attempting { try body(connection) }
+            do {
+                return try connection.withSchemaCheck({
+                    if let schemaNumber { try connection.expectSchemaVersion(schemaNumber, otherwise: {}) }
+                }) {
+                    // A statement that fails would end the transaction, and the state with it.
+                    try connection.attempting { try body(connection) }
+                }
+            } catch is PostgreSQLConnection.SchemaHasChanged {
+                // A table that was written anew meanwhile looks as if it were empty.
+                throw SQLFailure(kind: .stateGone, code: 0, message: "the store was migrated or replaced since")
+            }
         }
     }
 

@@ -68,10 +68,14 @@ final class PostgreSQLConnection: SQLConnection {
 
     private enum SchemaCheck {
         case none
-        /// The next one is to wait for a statement that can bring it with it.
+        /// The next one is to go with what is read.
         case awaited
+        /// Goes behind each statement that reads, which has the locks of its tables then: what it has waited for is seen.
         case owed(version: Int64, otherwise: () throws -> Void)
     }
+
+    /// A transaction has met another schema than the one that it began with.
+    struct SchemaHasChanged: Error {}
 
     private struct Note {
         var writer: Int64
@@ -82,6 +86,8 @@ final class PostgreSQLConnection: SQLConnection {
     private struct Sent {
         enum Kind {
             case statement, preparation
+            /// The look at the schema behind a statement.
+            case check
             /// What nobody minds.
             case housekeeping
             case end
@@ -248,7 +254,9 @@ final class PostgreSQLConnection: SQLConnection {
     /// Runs the statement, and all that was sent before.
     func query(_ statement: PostgreSQLStatement) throws -> QueryResult {
         try beginIfOwed()
+        let check = try schemaCheckBehind()
         try sendAlone(statement, expecting: nil, otherwise: nil)
+        if let check { try send(check) }
         guard let result = try finish() else { throw broken(statement.sql) }
         answerCount += 1
         return result
@@ -408,6 +416,10 @@ final class PostgreSQLConnection: SQLConnection {
         try sendHeld()
         if commitsAtOnce { return }
         if isInTransaction, isWriting, token == nil, traits.tellsTransactions { return try takeToken() }
+        if case .owed = schemaCheck {
+            try beginIfOwed()
+            if let check = try schemaCheckBehind() { try send(check) }
+        }
         guard pending.contains(where: { $0.kind != .end }) else { return }
         try finish()
     }
@@ -491,24 +503,49 @@ final class PostgreSQLConnection: SQLConnection {
             owedNote = nil
             try runLater(ServerText.noteCommit, [.integer(note.writer), .integer(note.number)], expecting: 1)
         }
-        guard let (version, otherwise) = takeSchemaCheck() else { return }
-        try sendSchemaCheck(version, otherwise)
     }
 
-    /// The look at the schema that the next statement has to bring with it, for one that brings it as a column.
-    func takeSchemaCheck() -> (version: Int64, otherwise: () throws -> Void)? {
-        guard case .owed(let version, let otherwise) = schemaCheck else { return nil }
+    /// Runs a statement that brings the look at the schema with it as a column; `body` is given what to expect, `nil` where nobody looks.
+    func withOwnSchemaCheck<R>(
+        _ body: ((version: Int64, otherwise: () throws -> Void)?) throws -> R
+    ) throws -> R {
+        // In a transaction the column would be of the state that it has seen first.
+        guard !isInTransaction, owedBegin == nil, case .owed(let version, let otherwise) = schemaCheck else {
+            return try body(nil)
+        }
+        let check = schemaCheck
         schemaCheck = .none
-        return (version, otherwise)
+        defer { schemaCheck = check }
+        return try body((version, otherwise))
     }
 
-    /// Has the look at the schema that `body` asks for, outside of transactions, be a part of the statement that it runs first, if that can be.
+    /// Has what `body` reads go with a look at the schema that `check` asks for.
     func withSchemaCheck<R>(_ check: () throws -> Void, _ body: () throws -> R) throws -> R {
         schemaCheck = .awaited
         defer { schemaCheck = .none }
         try check()
         if case .awaited = schemaCheck { schemaCheck = .none }
         return try body()
+    }
+
+    /// What goes behind a statement, ready to be sent: by the function, which tells of now, where the table tells a transaction of the state that it has
+    /// seen first.
+    private func schemaCheckBehind() throws -> (statement: PostgreSQLStatement, otherwise: () throws -> Void)? {
+        guard case .owed(let version, let otherwise) = schemaCheck else { return nil }
+        let statement = try ownStatement(
+            hasSchemaNumber == true ? ServerText.schemaNumberIs : ServerText.schemaVersionIs)
+        try statement.bind(version, at: 0)
+        return (statement, otherwise)
+    }
+
+    private func send(_ check: (statement: PostgreSQLStatement, otherwise: () throws -> Void)) throws {
+        defer { check.statement.reset() }
+        let isInTransaction = isInTransaction
+        try sendAlone(check.statement, expecting: 1) {
+            if isInTransaction { throw SchemaHasChanged() }
+            try check.otherwise()
+        }
+        pending[pending.count - 1].kind = .check
     }
 
     /// Commits, and learns whether that was done.
@@ -563,7 +600,7 @@ final class PostgreSQLConnection: SQLConnection {
         isInTransaction = false
         observer = nil
         // What was sent and not asked for yet comes to nothing with it.
-        for index in pending.indices where pending[index].kind == .statement {
+        for index in pending.indices where pending[index].kind == .statement || pending[index].kind == .check {
             pending[index] = Sent(kind: .housekeeping)
         }
         do {
@@ -752,9 +789,11 @@ final class PostgreSQLConnection: SQLConnection {
                 continue
             }
             if kind == .preparation { sent[index].text?.state = .prepared }
-            guard kind == .statement else { continue }
-            if let last { PQclear(last) }
-            (last, isKept) = (result, true)
+            guard kind == .statement || kind == .check else { continue }
+            if kind == .statement {
+                if let last { PQclear(last) }
+                (last, isKept) = (result, true)
+            }
             let expected = sent[index].expected
             let isObserved = sent[index].observation != nil
             guard isObserved || expected >= 0 else { continue }
@@ -766,14 +805,21 @@ final class PostgreSQLConnection: SQLConnection {
             if expected >= 0, count != expected, let otherwise = sent[index].otherwise { surprises.append(otherwise) }
         }
         if let failure { throw failure }
-        for surprise in surprises { try surprise() }
+        if !surprises.isEmpty { try withoutSchemaCheck { for surprise in surprises { try surprise() } } }
         defer { last = nil }
         return last.map { QueryResult($0) }
     }
 
+    private func withoutSchemaCheck(_ body: () throws -> Void) throws {
+        let check = schemaCheck
+        schemaCheck = .none
+        defer { schemaCheck = check }
+        try body()
+    }
+
     private func failure(_ result: OpaquePointer, _ sent: Sent) -> SQLFailure {
         switch sent.kind {
-        case .statement:
+        case .statement, .check:
             if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sent.sql) }
             var failure = SQLFailure.of(result, sql: sent.sql)
             if failure.kind == .timedOut, isCancelled.exchange(false, ordering: .relaxed) {
@@ -805,8 +851,11 @@ final class PostgreSQLConnection: SQLConnection {
     @discardableResult
     func callsSchemaNumber() throws -> Bool {
         if let hasSchemaNumber { return hasSchemaNumber }
+        guard traits.plansAnew, !isInTransaction, owedBegin == nil else { return false }
         let count = answerCount
-        let found = try traits.plansAnew && !rows(ServerText.hasSchemaNumber).isEmpty
+        let found = try betweenTransactions(beginning: ServerText.beginReading) {
+            try !rows(ServerText.hasSchemaNumber).isEmpty
+        }
         // None that a reader was told.
         answerCount = count
         hasSchemaNumber = found
@@ -863,6 +912,13 @@ final class PostgreSQLConnection: SQLConnection {
         // Who has planned a query hears of the other number with the lock, or after all else.
         if traits.plansAnew, !tables.isEmpty { try execute(ServerText.lock(tables: tables)) }
         try execute(ServerText.changeSchemaVersion)
+        guard traits.plansAnew, try !rows(ServerText.hasSchemaNumber).isEmpty else { return }
+        let constant: SQLValue?
+        do { constant = try attempting { try rows(ServerText.selectSchemaNumber).first?.first } } catch is SQLFailure
+            where !isBroken
+        { constant = nil }
+        // Its trigger has gone, or is switched off.
+        if try constant != .integer(schemaVersion()) { try execute(ServerText.dropSchemaNumber) }
     }
 
     /// Where the role may not make functions the number is read from its table.

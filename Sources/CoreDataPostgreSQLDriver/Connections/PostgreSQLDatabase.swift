@@ -89,11 +89,27 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     private func readHere<R>(_ body: (any SQLConnection) throws -> R, _ start: Start? = nil) throws -> R {
         try lend(body, start) { connection in
-            connection.begin(ServerText.beginReading)
-            defer { connection.endReading() }
-            if options.isReplica { try connection.expectReplica() }
+            let isChecked = condition.withLock { schemaCheck != nil }
+            let callsNumber = try isChecked && connection.callsSchemaNumber()
+            let result = try reading(connection, body)
+            // What is read by a transaction's first state is not told by it that there is another since.
+            if isChecked, !callsNumber, traits.plansAnew { try checkSchemaNow(connection) }
+            return result
+        }
+    }
+
+    private func reading<R>(_ connection: PostgreSQLConnection, _ body: (any SQLConnection) throws -> R) throws -> R {
+        connection.begin(ServerText.beginReading)
+        defer { connection.endReading() }
+        if options.isReplica { try connection.expectReplica() }
+        return try connection.withSchemaCheck({ try checkSchema(connection) }, { try body(connection) })
+    }
+
+    /// Looks at the schema as it is now, by itself.
+    private func checkSchemaNow(_ connection: PostgreSQLConnection) throws {
+        try connection.betweenTransactions(beginning: ServerText.beginReading) {
             try checkSchema(connection)
-            return try body(connection)
+            try connection.settle()
         }
     }
 
@@ -111,7 +127,15 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             if isInHand { return try connection.attempting { try body(connection) } }
             defer { giveBack(connection) }
             let answers = connection.answerCount
-            do { return try first(connection) } catch let failure as SQLFailure
+            do { return try first(connection) } catch is PostgreSQLConnection.SchemaHasChanged {
+                let isUntold = connection.answerCount == answers
+                try checkSchemaNow(connection)
+                guard attempts < 3, isUntold else {
+                    throw SQLFailure(
+                        kind: .serialization, code: 0, message: "the schema was changed while it was read")
+                }
+                attempts += 1
+            } catch let failure as SQLFailure
                 where connection.answerCount == answers && (failure.kind == .disconnected || failure.isOfSchemaNumber)
             {
                 if failure.isOfSchemaNumber {

@@ -24,7 +24,9 @@ extension SQLFailure {
         if ["FATAL", "PANIC"].contains(field("V")) {
             return SQLFailure(kind: .disconnected, code: number(ofState: state), message: message, sql: sql)
         }
-        guard state == "42501", !message.contains("row-level security"), let right = ServerText.right(toRun: sql) else {
+        guard state == "42501", !message.contains("row-level security"), !message.contains("must be owner"),
+            let right = ServerText.right(toRun: sql)
+        else {
             return SQLFailure(kind: kind(ofState: state), code: number(ofState: state), message: message, sql: sql)
         }
         message += " (the role needs the right to \(right), which the owner can GRANT)"

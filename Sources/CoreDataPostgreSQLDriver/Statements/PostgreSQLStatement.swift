@@ -232,11 +232,17 @@ final class PostgreSQLKeyedStatement: SQLKeyedStatement {
     }
 
     func row(_ key: Int64) throws -> (any SQLStatement)? {
-        guard let check = connection.takeSchemaCheck() else {
+        try connection.withOwnSchemaCheck { check in
+            if let check { return try row(key, check) }
             let statement = try plain ?? prepare(select)
             plain = statement
             return try step(statement, key) ? statement : nil
         }
+    }
+
+    private func row(
+        _ key: Int64, _ check: (version: Int64, otherwise: () throws -> Void)
+    ) throws -> (any SQLStatement)? {
         let statement = try tellingStatement()
         let isThere = try step(statement, key)
         // Without a row there is no version either; behind those of the row.

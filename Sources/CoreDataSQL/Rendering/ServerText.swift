@@ -232,6 +232,11 @@ package enum ServerText {
         SELECT 1 FROM (SELECT to_regprocedure('\(quoted(schemaNumber))()') AS id) AS found \
         WHERE has_function_privilege(id, 'EXECUTE')
         """
+    /// What it says.
+    package static let selectSchemaNumber = "SELECT \(callSchemaNumber)"
+    package static let dropSchemaNumber = "DROP FUNCTION \(quoted(schemaNumber))()"
+    /// Has a row where that is the number by the function; bound: the number.
+    package static let schemaNumberIs = "SELECT 1 WHERE \(callSchemaNumber) = $1::BIGINT"
     /// Whether a statement calls it.
     package static func asksSchemaNumber(_ sql: String) -> Bool { sql.contains(callSchemaNumber) }
     /// Has the function be there, and be another whenever anybody changes the number, in whichever way.

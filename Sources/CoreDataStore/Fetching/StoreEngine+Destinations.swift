@@ -60,11 +60,13 @@ extension StoreEngine {
     private func run(
         _ select: SelectStatement, _ part: OwnersPart, _ row: (any SQLStatement, Int64) throws -> Void
     ) throws {
-        try database.read { connection in
-            let statement = try connection.statement(select)
-            defer { statement.reset() }
-            try part.sizeClass.bind(part.owners, to: statement)
-            while try statement.step() { try row(statement, statement.integer(0)) }
+        try reading {
+            try database.read { connection in
+                let statement = try connection.statement(select)
+                defer { statement.reset() }
+                try part.sizeClass.bind(part.owners, to: statement)
+                while try statement.step() { try row(statement, statement.integer(0)) }
+            }
         }
     }
 }

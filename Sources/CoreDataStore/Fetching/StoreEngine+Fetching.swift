@@ -22,7 +22,12 @@ extension StoreEngine {
     /// Has the database answer, or where it fails because of a value that it meets, memory: what is too large for its numbers is
     /// none for ours.
     private func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
-        do { return try answeringInMemory(body) } catch let failure as SQLFailure {
+        try reading { try answeringInMemory(body) }
+    }
+
+    /// Reads, and where a server cannot make sense of that looks whether somebody has migrated the store.
+    func reading<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let failure as SQLFailure {
             try checkModelAfter(failure)
             throw failure
         }
@@ -247,7 +252,7 @@ extension StoreEngine {
                 return key == last
             }
         }
-        try database.read { try reader(ofRoot: root, $0).read(keys[...], into: rows) }
+        try reading { try database.read { try reader(ofRoot: root, $0).read(keys[...], into: rows) } }
         return rows
     }
 
@@ -258,7 +263,10 @@ extension StoreEngine {
 
     /// The row with that key in the table of a root entity, held; `nil` where there is none.
     package func heldRow(_ primaryKey: Int64, root: Int) throws -> HeldRow? {
-        HeldRow(word: try database.readStatement { HeldRow.word(of: try reader(ofRoot: root, $0).held(primaryKey)) })
+        let word = try reading {
+            try database.readStatement { HeldRow.word(of: try reader(ofRoot: root, $0).held(primaryKey)) }
+        }
+        return HeldRow(word: word)
     }
 
     /// What reads rows of the root's table with the connection: made once for each, and kept with it.

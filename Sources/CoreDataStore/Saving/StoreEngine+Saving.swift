@@ -117,6 +117,7 @@ extension StoreEngine {
     private func explained(_ error: any Error, _ changes: ChangeSet?) throws -> any Error {
         let failure = error as? SQLFailure
         if let failure { try checkModelAfter(failure) }
+        if (error as? StoreFailure)?.kind == .incompleteSchema { try checkModelNow() }
         if let changes, failure?.kind == .unkept { return named(error, in: changes) }
         guard let changes, error is SaveExecutor.RowIsOutdated || failure?.kind == .constraint else { return error }
         let moment = rowCache.moment

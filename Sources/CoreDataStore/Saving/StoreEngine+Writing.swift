@@ -78,7 +78,13 @@ extension StoreEngine {
 
     /// Where a server cannot make sense of a statement somebody may have migrated the store, which is then what there is to tell.
     func checkModelAfter(_ failure: SQLFailure) throws {
-        guard database.dialect.altersTables, failure.kind == .other || failure.kind == .missingTable else { return }
+        let kinds: [SQLFailure.Kind] = [.other, .missingTable, .computation, .constraint, .reference, .check, .corrupt]
+        guard kinds.contains(failure.kind) else { return }
+        try checkModelNow()
+    }
+
+    func checkModelNow() throws {
+        guard database.dialect.altersTables else { return }
         try database.read { try $0.settle() }
     }
 
