@@ -194,6 +194,26 @@ import Testing
         }
     }
 
+    /// A table that was written anew would look empty to a state from before.
+    @Test func aQueryGenerationOfAMigratedStoreIsRefused() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let url = server.url(schema: Notes.newSchema("g"))
+        let old = try Self.open(Self.makeModel(nil), url)
+        _ = try Self.fill(old)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = old.persistentStoreCoordinator
+        try context.performAndWait {
+            try context.setQueryGenerationFrom(.current)
+            // The notes are not read, so that nothing keeps the migration from them.
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Animal")) == 11)
+        }
+        _ = try Self.open(Self.makeModel(.swapped), url)
+        context.performAndWait {
+            let error = #expect(throws: CocoaError.self) { try Self.names(context, "Note", "first") }
+            #expect(error?.code.rawValue == NSPersistentStoreOperationError, "\(String(describing: error))")
+        }
+    }
+
     private static func waiting(_ schema: String, _ server: PostgreSQLServer) throws -> Int64 {
         let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema))))
         defer { database.close() }

@@ -136,6 +136,36 @@ import Testing
         }
     }
 
+    /// Where its trigger has gone, or is switched off, whoever changes the number takes the function away, which would tell of the former one.
+    @Test(arguments: [
+        "DROP FUNCTION \"_schema_numbered\"() CASCADE", "DROP TRIGGER \"_schema_numbered\" ON \"_metadata\"",
+        "ALTER TABLE \"_metadata\" DISABLE TRIGGER \"_schema_numbered\"",
+    ])
+    func itIsNeverBehind(_ statement: String) throws {
+        guard let opened = try Opened() else { return }
+        #expect(try opened.engine.row(1, root: 0) != nil)
+        try opened.run(statement)
+        let model = Notes.makeModel()
+        let extra = NSAttributeDescription()
+        (extra.name, extra.attributeType, extra.isOptional) = ("extra", .stringAttributeType, true)
+        model.entities[0].properties.append(extra)
+        let later = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try later.addPersistentStore(
+            type: .postgreSQL, at: opened.url,
+            options: [
+                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+            ])
+        #expect(try opened.other.ask("SELECT to_regprocedure('\"_schema_number\"()')") == .null)
+        let failure = #expect(throws: StoreFailure.self) { try opened.engine.row(1, root: 0) }
+        #expect(failure?.kind == .incompatibleModel)
+        let context = opened.notes.newContext()
+        context.performAndWait {
+            Notes.insert("b", in: context)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code.rawValue == NSPersistentStoreIncompatibleVersionHashError)
+        }
+    }
+
     /// Somebody's own function of that name is not read as a number, and not replaced without a word.
     @Test func anotherFunctionOfThatName() throws {
         guard let opened = try Opened() else { return }
