@@ -104,6 +104,7 @@ import Testing
         for _ in 0..<3 {
             #expect(try opened.engine.row(1, root: 0) != nil)
             #expect(try opened.engine.row(99, root: 0) == nil)
+            #expect(try opened.engine.rows(forKeys: [1, 99], root: 0).count == 1)
             try count()
             // Noted, too.
             #expect(try opened.other.ask(noted) != last)

@@ -541,9 +541,11 @@ final class PostgreSQLConnection: SQLConnection {
     private func send(_ check: (statement: PostgreSQLStatement, otherwise: () throws -> Void)) throws {
         defer { check.statement.reset() }
         let isInTransaction = isInTransaction
-        try sendAlone(check.statement, expecting: 1) {
+        try sendAlone(check.statement, expecting: 1) { [unowned self] in
             if isInTransaction { throw SchemaHasChanged() }
             try check.otherwise()
+            // Which tells of no change that there was, or of one that is known by now.
+            forgetSchemaNumber()
         }
         pending[pending.count - 1].kind = .check
     }

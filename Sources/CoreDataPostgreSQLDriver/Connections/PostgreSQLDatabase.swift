@@ -130,6 +130,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             do { return try first(connection) } catch is PostgreSQLConnection.SchemaHasChanged {
                 let isUntold = connection.answerCount == answers
                 try checkSchemaNow(connection)
+                // The model is the same, or the function tells of a change that there was not.
+                connection.forgetSchemaNumber()
                 guard attempts < 3, isUntold else {
                     throw SQLFailure(
                         kind: .serialization, code: 0, message: "the schema was changed while it was read")
