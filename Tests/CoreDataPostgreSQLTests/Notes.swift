@@ -1,6 +1,9 @@
-import CoreData
 import CoreDataPostgreSQL
+import CoreDataStore
 import Foundation
+import Testing
+
+@testable import CoreData
 
 /// A store of notes on a server, for stories about what becomes of saves.
 struct Notes {
@@ -22,6 +25,14 @@ struct Notes {
         PostgreSQLStore.register()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
         try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+    }
+
+    /// What is below the coordinator.
+    var engine: StoreEngine {
+        get throws {
+            let store = try #require(coordinator.persistentStores.first)
+            return try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine)
+        }
     }
 
     func newContext() -> NSManagedObjectContext {

@@ -21,8 +21,7 @@ import Testing
             guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("n"), rest) else { return nil }
             self.url = url
             notes = try Notes(url)
-            let store = try #require(notes.coordinator.persistentStores.first)
-            engine = try #require(notes.coordinator.attachedStore(of: store)?.source as? StoreEngine)
+            engine = try notes.engine
             other = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
             let context = notes.newContext()
             try context.performAndWait {

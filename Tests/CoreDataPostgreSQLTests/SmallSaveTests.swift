@@ -20,8 +20,7 @@ import Testing
         init(_ url: URL, _ options: [AnyHashable: Any]? = nil) throws {
             notes = try Notes(url, options)
             context = notes.newContext()
-            let store = try #require(notes.coordinator.persistentStores.first)
-            engine = try #require(notes.coordinator.attachedStore(of: store)?.source as? StoreEngine)
+            engine = try notes.engine
             engine.database.addObserver(recorder)
         }
 

@@ -17,8 +17,7 @@ import Testing
         init?(_ rest: String = "", _ options: [AnyHashable: Any]? = nil) throws {
             guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("q"), rest) else { return nil }
             notes = try Notes(url, options)
-            let store = try #require(notes.coordinator.persistentStores.first)
-            engine = try #require(notes.coordinator.attachedStore(of: store)?.source as? StoreEngine)
+            engine = try notes.engine
             engine.database.addObserver(recorder)
         }
     }

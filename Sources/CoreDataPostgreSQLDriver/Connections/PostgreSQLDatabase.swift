@@ -238,28 +238,28 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             connection.rollBack()
             // What was in the way has to be looked at as it is.
             replicas?.wait()
-            if let failure = error as? SQLFailure, failure.isOfSchemaNumber {
-                connection.forgetSchemaNumber()
-                throw SQLFailure(
-                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
-            }
-            if let failure = error as? SQLFailure, failure.isOfNotes, connection.hasCommits {
-                // Somebody has taken the table away, or the right to write to it: the next attempt does without.
-                connection.hasCommits = false
-                throw SQLFailure(
-                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
-            }
-            if let failure = error as? SQLFailure, failure.isOfTwoMakers, !traits.locksByNumber {
-                throw SQLFailure(
-                    kind: .serialization, code: failure.code, message: failure.message, sql: failure.sql)
-            }
-            throw error
+            guard var failure = error as? SQLFailure, isToBeTriedAgain(failure, connection) else { throw error }
+            failure.kind = .serialization
+            throw failure
         }
         defer { replicas?.wait() }
         try commit(connection)
         replicas?.wait()
         committed(result)
         return result
+    }
+
+    /// Whether the same may succeed: where somebody has taken a function or a table away, or the right to it, the next attempt does without.
+    private func isToBeTriedAgain(_ failure: SQLFailure, _ connection: PostgreSQLConnection) -> Bool {
+        if failure.isOfSchemaNumber {
+            connection.forgetSchemaNumber()
+            return true
+        }
+        if failure.isOfNotes, connection.hasCommits {
+            connection.hasCommits = false
+            return true
+        }
+        return failure.isOfTwoMakers && !traits.locksByNumber
     }
 
     private func lock(_ connection: PostgreSQLConnection, alone: Bool) throws {

@@ -83,6 +83,7 @@ extension StoreEngine {
         try checkModelNow()
     }
 
+    /// Where a server has the store, looks whether somebody has migrated it.
     func checkModelNow() throws {
         guard database.dialect.altersTables else { return }
         try database.read { try $0.settle() }
