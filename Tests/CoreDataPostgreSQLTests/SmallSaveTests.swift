@@ -336,7 +336,7 @@ import Testing
                 WITH "s1" AS (UPDATE "a$1" SET "x""$2" = '$3' || $1 WHERE "k" = $2 RETURNING 1), \
                 "s2" AS (INSERT INTO "b$1" ("'") VALUES ($3, $14::BIGINT, '''$1')), \
                 "s3" AS (SELECT 1 FROM "c" WHERE "k" = $15 FOR SHARE) \
-                SELECT 1 / CASE WHEN (SELECT COUNT(*) FROM "s1") + (SELECT COUNT(*) FROM "s3") = 2 THEN 1 ELSE 0 END
+                SELECT 1 / COALESCE((SELECT 1 FROM "s1") + (SELECT 1 FROM "s3"), 0)
                 """)
     }
 }

@@ -6,7 +6,7 @@ import CoreDataSQL
 /// ```sql
 /// WITH "s1" AS (UPDATE "Unit" SET "_version" = $1 WHERE "_id" = $2 AND "_version" = $3 RETURNING 1),
 ///      "s2" AS (INSERT INTO "Item" ("_id", "name") VALUES ($4, $5))
-/// SELECT 1 / CASE WHEN (SELECT COUNT(*) FROM "s1") = 1 THEN 1 ELSE 0 END
+/// SELECT 1 / COALESCE((SELECT 1 FROM "s1"), 0)
 /// ```
 final class StatementGroup {
     struct Member {

@@ -11,18 +11,19 @@ package enum ServerText {
     ///
     /// - Parameter statements: each with the number of its parameters; those of the later ones are counted on.
     package static func together(_ statements: [(sql: String, parameters: Int, isOfOneRow: Bool)]) -> String {
-        var (parts, counts): ([String], [String]) = ([], [])
+        var (parts, rows): ([String], [String]) = ([], [])
         var first = 0
         for (index, one) in statements.enumerated() {
             let name = SQLIdentifier.quoted("s\(index + 1)")
             let text = renumbered(one.sql, from: first)
             let givesRows = text.hasPrefix("SELECT") || !one.isOfOneRow
             parts.append("\(name) AS (\(text)\(givesRows ? "" : " RETURNING 1"))")
-            if one.isOfOneRow { counts.append("(SELECT COUNT(*) FROM \(name))") }
+            if one.isOfOneRow { rows.append("(SELECT 1 FROM \(name))") }
             first += one.parameters
         }
-        let isKept = counts.isEmpty ? "TRUE" : "\(counts.joined(separator: " + ")) = \(counts.count)"
-        return "WITH \(parts.joined(separator: ", ")) SELECT 1 / CASE WHEN \(isKept) THEN 1 ELSE 0 END"
+        // A sum with a row that is not there is NULL, and two rows are no value: to count them costs the server more.
+        let outcome = rows.isEmpty ? "1" : "1 / COALESCE(\(rows.joined(separator: " + ")), 0)"
+        return "WITH \(parts.joined(separator: ", ")) SELECT \(outcome)"
     }
 
     /// The text with `$1` as `$5` where four others come first.
