@@ -13,12 +13,21 @@ import Testing
         let notes: Notes
         let engine: StoreEngine
         let recorder = SQLRecorder()
+        let schema = Notes.newSchema("q")
 
         init?(_ rest: String = "", _ options: [AnyHashable: Any]? = nil) throws {
-            guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("q"), rest) else { return nil }
+            guard let url = PostgreSQLServer.shared?.url(schema: schema, rest) else { return nil }
             notes = try Notes(url, options)
             engine = try notes.engine
             engine.database.addObserver(recorder)
+        }
+
+        /// What keeps migrations out: all programs say it by the same number.
+        func lock() throws -> String {
+            let database = try #require(engine.database as? PostgreSQLDatabase)
+            let number = try database.ask("SELECT hashtextextended($1::TEXT, 7)", [.text("OpenCoreData \(schema)")])
+            guard case .integer(let number)? = number else { return "" }
+            return ServerText.lockBeside(number)
         }
     }
 
@@ -28,6 +37,7 @@ import Testing
         let options = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: tells]
         guard let opened = try Opened("", options) else { return }
         let context = opened.notes.newContext()
+        let lock = try opened.lock()
         try context.performAndWait {
             let note = Notes.insert("a", in: context)
             try context.save()
@@ -38,7 +48,7 @@ import Testing
             try context.save()
         }
         let expected =
-            [ServerText.beginWriting, ServerText.lockBeside] + (tells ? [ServerText.tell] : [])
+            [ServerText.begin, lock] + (tells ? [ServerText.tell] : [])
             + [ServerText.noteCommitToSchemaNumber]
         // Whoever is told reads at the same time.
         let isUpdate = { (statement: String) in statement.hasPrefix("UPDATE \"Note\"") }
@@ -46,6 +56,34 @@ import Testing
         let writing = tells ? all.filter { expected.contains($0) || isUpdate($0) } : all.dropLast()
         #expect(Array(writing.dropLast()) == expected, "\(all)")
         #expect(writing.last.map(isUpdate) == true && (tells || all.last == ServerText.commit), "\(all)")
+    }
+
+    /// What transactions are is for the driver to say, whatever the role has by itself.
+    @Test(arguments: ["", "&pooler=transaction"])
+    func transactionsAreNotTheRoles(_ mode: String) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let (schema, role) = (Notes.newSchema("q"), Notes.newSchema("q"))
+        let owner = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { owner.close() }
+        for statement in [
+            "CREATE ROLE \(role) LOGIN", "CREATE SCHEMA \(schema) AUTHORIZATION \(role)",
+            "ALTER ROLE \(role) SET default_transaction_isolation = 'serializable'",
+            "ALTER ROLE \(role) SET default_transaction_read_only = on",
+        ] { try owner.execute(statement) }
+        let notes = try Notes(server.url(schema: schema, user: role, mode))
+        let context = notes.newContext()
+        try context.performAndWait {
+            Notes.insert("a", in: context)
+            try context.save()
+        }
+        #expect(try notes.contents().map(\.name) == ["a"])
+        let kind = try notes.engine.database.write { connection in
+            let statement = try connection.statement(
+                "SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')")
+            #expect(try statement.step())
+            return [statement.value(0), statement.value(1)]
+        }
+        #expect(kind == [.text("read committed"), .text("off")])
     }
 
     /// A row by its key is one statement, which has the number of the schema beside the row.

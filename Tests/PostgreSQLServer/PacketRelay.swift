@@ -171,7 +171,8 @@ package final class PacketRelay: Sendable {
                 return
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            if text.contains("READ COMMITTED READ WRITE") { state.isWriting = true }
+            // Who only reads says so.
+            if text.contains("BEGIN\0") || text.contains("READ COMMITTED READ WRITE") { state.isWriting = true }
             if text.contains("ROLLBACK\0") { state.isWriting = false }
             if state.isWriting, text.contains("COMMIT\0") {
                 packet.isCommit = true

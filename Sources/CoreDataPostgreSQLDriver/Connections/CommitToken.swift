@@ -14,11 +14,8 @@ struct ServerSession {
     var process: Int64
     var start: String
 
-    /// - Parameter row: what ``ServerText/useSchema`` gives.
-    init?(_ row: [SQLValue]) {
-        guard row.count >= 2, case .integer(let process) = row[row.count - 2],
-            case .text(let start) = row[row.count - 1]
-        else { return nil }
+    init?(process: SQLValue, start: SQLValue) {
+        guard case .integer(let process) = process, case .text(let start) = start else { return nil }
         (self.process, self.start) = (process, start)
     }
 }

@@ -45,8 +45,10 @@ final class PostgreSQLConnection: SQLConnection {
     /// Whether the commit can go with what is sent, which fails by itself where it does not find the rows that it counts on.
     @exclusivity(unchecked) private(set) var commitsAtOnce = false
     @exclusivity(unchecked) var runsInAnyOrder = false
-    /// What begins and ends transactions.
+    /// What begins and ends transactions, and has no values.
     @exclusivity(unchecked) private var transactionTexts: [NamedText] = []
+    /// What locks the schema.
+    private var locks: (alone: String, beside: String)?
     /// What the last transaction is known by.
     private(set) var token: CommitToken?
     /// What the server knows the session by.
@@ -143,9 +145,11 @@ final class PostgreSQLConnection: SQLConnection {
         let number: Int64? = address.pooler == nil && traits.knowsSessions ? Int64(PQbackendPID(handle)) : nil
         let expected = number ?? (address.pooler == .transaction ? -1 : 0)
         let row = try once(
-            ServerText.useSchema(knowsSessions: traits.knowsSessions),
+            ServerText.useSchema(
+                knowsSessions: traits.knowsSessions, locksByNumber: traits.locksByNumber,
+                setsTransactions: traits.keepsSessions && traits.setsTransactions),
             [settings[0], .text(String(expected)), settings[1]])
-        guard row.count > 6 else { throw broken(nil) }
+        guard row.count > 9 else { throw broken(nil) }
         // Such a schema looks as if nothing were in it.
         if row[5] == .integer(0) { throw Self.forbidden(address) }
         if address.engine == nil, case .text(let version) = row[6] {
@@ -153,7 +157,10 @@ final class PostgreSQLConnection: SQLConnection {
             traits = options.traits(of: engine)
             dialect = traits.dialect(options.dialect)
         }
-        guard traits.knowsSessions, let session = ServerSession(row) else { return }
+        if case .integer(let number) = row[7] {
+            locks = (ServerText.lockAlone(number), ServerText.lockBeside(number))
+        }
+        guard traits.knowsSessions, let session = ServerSession(process: row[8], start: row[9]) else { return }
         if let number, session.process != number { throw Self.poolerInTheWay(address) }
         if traits.keepsSessions { self.session = session }
     }
@@ -388,7 +395,7 @@ final class PostgreSQLConnection: SQLConnection {
         pending.append(Sent(kind: .preparation, text: text))
     }
 
-    /// Sends what begins or ends a transaction; the caller notes what is to come of it.
+    /// Sends what begins, locks or ends a transaction; the caller notes what is to come of it.
     private func sendTransaction(_ sql: String) throws {
         let text = traits.keepsSessions ? transactionText(sql) : nil
         let isSent: Int32
@@ -399,6 +406,19 @@ final class PostgreSQLConnection: SQLConnection {
             isSent = PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1)
         }
         guard isSent == 1 else { throw broken(sql) }
+    }
+
+    /// Keeps others out until the transaction ends: all that write, or who does that.
+    func lock(alone: Bool) throws {
+        guard traits.locksByNumber, let locks else {
+            guard hasMetadata else { return }
+            return try runLater(alone ? ServerText.lockRowAlone : ServerText.lockRowBeside, [])
+        }
+        let sql = alone ? locks.alone : locks.beside
+        try beginIfOwed()
+        try observer?.willRun(sql, bindings: [])
+        try sendTransaction(sql)
+        pending.append(Sent(kind: .statement, sql: sql, observation: observation))
     }
 
     private func transactionText(_ sql: String) -> NamedText {
@@ -454,8 +474,10 @@ final class PostgreSQLConnection: SQLConnection {
     private func beginIfOwed(sendsHeld: Bool = true) throws {
         try awaitEnd()
         try sendOwed()
-        if let sql = owedBegin {
+        if let owed = owedBegin {
             owedBegin = nil
+            let setsTransactions = traits.keepsSessions && traits.setsTransactions
+            let sql = owed == ServerText.beginWriting && setsTransactions ? ServerText.begin : owed
             try observer?.willRun(sql, bindings: [])
             try sendTransaction(sql)
             pending.append(Sent(kind: .housekeeping))

@@ -38,8 +38,6 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     private var observer: (any SQLObserver)?
     /// What the store knows this by, among all who write to it.
     let writer = Int64.random(in: 1...Int64.max)
-    /// By what the lock of the schema is known.
-    private let lockName: [SQLValue]
     private let transactionCount = Atomic<Int64>(0)
     /// Guards the former states that somebody holds.
     private let states = Mutex(PinnedPostgreSQLStates())
@@ -52,7 +50,6 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// - Throws: ``SQLFailure`` that names the server and what it says.
     package init(_ options: PostgreSQLOptions) throws {
         self.options = options
-        lockName = [.text("OpenCoreData \(options.address.schema)")]
         replicas = options.address.replicas.isEmpty ? nil : PostgreSQLReplicas(options)
         let first = try Self.open(options, waitsForServer: false)
         (dialect, traits, engine) = (first.dialect, first.traits, first.engine)
@@ -264,12 +261,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     private func lock(_ connection: PostgreSQLConnection, alone: Bool) throws {
         if traits.marksWriters { try connection.runLater(ServerText.markWriter, [.integer(writer)]) }
-        if traits.locksByNumber {
-            let text = alone ? ServerText.lockAlone : ServerText.lockBeside
-            try connection.runLater(text, lockName)
-        } else if connection.hasMetadata {
-            try connection.runLater(alone ? ServerText.lockRowAlone : ServerText.lockRowBeside, [])
-        }
+        try connection.lock(alone: alone)
     }
 
     /// Even ones: see ``ServerText/giveUpCommit``.

@@ -17,6 +17,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
         case .yugabyteDB:
             traits.listens = false
             traits.locksByNumber = false
+            traits.setsTransactions = false
             traits.tellsTransactions = false
             traits.namesSnapshots = false
             traits.changesWithinQueries = false
@@ -24,6 +25,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
         case .cockroachDB:
             traits.listens = false
             traits.locksByNumber = false
+            traits.setsTransactions = false
             traits.tellsTransactions = false
             traits.namesSnapshots = false
             traits.knowsSessions = false
@@ -55,6 +57,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var listens = true
     /// Whether there are locks that are no rows'.
     package var locksByNumber = true
+    /// Whether a session may say what its transactions are where they do not say so themselves.
+    package var setsTransactions = true
     /// Whether sessions have numbers, by which they can be ended.
     package var knowsSessions = true
     /// Whether transactions have numbers, by which can be asked later what became of them.

@@ -4,6 +4,8 @@ package enum ServerText {
 
     package static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     package static let beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    /// The same in a session that says so of all its transactions: the server has less to read.
+    package static let begin = "BEGIN"
     package static let commit = "COMMIT"
     package static let rollback = "ROLLBACK"
 
@@ -57,10 +59,12 @@ package enum ServerText {
     /// A name for it, where the server has none.
     package static let unnamedSnapshot = "SELECT CAST(gen_random_uuid() AS TEXT)"
 
-    /// Waits for all that write, and keeps them out until the transaction ends; bound: the schema's name.
-    package static let lockAlone = "SELECT pg_advisory_xact_lock(hashtextextended($1::TEXT, 7))"
+    /// Waits for all that write, and keeps them out until the transaction ends.
+    ///
+    /// - Parameter number: what ``useSchema(knowsSessions:locksByNumber:setsTransactions:)`` tells.
+    package static func lockAlone(_ number: Int64) -> String { "SELECT pg_advisory_xact_lock(\(number))" }
     /// Waits for who has the other lock, and keeps them out until the transaction ends.
-    package static let lockBeside = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1::TEXT, 7))"
+    package static func lockBeside(_ number: Int64) -> String { "SELECT pg_advisory_xact_lock_shared(\(number))" }
 
     /// The same two, where the server has no locks but those of rows: the store's own row is locked, once there is one.
     package static let lockRowAlone = "SELECT 1 FROM \(quoted("Z_METADATA")) FOR UPDATE"
@@ -68,7 +72,7 @@ package enum ServerText {
     /// Whether there is a store's row to lock.
     package static let hasMetadata = "SELECT 1 WHERE to_regclass('\(quoted("Z_METADATA"))') IS NOT NULL"
 
-    /// The first lock where nobody has it, without waiting; 1 or 0.
+    /// A lock where nobody has it, without waiting; 1 or 0; bound: its name.
     package static let tryLock = "SELECT CAST(pg_try_advisory_xact_lock(hashtextextended($1::TEXT, 7)) AS INTEGER)"
     /// Has the transaction not be ended because nothing is asked of it for a while.
     package static let allowPauses = "SELECT set_config('idle_in_transaction_session_timeout', '0', true)"
@@ -167,19 +171,26 @@ package enum ServerText {
 
     // MARK: Sessions
 
-    /// Has names without a schema be those of one for as long as the session lasts, and tells whether this may use it, what the server is, and what it
-    /// knows the session by. What a session sets is told by the server as we read it.
+    /// Has names without a schema be those of one for as long as the session lasts, and tells whether this may use it, what the server is, by which number
+    /// the schema is locked, and what the server knows the session by. What a session sets is told by the server as we read it.
     ///
     /// Bound: the schema's name, the number that the session was told to be known by (0 where that does not matter), and after how many milliseconds
     /// not to wait for a lock any more. In a session that has another number the settings end with the statement: a pooler would hand them on to others.
     ///
-    /// - Parameter knowsSessions: whether the server has what the last two columns tell.
-    package static func useSchema(knowsSessions: Bool) -> String {
+    /// - Parameters:
+    ///   - knowsSessions: whether the server has what the session's columns tell, and `locksByNumber` whether it has locks that are no rows'; `NULL` where not.
+    ///   - setsTransactions: whether the session is to say what its transactions are where they do not.
+    package static func useSchema(knowsSessions: Bool, locksByNumber: Bool, setsTransactions: Bool) -> String {
         let isLocal = knowsSessions ? "$2::INTEGER <> 0 AND pg_backend_pid() <> $2::INTEGER" : "$2::INTEGER < 0"
+        let transactions = """
+            , set_config('default_transaction_isolation', 'read committed', \(isLocal)), \
+            set_config('default_transaction_read_only', 'off', \(isLocal))
+            """
         return """
             SELECT \(settings(isLocal: isLocal, lockTimeout: "$3")), \
-            (SELECT CAST(has_schema_privilege(oid, 'USAGE') AS INTEGER) FROM pg_namespace WHERE nspname = $1::TEXT), \
-            version()\(knowsSessions ? ", \(sessionColumns)" : "")
+            (SELECT CAST(has_schema_privilege(oid, 'USAGE') AS INTEGER) FROM pg_namespace WHERE nspname = $1::TEXT), version(), \
+            \(locksByNumber ? "hashtextextended('OpenCoreData ' || $1::TEXT, 7)" : "NULL::BIGINT"), \
+            \(knowsSessions ? sessionColumns : "NULL::BIGINT, NULL::TEXT")\(setsTransactions ? transactions : "")
             """
     }
     private static let sessionColumns = """
