@@ -1,0 +1,225 @@
+import CoreDataPostgreSQL
+import CoreDataSQL
+import CoreDataStore
+import Foundation
+import PostgreSQLServer
+import Synchronization
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQLDriver
+
+/// Saves of so many new objects that their rows are on their way while others are still made.
+@Suite struct InsertionsAheadTests {
+    private static func makeModel() -> NSManagedObjectModel {
+        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
+            return attribute
+        }
+        let (item, shop, code) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
+        (item.name, shop.name, code.name) = ("Item", "Shop", "Code")
+        let (owner, items) = (NSRelationshipDescription(), NSRelationshipDescription())
+        (owner.name, owner.destinationEntity, owner.maxCount) = ("shop", shop, 1)
+        (items.name, items.destinationEntity, items.maxCount) = ("items", item, 0)
+        (owner.inverseRelationship, items.inverseRelationship) = (items, owner)
+        item.properties = [
+            attribute("name", .stringAttributeType), attribute("number", .integer64AttributeType),
+            attribute("day", .dateAttributeType), owner,
+        ]
+        shop.properties = [attribute("name", .stringAttributeType), items]
+        code.properties = [attribute("text", .stringAttributeType)]
+        code.uniquenessConstraints = [["text"]]
+        let model = NSManagedObjectModel()
+        model.entities = [item, shop, code]
+        return model
+    }
+
+    private struct Opened {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: makeModel())
+        let context = NSManagedObjectContext(.privateQueue)
+        let recorder = SQLRecorder()
+        let schema = Notes.newSchema("a")
+
+        init?(_ rest: String = "", folder: String? = nil) throws {
+            PostgreSQLStore.register()
+            guard let url = PostgreSQLServer.shared?.url(schema: schema, folder: folder, rest) else { return nil }
+            let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+            try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine).database.addObserver(recorder)
+            context.persistentStoreCoordinator = coordinator
+        }
+
+        func makeItems(_ numbers: Range<Int>, shop: NSManagedObject? = nil) {
+            for number in numbers {
+                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                item.setValue("item \(number)", forKey: "name")
+                item.setValue(number, forKey: "number")
+                item.setValue(Date(timeIntervalSinceReferenceDate: Double(number) / 3), forKey: "day")
+                item.setValue(shop, forKey: "shop")
+            }
+        }
+
+        /// The numbers of the items as another context reads them, and whether all else of them is right.
+        func numbers() throws -> [Int] {
+            let other = NSManagedObjectContext(.privateQueue)
+            other.persistentStoreCoordinator = coordinator
+            return try other.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+                request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+                return try other.fetch(request).map { item in
+                    let number = try #require(item.value(forKey: "number") as? Int)
+                    let day = try #require(item.value(forKey: "day") as? Date)
+                    #expect(abs(day.timeIntervalSinceReferenceDate - Double(number) / 3) < 0.000_002)
+                    #expect(item.value(forKey: "name") as? String == "item \(number)")
+                    return number
+                }
+            }
+        }
+
+        func execute(_ sql: String) throws {
+            let connection = try PostgreSQLConnection(
+                PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: schema))))
+            defer { connection.close() }
+            try connection.execute(sql)
+        }
+
+        /// Where the first statement that begins so stands among those of the last save.
+        func place(_ beginning: String) -> Int? { recorder.statements.firstIndex { $0.hasPrefix(beginning) } }
+        var copyCount: Int { recorder.statements.filter { $0.hasPrefix("COPY \"Item\" (") }.count }
+    }
+
+    /// Rows go before the updates that were planned before them; the last portion is not a whole one.
+    @Test(arguments: ["", "&pooler=transaction"], [4_096, 4_097, 9_000])
+    func rowsGoFirst(_ mode: String, _ count: Int) throws {
+        guard let opened = try Opened(mode) else { return }
+        try opened.context.performAndWait {
+            let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: opened.context)
+            try opened.context.save()
+            opened.recorder.removeAll()
+            opened.makeItems(0..<count, shop: shop)
+            shop.setValue("x", forKey: "name")
+            try opened.context.save()
+            #expect(opened.copyCount == 1)
+            #expect(try #require(opened.place("COPY")) < #require(opened.place("UPDATE \"Shop\"")))
+            #expect(
+                !opened.context.hasChanges && (shop.value(forKey: "items") as? Set<NSManagedObject>)?.count == count)
+        }
+        #expect(try opened.numbers() == Array(0..<count))
+        // What was copied is what the objects have: they change by the versions that they know.
+        try opened.context.performAndWait {
+            for item in opened.context.registeredObjects where item.entity.name == "Item" {
+                item.setValue(Date(timeIntervalSinceReferenceDate: 0), forKey: "day")
+            }
+            try opened.context.save()
+        }
+    }
+
+    /// Others than those of the first entity go with the rest of the save, wherever they stand.
+    @Test(arguments: [true, false])
+    func othersGoWithTheRest(_ isFirst: Bool) throws {
+        guard let opened = try Opened() else { return }
+        let context = opened.context
+        try context.performAndWait {
+            func makeOthers() {
+                for number in 0..<5_000 {
+                    NSEntityDescription.insertNewObject(forEntityName: "Code", into: context)
+                        .setValue("\(number)", forKey: "text")
+                }
+            }
+            if isFirst { makeOthers() }
+            opened.makeItems(0..<5_000)
+            if !isFirst { makeOthers() }
+            opened.makeItems(5_000..<10_000)
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Code")) == 5_000)
+        }
+        #expect(try opened.numbers() == Array(0..<10_000))
+        #expect(opened.copyCount == (isFirst ? 1 : 2))
+    }
+
+    /// A unique value that a row gives up is free for a new one, so those do not go first; nor does anything where rows are deleted.
+    @Test func whatMakesRoomGoesFirst() throws {
+        guard let opened = try Opened() else { return }
+        let context = opened.context
+        try context.performAndWait {
+            func makeCodes() -> [NSManagedObject] {
+                (0..<4_200).map { number in
+                    let code = NSEntityDescription.insertNewObject(forEntityName: "Code", into: context)
+                    code.setValue("\(number)", forKey: "text")
+                    return code
+                }
+            }
+            let codes = makeCodes()
+            try context.save()
+            for code in codes.prefix(2_000) { code.setValue(nil, forKey: "text") }
+            for code in codes.suffix(2_200) { context.delete(code) }
+            _ = makeCodes()
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Code")) == 6_200)
+        }
+    }
+
+    /// Where a row is refused nothing is written, and the objects are as they were.
+    @Test(arguments: ["server", "text", "conflict", "validation"])
+    func aSaveThatFails(_ reason: String) throws {
+        guard let opened = try Opened() else { return }
+        let context = opened.context
+        try context.performAndWait {
+            let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: context)
+            try context.save()
+            opened.makeItems(0..<10_000)
+            let items = context.insertedObjects.filter { $0.value(forKey: "number") as? Int == 9_000 }
+            let item = try #require(items.first)
+            switch reason {
+            case "server":
+                try opened.execute(
+                    "ALTER TABLE \"Item\" ADD CONSTRAINT small CHECK (\"number\" < 9000 OR \"number\" > 9000)")
+            case "text": item.setValue("a\0b", forKey: "name")
+            case "conflict":
+                shop.setValue("mine", forKey: "name")
+                try opened.execute("UPDATE \"Shop\" SET \"_version\" = \"_version\" + 1, \"name\" = 'theirs'")
+            default: item.setValue(Date(timeIntervalSinceReferenceDate: 1e15), forKey: "day")
+            }
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            if reason == "conflict" { #expect(error?.code.rawValue == NSManagedObjectMergeError) }
+            if reason == "text" || reason == "validation" {
+                #expect(error?.localizedDescription.contains("Item") == true, "\(error.map { "\($0)" } ?? "")")
+            }
+            #expect(context.insertedObjects.count == 10_000 && item.objectID.isTemporaryID)
+            #expect(try opened.numbers().isEmpty)
+            // What was in the way is gone.
+            switch reason {
+            case "server": try opened.execute("ALTER TABLE \"Item\" DROP CONSTRAINT small")
+            case "text": item.setValue("item 9000", forKey: "name")
+            case "conflict": context.refresh(shop, mergeChanges: true)
+            default: item.setValue(Date(timeIntervalSinceReferenceDate: 3_000), forKey: "day")
+            }
+            try context.save()
+            #expect(!context.hasChanges && !item.objectID.isTemporaryID)
+        }
+        #expect(try opened.numbers() == Array(0..<10_000))
+    }
+
+    /// The connection is lost while rows are on their way, or behind them: they are sent again on another.
+    @Test(arguments: ["", "&pooler=transaction"], [1, 3, 6])
+    func aConnectionThatIsLost(_ mode: String, _ portion: Int) throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let trap = PacketTrap()
+        let relay = try PacketRelay(to: server) { trap.fate($0) }
+        guard let opened = try Opened(mode, folder: relay.folder) else { return }
+        let left = Mutex(portion)
+        trap.set(.cut(after: 1_000)) { packet in
+            guard !packet.isFromServer, packet.count > 16_000 else { return false }
+            return left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+        }
+        try opened.context.performAndWait {
+            opened.makeItems(0..<12_000)
+            try opened.context.save()
+        }
+        #expect(trap.hasSprung)
+        #expect(try opened.numbers() == Array(0..<12_000))
+    }
+}
