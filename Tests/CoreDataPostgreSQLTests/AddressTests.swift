@@ -46,7 +46,8 @@ import Testing
     @Test(arguments: [
         "postgresql://h/x?sckema=a", "postgresql://h/x?schema=", "postgresql://h/x?schema=pg_mine",
         "postgresql://h/x?pool=0", "postgresql://h/x?pooler=both", "postgresql://h/x?engine=oracle",
-        "postgresql://h/x?poll=0",
+        "postgresql://h/x?poll=0", "postgresql://h/x?replicas=", "postgresql://h/x?replicas=a,b:99999",
+        "postgresql://h/x?replicas=b:", "postgresql://h/x?replicas=[::1]:x",
         "https://h/x", "postgresql://h/x?password2=geheim",
     ])
     func whatIsNotUnderstoodIsAnError(url: String) throws {

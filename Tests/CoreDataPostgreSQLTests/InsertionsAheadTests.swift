@@ -41,11 +41,14 @@ import Testing
         let recorder = SQLRecorder()
         let schema = Notes.newSchema("a")
 
+        let database: any SQLDatabase
+
         init?(_ rest: String = "", folder: String? = nil) throws {
             PostgreSQLStore.register()
             guard let url = PostgreSQLServer.shared?.url(schema: schema, folder: folder, rest) else { return nil }
             let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
-            try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine).database.addObserver(recorder)
+            database = try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine).database
+            database.addObserver(recorder)
             context.persistentStoreCoordinator = coordinator
         }
 
@@ -221,5 +224,39 @@ import Testing
         }
         #expect(trap.hasSprung)
         #expect(try opened.numbers() == Array(0..<12_000))
+    }
+
+    /// It is lost when all that comes before the copy was answered, and nothing of the copy sent.
+    @Test(arguments: ["", "&pooler=transaction"], ["Item", "Code"])
+    func aConnectionThatIsLostBeforeACopy(_ mode: String, _ entity: String) throws {
+        let program = Notes.newSchema("a")
+        guard let opened = try Opened("\(mode)&application_name=\(program)") else { return }
+        let ending = SessionEnding(opened, program)
+        opened.database.addObserver(ending)
+        try opened.context.performAndWait {
+            for _ in 0..<5_000 { _ = NSEntityDescription.insertNewObject(forEntityName: entity, into: opened.context) }
+            try opened.context.save()
+            #expect(try opened.context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity)) == 5_000)
+        }
+        #expect(ending.endedCount.withLock { $0 } == 1)
+    }
+
+    /// Ends the sessions of a program when it has first been told that a commit is noted.
+    private final class SessionEnding: SQLObserver {
+        let endedCount = Mutex(0)
+        private let opened: Opened
+        private let program: String
+
+        init(_ opened: Opened, _ program: String) { (self.opened, self.program) = (opened, program) }
+
+        func didRun(_ sql: String, duration: Duration, rows: Int) {
+            guard ServerText.isNote(sql), endedCount.withLock({ $0 == 0 }) else { return }
+            endedCount.withLock { $0 += 1 }
+            do {
+                try opened.execute(
+                    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = '\(program)'"
+                )
+            } catch { Issue.record(error) }
+        }
     }
 }

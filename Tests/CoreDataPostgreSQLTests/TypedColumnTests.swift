@@ -109,6 +109,48 @@ import Testing
         return context
     }
 
+    /// Whoever writes, the rows of the store follow, and no other's: also where the program looks elsewhere for tables, or nowhere.
+    @Test func triggersAreOfTheirStore() throws {
+        guard let server = PostgreSQLServer.shared else { return }
+        let model = Self.model([
+            ("count", .integer64AttributeType, "items.@count"), ("done", .integer64AttributeType, "sum:(items.isDone)"),
+        ])
+        let schemas = [Notes.newSchema("t"), Notes.newSchema("t")]
+        for schema in schemas {
+            let context = try open(model, server.url(schema: schema))
+            try context.performAndWait {
+                let list = NSEntityDescription.insertNewObject(forEntityName: "List", into: context)
+                NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).setValue(list, forKey: "list")
+                try context.save()
+            }
+        }
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { connection.close() }
+        func values(_ schema: String) throws -> [SQLValue] {
+            try connection.rows("SELECT \"count\", \"done\" FROM \(schema).\"List\"").first ?? []
+        }
+        let (theirs, mine) = (schemas[0], schemas[1])
+        for (number, path) in [theirs, "''", "\(theirs), \(mine)", "public"].enumerated() {
+            try connection.execute("SET search_path = \(path)")
+            let former = try connection.rows("SHOW search_path")
+            try connection.execute(
+                """
+                INSERT INTO \(mine)."Item" ("_id", "_entity", "_version", "isDone", "list") \
+                SELECT \(100 + number), "_entity", 1, TRUE, "list" FROM \(mine)."Item" LIMIT 1
+                """)
+            #expect(try connection.rows("SHOW search_path") == former)
+            let count = Int64(number + 1)
+            #expect(try values(mine) == [.integer(count + 1), .integer(count)], "\(path)")
+            #expect(try values(theirs) == [.integer(1), .integer(0)], "\(path)")
+        }
+        // In a transaction it looks where it did, too.
+        try connection.execute("BEGIN")
+        try connection.execute("DELETE FROM \(mine).\"Item\" WHERE \"_id\" >= 100")
+        #expect(try connection.rows("SHOW search_path") == [[.text("public")]])
+        try connection.execute("COMMIT")
+        #expect(try values(mine) == [.integer(1), .integer(0)])
+    }
+
     @Test func truthIsAddedUpAsANumber() throws {
         guard let server = PostgreSQLServer.shared else { return }
         let model = Self.model([

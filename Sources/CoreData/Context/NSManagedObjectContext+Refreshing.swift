@@ -14,6 +14,8 @@ extension NSManagedObjectContext {
         if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
+        // What is there now is known from here on.
+        if object.hasExtras { object.extras?.savedTo = nil }
         let leading = changedRelatives(of: object)
         // A store of the program's own class is asked what there is now, whatever its source remembers.
         store.objectSource?.forget(object.primaryKey, root: object.home.root)

@@ -52,6 +52,8 @@ struct ParentSave {
     private let inserted: [NSManagedObject]
     private let updated: [NSManagedObject]
     private let deleted: [NSManagedObject]
+    /// The parent's objects, in the order of `inserted` and `updated`.
+    private var targets: [NSManagedObject?] = []
 
     /// Takes down what changed; nothing of it is changed.
     init(
@@ -127,8 +129,8 @@ struct ParentSave {
     /// Makes the changes in the parent.
     ///
     /// - Throws: 133020 with the objects whose rows are gone; nothing is changed then.
-    func run() throws {
-        try child.withParent { parent in
+    mutating func run() throws {
+        targets = try child.withParent { parent in
             parent.processPendingChanges()
             parent.adoptPermanentKeys()
             let target = ParentTarget(parent: parent, child: child)
@@ -152,6 +154,7 @@ struct ParentSave {
             for identity in deletions { target.delete(identity) }
             for identity in checked { if let object = target.object(identity) { parent.detectConflicts(for: object) } }
             parent.processPendingChanges()
+            return objects
         }
     }
 
@@ -174,6 +177,7 @@ struct ParentSave {
             }
             object.takeRow(HeldRow(rows[index]))
             object.becomeClean()
+            if let target = targets[index] { object.madeExtras().savedTo = target }
             index += 1
         }
         inserted.forEachHeld(commit)
@@ -366,7 +370,7 @@ extension NSManagedObjectContext {
         let gone = written.filter { !$0.hasRow }
         if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
         let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
-        let save = try ParentSave(
+        var save = try ParentSave(
             child: self, inserted: inserted, updated: written, deleted: deleted, checked: checked)
         try save.run()
         save.commit()

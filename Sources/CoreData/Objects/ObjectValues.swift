@@ -198,6 +198,9 @@ final class ObjectExtras: @unchecked Sendable {
     var differing: IndexMask?
     /// The objects of fetched properties that were read, by slot.
     var fetched: [Int: [NSManagedObject]] = [:]
+    /// The object of the parent context to which this one was saved: as long as it is there the parent knows which row the object was of, and with
+    /// the next save does not take what others wrote for what was seen here.
+    var savedTo: NSManagedObject?
 
     deinit { Self.id(at: idAddress.load(ordering: .relaxed))?.release() }
 

@@ -99,6 +99,12 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         case "replicas":
             replicas = value.split(separator: ",").map(String.init)
             guard !replicas.isEmpty else { throw Self.refusal("replicas= names no host") }
+            for replica in replicas {
+                if let port = Self.hostAndPort(ofReplica: replica).port, UInt16(port) ?? 0 == 0 {
+                    throw Self.refusal(
+                        "replicas=\(replica) has '\(port)' for a port, which is a number from 1 to 65535")
+                }
+            }
         case "constraints": constraints = try Self.constraints(value)
         case "ssl" where value == "true": parameters["sslmode"] = "verify-full"
         case _ where Self.words.contains(name): parameters[name] = value
@@ -131,18 +137,23 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         var address = self
         address.replicas = []
         address.parameters["hostaddr"] = nil
-        var host = Substring(replica)
-        if let colon = replica.lastIndex(of: ":"), let port = UInt16(replica[replica.index(after: colon)...]),
-            !replica[..<colon].contains(":") || replica[..<colon].hasSuffix("]")
-        {
-            address.parameters["port"] = String(port)
-            host = replica[..<colon]
-        }
+        var (host, port) = Self.hostAndPort(ofReplica: replica)
+        if let port { address.parameters["port"] = String(port) }
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         address.parameters["host"] = String(host)
         address.description = "replica \(replica) of \(description)"
         address.secure()
         return address
+    }
+
+    /// A colon more is a part of an address, unless that stands in brackets, and any is one of a folder's name.
+    private static func hostAndPort(ofReplica replica: String) -> (host: Substring, port: Substring?) {
+        guard let colon = replica.lastIndex(of: ":"), !replica.hasPrefix("/"), !replica.hasPrefix("@") else {
+            return (Substring(replica), nil)
+        }
+        let host = replica[..<colon]
+        guard !host.contains(":") || host.hasSuffix("]") else { return (Substring(replica), nil) }
+        return (host, replica[replica.index(after: colon)...])
     }
 
     /// Whether the server is on this machine, by a socket that is a file.

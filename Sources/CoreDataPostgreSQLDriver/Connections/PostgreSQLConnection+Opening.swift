@@ -46,7 +46,7 @@ extension PostgreSQLConnection {
 
     static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
         SQLFailure(
-            kind: .cannotOpen, code: SQLFailure.number(ofState: "42501"),
+            kind: .unreadable, code: SQLFailure.number(ofState: "42501"),
             message:
                 "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
         )

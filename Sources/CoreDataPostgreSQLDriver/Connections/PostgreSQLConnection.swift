@@ -657,6 +657,7 @@ final class PostgreSQLConnection: SQLConnection {
         }
         copying = (sql, observer, .now)
         guard PQresultStatus(result.pointer) == PGRES_COPY_IN else {
+            if PQstatus(handle) != CONNECTION_OK { throw broken(sql) }
             let failure = SQLFailure.of(result.pointer, sql: sql)
             try backToPipeline()
             throw failure

@@ -74,7 +74,8 @@ struct StandardSchemaRenderer {
         return [
             """
             CREATE FUNCTION \(named)() RETURNS trigger LANGUAGE plpgsql AS \(quote) DECLARE \(Self.reported) record; \
-            BEGIN \(steps)RETURN NULL; END \(quote)
+            \(Self.path) text := current_setting('search_path'); \
+            BEGIN \(Self.setPath("quote_ident(TG_TABLE_SCHEMA)"))\(steps)\(Self.setPath(Self.path))RETURN NULL; END \(quote)
             """,
             """
             CREATE TRIGGER \(named) AFTER \(event) ON \(name(trigger.table)) FOR EACH ROW\(required ?? "") \
@@ -85,6 +86,15 @@ struct StandardSchemaRenderer {
 
     /// What the trigger calls what it tells; no table is called so: ``SQLNames/wordsOfTriggers``.
     private static var reported: String { SQLIdentifier.quoted("_reported") }
+
+    /// Where the writer's session looks for tables; those of the steps are the store's, whoever writes, and whatever the schema is called by now.
+    private static var path: String { SQLIdentifier.quoted("_path_of_writer") }
+
+    private static func setPath(_ value: String) -> String {
+        """
+        IF \(path) <> quote_ident(TG_TABLE_SCHEMA) THEN PERFORM set_config('search_path', \(value), true); END IF; 
+        """
+    }
 
     /// What stands around a text that has anything in it but that: `$$`, `$1$`, …
     private static func quote(around text: String) -> String {

@@ -272,8 +272,13 @@ extension SQLRenderable {
         #expect(
             try texts(.trigger(trigger)) == [
                 """
-                CREATE FUNCTION "Z_DA"() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE "_reported" record; BEGIN UPDATE "ZBOOK" SET \
-                "ZPAGES" = "ZBOOK"."ZPAGES" + 1 WHERE "ZBOOK"."_id" = NEW."ZBOOK"; RETURN NULL; END $$
+                CREATE FUNCTION "Z_DA"() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE "_reported" record; \
+                "_path_of_writer" text := current_setting('search_path'); BEGIN \
+                IF "_path_of_writer" <> quote_ident(TG_TABLE_SCHEMA) THEN \
+                PERFORM set_config('search_path', quote_ident(TG_TABLE_SCHEMA), true); END IF; UPDATE "ZBOOK" SET \
+                "ZPAGES" = "ZBOOK"."ZPAGES" + 1 WHERE "ZBOOK"."_id" = NEW."ZBOOK"; \
+                IF "_path_of_writer" <> quote_ident(TG_TABLE_SCHEMA) THEN \
+                PERFORM set_config('search_path', "_path_of_writer", true); END IF; RETURN NULL; END $$
                 """,
                 """
                 CREATE TRIGGER "Z_DA" AFTER UPDATE OF "ZBOOK" ON "ZPAGE" FOR EACH ROW WHEN (NEW."ZBOOK" IS NOT NULL) \

@@ -70,6 +70,49 @@ import Testing
         }
     }
 
+    /// What a child has saved and changes again is of the row that was saved, also where the parent has let go of its object: what others wrote since is a
+    /// conflict, unless the child has read that.
+    @Test(arguments: SpecifiedStore.all, [true, false])
+    func whatOthersWriteBetweenTwoSavesIsAConflict(_ store: SpecifiedStore, isNew: Bool) throws {
+        // K2, E1
+        try story(store) { family throws in
+            let child = family.child
+            if !isNew {
+                try family.parent { parent throws in
+                    _ = parent.insert("Author", ["name": "old"])
+                    try parent.save()
+                }
+            }
+            let author = isNew ? child.insert("Author") : try child.one("Author")
+            func save(_ name: String) throws {
+                author.setValue(name, forKey: "name")
+                try child.save()
+                try family.parent { parent throws in try parent.save() }
+            }
+            func writeElsewhere(_ name: String) throws {
+                try family.stack.story { other throws in
+                    try other.one("Author").setValue(name, forKey: "name")
+                    try other.save()
+                }
+            }
+            try save("mine")
+            try writeElsewhere("theirs")
+            // What the error has of it would keep the parent's object.
+            let code = { #expect(throws: CocoaError.self) { try save("mine again") }?.code.rawValue }()
+            #expect(code == NSManagedObjectMergeError)
+            try family.stack.story { other throws in #expect(try other.one("Author").text("name") == "theirs") }
+            family.parent { $0.rollback() }
+            child.refresh(author, mergeChanges: false)
+            #expect(author.text("name") == "theirs")
+            try save("mine at last")
+            try save("and once more")
+            try writeElsewhere("theirs at last")
+            child.refreshAllObjects()
+            #expect(author.text("name") == "theirs at last")
+            try family.stack.story { other throws in #expect(try other.one("Author").text("name") == "theirs at last") }
+        }
+    }
+
     @Test(arguments: SpecifiedStore.all)
     func changesAndDeletionsGoUp(_ store: SpecifiedStore) throws {
         // K2, K7
