@@ -145,6 +145,8 @@ package final class PacketRelay: Sendable {
                 Thread.sleep(forTimeInterval: pause)
                 guard send(bytes.dropFirst(first), to) else { return }
             case .cut(let first):
+                // An answer that comes whole must not bring the next request, which would still find the server.
+                line.end(from)
                 _ = send(bytes.prefix(first), to)
                 return
             case .late(let pause):
