@@ -127,7 +127,7 @@ final class GenerationSource: RowSource {
     }
 
     func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         try base.save(keys: keys, build: build, beforeCommit: beforeCommit)
     }

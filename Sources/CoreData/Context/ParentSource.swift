@@ -94,7 +94,7 @@ final class ParentSource: RowSource {
     }
 
     func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         preconditionFailure("A child context saves to its parent by ParentSave.")
     }

@@ -96,8 +96,8 @@ final class SavePreparation {
                 try store.source.save(
                     keys: neededKeys(),
                     build: { keys in
-                        takeKeys(keys.ranges)
-                        changes = try changeSet(keys.ahead)
+                        takeKeys(keys)
+                        changes = try changeSet()
                         return changes
                     }, beforeCommit: beforeCommit)
             }
@@ -145,17 +145,14 @@ final class SavePreparation {
 
     // MARK: The change set
 
-    /// - Parameter ahead: who may take new rows, where nothing is to be done before they are there.
-    private func changeSet(_ ahead: InsertionsAhead?) throws -> ChangeSet {
+    private func changeSet() throws -> ChangeSet {
         var changes = ChangeSet()
         changes.insertions.reserveCapacity(inserted.count)
         written = []
         broughtBack = []
-        let ahead = deleted.isEmpty ? ahead : nil
         try inserted.forEachHeld {
             if $0.hasRow { broughtBack.append($0) }
             changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: Self.firstVersion(of: $0))))
-            if let ahead, changes.insertions.count % InsertionsAhead.portion == 0 { ahead.take(changes.insertions) }
         }
         changes.absorptions = absorptions()
         changes.updates.reserveCapacity(updated.count)

@@ -99,7 +99,7 @@ package protocol RowSource: AnyObject, Sendable {
     /// - Throws: ``SaveFailure`` for rows that another writer has changed and for unique values that are taken, what `build` and
     ///   `beforeCommit` throw, else what writing may throw. The source is then as it was.
     func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome
     /// The store's metadata as they are kept now.
     func metadata() throws -> MetadataRow
@@ -134,7 +134,7 @@ extension RowSource {
     /// As ``save(keys:build:beforeCommit:)``, of this source alone.
     @discardableResult
     package func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet
     ) throws -> SaveOutcome {
         try save(keys: keys, build: build, beforeCommit: nil)
     }

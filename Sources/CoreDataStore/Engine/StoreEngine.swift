@@ -104,20 +104,18 @@ package final class StoreEngine: Sendable {
     /// - Throws: ``SQLFailure`` for a date that it cannot keep.
     func roundDates(_ changes: ChangeSet) throws {
         guard !roundedColumns.isEmpty else { return }
-        for insertion in changes.insertions { try roundDates(insertion.row) }
-        for update in changes.updates { try roundDates(update.new) }
-    }
-
-    func roundDates(_ row: RowSnapshot) throws {
-        guard !roundedColumns.isEmpty else { return }
-        for column in roundedColumns[row.entity] where !row.isNull(column) {
-            let seconds = row.real(column)
-            guard let kept = Microseconds(seconds) else {
-                if seconds.isFinite { throw unkeptDate(model.entities[row.entity], column) }
-                continue
+        func round(_ row: RowSnapshot) throws {
+            for column in roundedColumns[row.entity] where !row.isNull(column) {
+                let seconds = row.real(column)
+                guard let kept = Microseconds(seconds) else {
+                    if seconds.isFinite { throw unkeptDate(model.entities[row.entity], column) }
+                    continue
+                }
+                row.assign(real: kept.seconds, at: column)
             }
-            row.assign(real: kept.seconds, at: column)
         }
+        for insertion in changes.insertions { try round(insertion.row) }
+        for update in changes.updates { try round(update.new) }
     }
 
     private func unkeptDate(_ entity: CompiledEntity, _ column: Int) -> SQLFailure {

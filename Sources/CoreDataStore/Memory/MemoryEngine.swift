@@ -137,7 +137,7 @@ package final class MemoryEngine: RowSource {
     }
 
     package func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         try checkWritable()
         writing.lock()
@@ -149,7 +149,7 @@ package final class MemoryEngine: RowSource {
                 for (root, count) in keys where count > 0 { ranges[root] = try takeKeys(root, count, &state) }
                 return ranges
             }
-            let changes = try build(SaveKeys(ranges))
+            let changes = try build(ranges)
             var graph = graph
             let save = MemorySave(graph: graph)
             if let failure = save.failure(of: changes) { throw failure }

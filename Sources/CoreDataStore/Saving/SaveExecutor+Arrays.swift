@@ -23,13 +23,22 @@ extension SaveExecutor {
         }
     }
 
+    /// `COPY "Item" ("_id", "_entity", "_version", "name") FROM STDIN (FORMAT binary)`.
+    ///
     /// - Returns: false where the database does not take such rows so; nothing is done then.
     private func copy(_ step: SavePlan.Insertions) throws -> Bool {
         let table = step.table
-        guard let copy = try InsertionCopy(into: table, connection) else { return false }
+        let statement = CopyStatement(into: table.name, columns: ["Z_PK", "Z_ENT", "Z_OPT"] + table.columnNames)
+        guard let copy = try connection.copy(statement) else { return false }
         do {
             for index in step.rows.indices {
-                try copy.append(stored(step.rows[index].row, table.externalColumns, table))
+                try copy.beginRow()
+                try copy.append(step.rows[index].row.primaryKey)
+                try copy.append(table.number)
+                try copy.append(Int64(step.rows[index].row.version))
+                try copy.append(
+                    stored(step.rows[index].row, table.externalColumns, table), columns: table.columns,
+                    kinds: table.kinds)
             }
             try copy.end()
             return true

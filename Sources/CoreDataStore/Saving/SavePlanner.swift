@@ -16,17 +16,15 @@ import CoreDataSQL
 struct SavePlanner {
     let tables: SaveTables
 
-    /// - Parameter written: how many of the insertions are written already.
     /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
-    func plan(_ changes: ChangeSet, after written: Int = 0) throws -> SavePlan {
+    func plan(_ changes: ChangeSet) throws -> SavePlan {
         var plan = SavePlan()
         plan.checks = try checks(changes.checks)
         plan.deletions = try deletions(changes.deletions)
         plan.parkings = try parkings(changes.updates)
         plan.updates = try updates(changes.updates)
         if changes.absorptions.isEmpty {
-            plan.insertions = try insertions(
-                written == 0 ? changes.insertions : Array(changes.insertions.dropFirst(written)))
+            plan.insertions = try insertions(changes.insertions)
         } else {
             try addInsertions(of: changes, to: &plan)
         }

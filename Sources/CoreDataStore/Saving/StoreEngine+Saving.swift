@@ -25,7 +25,7 @@ extension StoreEngine {
     ///   ``StoreFailure`` for a store that is read only, ``ExternalDataFailure``, ``SQLFailure``, or what `build`
     ///   or `beforeCommit` throws. The store is then as it was, the counters of keys included.
     package func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         let writer = ExternalDataWriter(externalData)
         var attempted: ChangeSet?
@@ -39,14 +39,11 @@ extension StoreEngine {
                         ranges[root] = try takeKeys(root: root, count: count, connection)
                     }
                 }
-                let ahead = attempted == nil ? insertionsAhead(connection) : nil
-                defer { ahead?.giveUp() }
-                let changes = try attempted ?? build(SaveKeys(ranges, ahead: ahead))
+                let changes = try attempted ?? build(ranges)
                 if attempted == nil { try roundDates(changes) }
                 attempted = changes
                 if writesTogether { forgetReservedKeys(upTo: changes.insertions) }
-                try ahead?.finish(changes.insertions)
-                let plan = try SavePlanner(tables: saveTables).plan(changes, after: ahead?.count ?? 0)
+                let plan = try SavePlanner(tables: saveTables).plan(changes)
                 let history = try beginHistory(of: changes, connection)
                 let absorbed = try SaveExecutor(
                     connection: connection, identifier: identifier, externalData: writer, history: history
@@ -85,11 +82,6 @@ extension StoreEngine {
             forgetHistoryKeys()
             throw try explained(error, attempted)
         }
-    }
-
-    /// A history notes new rows when all of them are there.
-    private func insertionsAhead(_ connection: any SQLConnection) -> InsertionsAhead? {
-        database.dialect.writesTogether && !tracksHistory ? InsertionsAhead(self, connection) : nil
     }
 
     /// Where others write to the history all the time its numbers are another's, and to be told so by a failure takes longer than to ask.

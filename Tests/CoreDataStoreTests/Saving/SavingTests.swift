@@ -12,7 +12,7 @@ import Testing
         let tag = library.entity("Tag")
         let statements = try library.statements {
             _ = try library.engine.save(keys: [tag.ordinal: 2]) { keys in
-                #expect(keys.ranges == [tag.ordinal: 1...2])
+                #expect(keys == [tag.ordinal: 1...2])
                 var changes = ChangeSet()
                 changes.insertions = [
                     library.insertion("Tag", 1, ["name": .text("red")]), library.insertion("Tag", 2),

@@ -120,7 +120,7 @@ import Testing
             let (tag, book) = (library.root("Tag"), library.root("Book"))
             var calls: [[Int: ClosedRange<Int64>]] = []
             let outcome = try library.source.save(keys: [tag: 2, book: 1]) { keys in
-                calls.append(keys.ranges)
+                calls.append(keys)
                 var changes = ChangeSet()
                 changes.insertions =
                     (keys[tag].map(Array.init) ?? []).map { library.insertion("Tag", $0) }

@@ -259,12 +259,12 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     }
 
     func save(
-        keys: [Int: Int], build: (SaveKeys) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
+        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
     ) throws -> SaveOutcome {
         enter()
         defer { leave() }
         if isReadOnly { throw StoreFailure(.readOnly, "The store is open for reading only.") }
-        let changes = try build(SaveKeys([:]))
+        let changes = try build([:])
         let hasRows = !changes.insertions.isEmpty || !changes.updates.isEmpty || !changes.deletions.isEmpty
         guard !hasRows || saved != nil else {
             throw CoreDataErrors.make(

@@ -9,8 +9,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQLDriver
 
-/// Saves of so many new objects that their rows are on their way while others are still made.
-@Suite struct InsertionsAheadTests {
+/// Saves of so many new objects that their rows are copied.
+@Suite struct CopiedInsertionTests {
     private static func makeModel() -> NSManagedObjectModel {
         func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
@@ -86,14 +86,12 @@ import Testing
             try connection.execute(sql)
         }
 
-        /// Where the first statement that begins so stands among those of the last save.
-        func place(_ beginning: String) -> Int? { recorder.statements.firstIndex { $0.hasPrefix(beginning) } }
         var copyCount: Int { recorder.statements.filter { $0.hasPrefix("COPY \"Item\" (") }.count }
     }
 
-    /// Rows go before the updates that were planned before them; the last portion is not a whole one.
+    /// Beside an update, which tells whether its row is as it was read.
     @Test(arguments: ["", "&pooler=transaction"], [4_096, 4_097, 9_000])
-    func rowsGoFirst(_ mode: String, _ count: Int) throws {
+    func newRowsAreCopied(_ mode: String, _ count: Int) throws {
         guard let opened = try Opened(mode) else { return }
         try opened.context.performAndWait {
             let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: opened.context)
@@ -103,7 +101,6 @@ import Testing
             shop.setValue("x", forKey: "name")
             try opened.context.save()
             #expect(opened.copyCount == 1)
-            #expect(try #require(opened.place("COPY")) < #require(opened.place("UPDATE \"Shop\"")))
             #expect(
                 !opened.context.hasChanges && (shop.value(forKey: "items") as? Set<NSManagedObject>)?.count == count)
         }
@@ -117,9 +114,9 @@ import Testing
         }
     }
 
-    /// Others than those of the first entity go with the rest of the save, wherever they stand.
+    /// Those of an entity go together, in whichever order they were made.
     @Test(arguments: [true, false])
-    func othersGoWithTheRest(_ isFirst: Bool) throws {
+    func entitiesAreCopiedOneByOne(_ isFirst: Bool) throws {
         guard let opened = try Opened() else { return }
         let context = opened.context
         try context.performAndWait {
@@ -137,10 +134,10 @@ import Testing
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Code")) == 5_000)
         }
         #expect(try opened.numbers() == Array(0..<10_000))
-        #expect(opened.copyCount == (isFirst ? 1 : 2))
+        #expect(opened.copyCount == 1)
     }
 
-    /// A unique value that a row gives up is free for a new one, so those do not go first; nor does anything where rows are deleted.
+    /// A unique value that a row gives up is free for a new one, as where its row is deleted.
     @Test func whatMakesRoomGoesFirst() throws {
         guard let opened = try Opened() else { return }
         let context = opened.context
