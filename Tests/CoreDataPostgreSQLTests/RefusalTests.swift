@@ -99,7 +99,9 @@ import Testing
         }
         // Nor read it.
         let unread = #expect(throws: CocoaError.self) { try Notes(stranger) }
-        #expect(Self.text(unread).contains("permission denied"), "\(Self.text(unread))")
+        #expect(
+            unread?.code == .fileReadNoPermission && Self.text(unread).contains("permission denied"),
+            "\(Self.text(unread))")
         // It sees that there is a store, and is told what it lacks.
         try Self.onServer(server, ["GRANT USAGE ON SCHEMA \(schema) TO \(role)"])
         let hidden = #expect(throws: CocoaError.self) { try Notes(stranger) }
