@@ -147,7 +147,7 @@ final class PostgreSQLConnection: SQLConnection {
         let row = try once(
             ServerText.useSchema(
                 knowsSessions: traits.knowsSessions, locksByNumber: traits.locksByNumber,
-                setsTransactions: traits.keepsSessions && traits.setsTransactions),
+                setsTransactions: traits.setsTransactions),
             [settings[0], .text(String(expected)), settings[1]])
         guard row.count > 9 else { throw broken(nil) }
         // Such a schema looks as if nothing were in it.
@@ -476,8 +476,7 @@ final class PostgreSQLConnection: SQLConnection {
         try sendOwed()
         if let owed = owedBegin {
             owedBegin = nil
-            let setsTransactions = traits.keepsSessions && traits.setsTransactions
-            let sql = owed == ServerText.beginWriting && setsTransactions ? ServerText.begin : owed
+            let sql = owed == ServerText.beginWriting && traits.setsTransactions ? ServerText.begin : owed
             try observer?.willRun(sql, bindings: [])
             try sendTransaction(sql)
             pending.append(Sent(kind: .housekeeping))

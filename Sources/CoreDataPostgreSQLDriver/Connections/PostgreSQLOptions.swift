@@ -50,7 +50,7 @@ package struct PostgreSQLOptions: Sendable {
     /// What an engine can, behind the pooler that the URL names.
     func traits(of engine: PostgreSQLEngine) -> ServerTraits {
         var traits = engine.traits
-        if address.pooler == .transaction { traits.keepsSessions = false }
+        if address.pooler == .transaction { (traits.keepsSessions, traits.setsTransactions) = (false, false) }
         return traits
     }
 
