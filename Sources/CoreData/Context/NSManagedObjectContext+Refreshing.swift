@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
         // What is there now is known from here on.
-        if object.hasExtras { object.extras?.savedTo = nil }
+        object.extras?.savedTo = nil
         let leading = changedRelatives(of: object)
         // A store of the program's own class is asked what there is now, whatever its source remembers.
         store.objectSource?.forget(object.primaryKey, root: object.home.root)
