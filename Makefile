@@ -3,6 +3,12 @@
 SWIFT ?= swift
 # Extra flags for building our own code, e.g. SWIFT_FLAGS='-Xswiftc -warnings-as-errors'.
 SWIFT_FLAGS ?=
+# One folder for what every package builds in debug, so that modules they share are compiled once: SCRATCH=/tmp/build, as in CI. Going
+# back and forth between packages in one folder fetches dependencies again, so without it each package has a folder of its own.
+SCRATCH ?=
+FLAGS = $(SWIFT_FLAGS) $(if $(SCRATCH),--scratch-path '$(SCRATCH)')
+# Extra arguments of Scripts/run-tests.py: TESTS='--filter KilledProcess --width 1'.
+TESTS ?=
 # What `make test-apps` builds: debug or release.
 CONFIGURATION ?= debug
 # What `make run` tells the app: ARGS=--demo, ARGS=--check, ARGS='--store FILE --host 0.0.0.0'; PORT=8080.
@@ -29,36 +35,50 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-# The package of the web apps: what they depend on is built once for both.
+# The package of the web apps: what they depend on is built once for both. Without an index, which editors make themselves.
 WEB = Examples
+WEB_OPTIONS = $(filter-out --disable-index-store,$(FLAGS)) --disable-index-store
+WEB_FLAGS = $(WEB_OPTIONS) --package-path $(WEB)
 
-.PHONY: run test-run-postgresql movies shopping-list test test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+.PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done,
 ## STORE=FILE or STORE='postgresql://user@host/database?schema=groceries' for another place of the store.
 run: dependencies
-	$(SWIFT) build $(SWIFT_FLAGS) $(STORE_TRAITS) --package-path $(WEB) --product GroceryDude
-	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/GroceryDude" --default-data $(if $(STORE),--store '$(STORE)') $(ARGS)
+	$(SWIFT) build $(WEB_FLAGS) $(STORE_TRAITS) --product GroceryDude
+	@exec "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/GroceryDude" --default-data $(if $(STORE),--store '$(STORE)') $(ARGS)
 
 ## Has Grocery Dude make a store on a PostgreSQL server of its own, answer every page from it, and find it again after it was killed; nothing where no server is installed.
 test-run-postgresql: dependencies
-	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(SWIFT_FLAGS)
+	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(WEB_OPTIONS)
 
 ## Runs the web app MyMovies, as `make run` does Grocery Dude.
 movies: dependencies
-	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --product MyMovies
-	@exec "$$($(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --show-bin-path)/MyMovies" $(ARGS)
+	$(SWIFT) build $(WEB_FLAGS) --product MyMovies
+	@exec "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/MyMovies" $(ARGS)
 
 ## Builds a grocery store from XML with the coredata tool, prints the shopping list by aisle and what the store holds.
 shopping-list: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --product coredata
 	COREDATA="$$($(SWIFT) build $(SWIFT_FLAGS) --show-bin-path)/coredata" Examples/ShoppingList/run.sh "$(SHOPPING_FOLDER)"
 
-## Runs every test.
-test: dependencies
-	@Scripts/dependencies.sh postgresql pgbouncer || echo "Without a server and a pooler the tests on PostgreSQL and behind PgBouncer do nothing."
-	$(SWIFT) build $(SWIFT_FLAGS) --build-tests
-	$(if $(shell command -v timeout),timeout -k 10 1800) $(SWIFT) test $(SWIFT_FLAGS) --skip-build --disable-xctest
+## Runs every test, those of random work in a short form; prints the slowest and the CPU time of each suite. TESTS='--filter History' for some.
+test: test-build
+	Scripts/run-tests.py $(TESTS) "$$($(SWIFT) build $(FLAGS) --show-bin-path)/OpenCoreDataPackageTests.xctest"
+
+## Runs every test in full: all seeds, kills and rounds.
+test-long: export COREDATA_LONG_TESTS = 1
+test-long: test
+
+## What CI does not run every time: tests in full, long edits of one store by two processes, sanitizers, broken files for every reader.
+nightly: test-long test-combine stress sanitize fuzz
+	$(MAKE) test-apps CONFIGURATION=release
+
+.PHONY: test-build
+test-build: dependencies
+	@Scripts/dependencies.sh python3
+	@Scripts/dependencies.sh postgresql pgbouncer || echo "Without a server and a pooler the tests on PostgreSQL and behind PgBouncer are skipped."
+	$(SWIFT) build $(FLAGS) --build-tests
 
 ## Runs every test under the address sanitizer, then under the thread sanitizer; SANITIZERS=thread for one of them.
 sanitize: dependencies
@@ -79,15 +99,13 @@ test-combine: dependencies
 
 ## Runs the tests of the sample apps, which use the package as their owners would: CONFIGURATION=release in release.
 test-apps: dependencies
-	$(SWIFT) test $(SWIFT_FLAGS) --package-path Examples/Apps -c $(CONFIGURATION)
+	$(SWIFT) test $(FLAGS) --package-path Examples/Apps -c $(CONFIGURATION) --disable-xctest
 
-## Runs the tests of the web apps, those in a browser too where Chromium is installed; one app after the other, since each has dozens of servers.
+## Runs the tests of the web apps, those in a browser too where Chromium is installed.
 test-web: dependencies
 	@Scripts/web-tools.sh
-	$(SWIFT) build $(SWIFT_FLAGS) --package-path $(WEB) --build-tests
-	@result=0; for tests in GroceryDudeTests MyMoviesTests; do \
-	    $(if $(shell command -v timeout),timeout -k 10 900) $(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --skip-build --disable-xctest --filter "$$tests" || result=1; \
-	done; exit $$result
+	$(SWIFT) build $(WEB_FLAGS) --build-tests
+	Scripts/run-tests.py --log $(WEB)/.build/tests.log $(TESTS) "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/WebAppsPackageTests.xctest"
 
 ## Measures Grocery Dude, built for release: 200 open pages, 50 edits a second; prints what it measures.
 bench-web: dependencies
@@ -98,7 +116,7 @@ bench-web: dependencies
 ## Takes the pictures that the READMEs of the web apps show, out of a browser.
 pictures-web: dependencies
 	@Scripts/web-tools.sh
-	$(SWIFT) test $(SWIFT_FLAGS) --package-path $(WEB) --disable-xctest --filter picturesForTheReadme
+	$(SWIFT) test $(WEB_FLAGS) --disable-xctest --filter picturesForTheReadme
 	for name in grocery-prepare grocery-shop grocery-detail mymovies-list mymovies-edit mymovies-desk; do \
 		vips copy $(WEB)/.build/screenshots/$$name.png "docs/images/$$name.png[palette,compression=9,strip]" || exit 1; done
 

@@ -29,4 +29,4 @@ if [ "$kind" = thread ] && [ "$(uname)" = Linux ]; then
     "$clang" -shared -fPIC -O1 -Wall -Wextra -Werror -o "$folder/mutex.so" Scripts/thread-sanitizer.c
     environment+=(LD_PRELOAD="$PWD/$folder/mutex.so${LD_PRELOAD:+:$LD_PRELOAD}")
 fi
-env "${environment[@]}" "$swift" test "${flags[@]}" --skip-build --disable-xctest
+env "${environment[@]}" Scripts/run-tests.py --silence 30 "$("$swift" build "${flags[@]}" --show-bin-path)/OpenCoreDataPackageTests.xctest"

@@ -91,9 +91,8 @@ import Testing
     @Test(arguments: modes)
     func whatIsCutAtRandomLosesNothing(_ mode: String) throws {
         guard let server = PostgreSQLServer.shared else { return }
-        let seeds = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(Int.init) ?? 2
-        for seed in 1...seeds {
-            let numbers = Mutex(SeededNumbers(seed: UInt64(seed)))
+        for seed in Trials.seeds(2) {
+            let numbers = Mutex(SeededNumbers(seed: seed))
             let isHarmless = Atomic<Bool>(true)
             let relay = try PacketRelay(to: server) { packet in
                 guard !isHarmless.load(ordering: .relaxed) else { return .pass }

@@ -24,7 +24,7 @@ import Testing
         let path = folder.appendingPathComponent("Shop").path
         var numbers = SeededNumbers(seed: 11)
         var acknowledged: Int64 = 0
-        for round in 0..<30 {
+        for round in 0..<Trials.count(30) {
             let (process, output) = try run(["rewrite", path, format])
             let wanted = numbers.below(6) + 1
             var text = Data()

@@ -8,7 +8,7 @@ import Testing
 
 /// Kills a process while it saves; `Tests/SaveKiller` tells what it writes.
 @Suite struct SaveKillTests {
-    private static let killCount = 40
+    private static let killCount = Trials.count(40)
 
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("SaveKiller")

@@ -234,7 +234,7 @@ import Testing
 
     @Test("Random batch inserts and updates of relationships leave both sides alike")
     func atRandom() throws {
-        for seed in Nodes.seeds(15) {
+        for seed in Trials.seeds(15) {
             var numbers = SeededNumbers(seed: seed)
             let stack = try LibraryStack(model: Nodes.model())
             let keys = ["spouse", "teacher", "pupil", "owner", "shelf"]

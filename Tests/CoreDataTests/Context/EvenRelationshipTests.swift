@@ -11,7 +11,7 @@ import Testing
 
     @Test("E5, I5: two contexts that edit the same rows leave even relationships", arguments: policies, [false, true])
     func twoContexts(_ policy: NSMergePolicy, _ mayDelete: Bool) throws {
-        for seed in Nodes.seeds(25) {
+        for seed in Trials.seeds(25) {
             var pair = try Pair(policy, mayDelete, seed)
             for _ in 0..<12 where !pair.hasFailed { try pair.round() }
             if !pair.hasFailed { try pair.finish() }

@@ -10,7 +10,7 @@ import Testing
 
     @Test("After a batch delete was merged nothing leads to what is gone", arguments: Way.allCases, [false, true])
     func batchDelete(_ way: Way, _ edits: Bool) throws {
-        for seed in Nodes.seeds(12) {
+        for seed in Trials.seeds(12) {
             let stack = try LibraryStack(model: Nodes.model())
             var numbers = SeededNumbers(seed: seed)
             try stack.story { context in

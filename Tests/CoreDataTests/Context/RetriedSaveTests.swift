@@ -57,7 +57,7 @@ import Testing
 
     @Test("I4, I8: what the remedy of a conflict leaves in the store is even", arguments: [-1, 0], [false, true])
     func randomEdits(_ staleness: TimeInterval, _ mayDelete: Bool) throws {
-        for seed in Nodes.seeds(25) {
+        for seed in Trials.seeds(25) {
             let stack = try LibraryStack(model: Nodes.model())
             let contexts = [stack.context, stack.newContext()]
             var numbers = SeededNumbers(seed: seed)

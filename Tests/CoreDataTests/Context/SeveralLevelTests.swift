@@ -41,7 +41,7 @@ import Testing
 
     @Test("A1: no context of three levels has two objects for one row, whatever is saved, merged and obtained")
     func oneObjectForEachRow() throws {
-        for seed in Nodes.seeds(40) {
+        for seed in Trials.seeds(40) {
             var family = try Family(seed)
             for _ in 0..<40 where !family.hasFailed { try family.step() }
             if !family.hasFailed { try family.finish() }

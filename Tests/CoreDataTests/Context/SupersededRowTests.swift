@@ -83,7 +83,7 @@ import Testing
 
     @Test("What another context saves between fetching and reading is read, both sides of it")
     func randomEdits() throws {
-        for seed in Nodes.seeds(25) {
+        for seed in Trials.seeds(25) {
             let stack = try stack()
             let (reading, writing) = (stack.newContext(), stack.context)
             var numbers = SeededNumbers(seed: seed)

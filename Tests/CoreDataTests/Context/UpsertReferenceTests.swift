@@ -128,7 +128,7 @@ import Testing
 
     @Test("I10: references of every kind follow an upsert", arguments: policies, [false, true])
     func references(_ policy: NSMergePolicy, _ isChild: Bool) throws {
-        for seed in Nodes.seeds(30) {
+        for seed in Trials.seeds(30) {
             var numbers = SeededNumbers(seed: seed)
             let stack = try LibraryStack()
             try stack.story { context in

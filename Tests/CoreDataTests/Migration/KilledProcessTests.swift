@@ -6,8 +6,16 @@ import Testing
 /// Kills a process in place of each change that it makes to a file while it migrates, replaces, moves or saves a store
 /// (T5, T9, S2, S3, U4): what is left is what there was or what there is to be, and doing it again leads to the end.
 @Suite(.serialized) struct KilledProcessTests {
-    /// `COREDATA_KILLS` asks for more of each; a negative number for all.
-    private static let count = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) } ?? 8
+    /// `COREDATA_KILLS=100` asks for more of each than the usual 8; a negative number for all.
+    private static let asked = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) }
+
+    /// The changes that are stopped, of so many; some of the usual ones in the short form.
+    private static func points(of changes: Int, _ numbers: inout SeededNumbers) -> [Int] {
+        let count = asked ?? 8
+        if count < 0 || count >= changes { return Array(1...max(1, changes)) }
+        let points = (0..<count).map { _ in 1 + numbers.below(changes) }
+        return asked == nil ? Trials.some(of: points) : points
+    }
 
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("MigrationKiller")
@@ -64,9 +72,7 @@ import Testing
 
         let changes = try changes(scenario, original)
         var numbers = SeededNumbers(seed: 23)
-        let points =
-            Self.count < 0 || Self.count >= changes
-            ? Array(1...max(1, changes)) : (0..<Self.count).map { _ in 1 + numbers.below(changes) }
+        let points = Self.points(of: changes, &numbers)
         var found: [String: Int] = [:]
         for point in points {
             let half = numbers.chance(3)
@@ -97,7 +103,7 @@ import Testing
                 } catch { Issue.record("\(name): \(error)") }
             }
         }
-        if Self.count != 8 { print("\(scenario.rawValue): \(points.count) kills of \(changes): \(found)") }
+        if Self.asked != nil { print("\(scenario.rawValue): \(points.count) kills of \(changes): \(found)") }
     }
 
     /// SQLite does not say why it cannot make a file beside the database.
@@ -115,9 +121,7 @@ import Testing
         let changes = try changes(scenario, original)
         let (old, new, between) = scenario.states
         var numbers = SeededNumbers(seed: 29)
-        let points =
-            Self.count < 0 || Self.count >= changes
-            ? Array(1...max(1, changes)) : (0..<Self.count).map { _ in 1 + numbers.below(changes) }
+        let points = Self.points(of: changes, &numbers)
         var found: [String: Int] = [:]
         for point in points {
             let end = numbers.chance(2) ? "fail" : "full"
@@ -143,6 +147,6 @@ import Testing
                 } catch { Issue.record("\(name): \(error), after \(outcome.mistakes)") }
             }
         }
-        if Self.count != 8 { print("\(scenario.rawValue): \(points.count) failures of \(changes): \(found)") }
+        if Self.asked != nil { print("\(scenario.rawValue): \(points.count) failures of \(changes): \(found)") }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -32,7 +33,7 @@ import Testing
         var present = references(stored)
         var atEvent = stored
         members.beginJournal()
-        for step in 0..<2000 {
+        for step in 0..<Trials.count(2000) {
             let object = pool[Int(random.next() % UInt64(size.poolCount))]
             let place = Int(random.next() % UInt64(expected.count + 1))
             switch random.next() % 5 {

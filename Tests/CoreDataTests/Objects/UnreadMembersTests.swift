@@ -107,7 +107,7 @@ import Testing
 
     @Test("The last call holds, and who comes stands at the end, read or not", arguments: types, [false, true])
     func lastCallHolds(_ type: NSPersistentStore.StoreType, inChild: Bool) throws {
-        for seed in Nodes.seeds(12) {
+        for seed in Trials.seeds(12) {
             var numbers = SeededNumbers(seed: seed)
             let stack = try Stack(type)
             let root = stack.context()
@@ -145,7 +145,7 @@ import Testing
 
     @Test("J2: what was done to unread members is undone and redone", arguments: types, [false, true])
     func undoing(_ type: NSPersistentStore.StoreType, saves: Bool) throws {
-        for seed in Nodes.seeds(12) {
+        for seed in Trials.seeds(12) {
             var numbers = SeededNumbers(seed: seed)
             let stack = try Stack(type)
             let context = stack.context()

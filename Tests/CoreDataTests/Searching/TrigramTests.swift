@@ -49,7 +49,7 @@ import Testing
         (0..<length).map { _ in numbers.pick(Self.pieces) }.joined()
     }
 
-    @Test("With an index the same objects are found as in memory", arguments: [1, 2, 3])
+    @Test("With an index the same objects are found as in memory", arguments: Trials.seeds(3))
     func sameResults(seed: UInt64) throws {
         try TrigramStack().open { (context) throws in
             var numbers = SeededNumbers(seed: seed)

@@ -131,9 +131,4 @@ enum Nodes {
     private static func toggle(_ node: NSManagedObject, in members: NSMutableSet) {
         if members.contains(node) { members.remove(node) } else { members.add(node) }
     }
-
-    /// As many seeds as the environment says.
-    static func seeds(_ usual: UInt64) -> ClosedRange<UInt64> {
-        1...(ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) } ?? usual)
-    }
 }

@@ -34,11 +34,6 @@ import Testing
         ]
     }
 
-    private static func seeds(_ store: SpecifiedStore) -> ClosedRange<UInt64> {
-        let first = ProcessInfo.processInfo.environment["COREDATA_FIRST_SEED"].flatMap { UInt64($0) } ?? 1
-        return first...max(first, store.seeds(3).upperBound)
-    }
-
     /// What a store in memory has after each save, by the seed: every other one is compared with it.
     private static let inMemory = Mutex<[UInt64: [String]]>([:])
 
@@ -52,7 +47,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
     func nothingIsLost(_ store: SpecifiedStore) throws {
         guard store.isInstalled else { return }
-        for seed in Self.seeds(store) {
+        for seed in store.seeds(3) {
             let memory = try Self.runInMemory(seed)
             let pictures = try Self.run(store, seed)
             if let step = zip(pictures, memory).enumerated().first(where: { $1.0 != $1.1 }) {

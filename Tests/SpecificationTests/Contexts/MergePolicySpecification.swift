@@ -455,7 +455,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func whatIsInMemoryAfterEverySaveIsInTheStore(_ store: SpecifiedStore) throws {
         for policy in Self.policies {
-            for seed in UInt64(1)...12 {
+            for seed in store.seeds(12) {
                 try store.checkContexts(test: "whatIsInMemoryAfterEverySaveIsInTheStore") { stack in
                     try tellStory(policy, seed, stack)
                 }

@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: SpecifiedStore.all, [false, true])
     func theLastCallHolds(_ store: SpecifiedStore, inChild: Bool) throws {
-        for seed in UInt64(1)...4 {
+        for seed in store.seeds(4) {
             try store.checkContexts { stack in
                 var numbers = SeededNumbers(seed: seed)
                 let root = stack.newContext()

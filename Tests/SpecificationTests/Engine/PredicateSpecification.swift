@@ -15,10 +15,7 @@ import Testing
     static let predicatesPerSeed = 1000
 
     static let trials: [(store: SpecifiedStore, seed: UInt64)] = {
-        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init)
-        return SpecifiedStore.all.flatMap { store in
-            (asked.map { 1...max(1, $0) } ?? store.predicateSeeds).map { (store, $0) }
-        }
+        SpecifiedStore.all.flatMap { store in Trials.seeds(store.predicateSeeds).map { (store, $0) } }
     }()
 
     @Test(arguments: trials)

@@ -18,9 +18,7 @@ import Testing
     static let looksAtAll = ProcessInfo.processInfo.environment["COREDATA_EVERY_LIST"] != nil
 
     static let trials: [(store: SpecifiedStore, seed: UInt64)] = {
-        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init)
-        let first = ProcessInfo.processInfo.environment["COREDATA_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-        return SpecifiedStore.all.flatMap { store in (first...max(first, asked ?? 1)).map { (store, $0) } }
+        SpecifiedStore.all.flatMap { store in Trials.seeds(1).map { (store, $0) } }
     }()
 
     @Test(arguments: trials)

@@ -7,11 +7,7 @@ import Testing
 
 /// A store that two processes share is an SQLite file.
 extension FetchedResultsSpecification {
-    static let seeds: [UInt64] = {
-        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap(UInt64.init)
-        let first = ProcessInfo.processInfo.environment["COREDATA_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-        return Array(first...max(first, asked ?? 1))
-    }()
+    static let seeds = Trials.seeds(1)
 
     @Test("Merges of what another process saved are among the edits", arguments: seeds)
     func anotherProcess(_ seed: UInt64) throws {

@@ -28,7 +28,7 @@ extension SpecifiedStore {
             passesInPart: [
                 "whatIsInMemoryAfterEverySaveIsInTheStore", "aChangedObjectThatTakesAnothersValueBecomesThatOne",
                 "whatAnUpsertMadeCanBeUndone",
-            ], predicateSeeds: 1...1)
+            ], predicateSeeds: 1)
     }()
 
     /// What the example does not do.

@@ -12,5 +12,5 @@ extension SpecifiedStore {
             "aPinnedContextKeepsWhatItReads": noFormerState,
             "everythingIsThereAfterReopening": "what is in memory ends when it is closed",
             "aStoreForReadingRefusesToSave": "what is in memory is made empty, so nothing could be read",
-        ], predicateSeeds: 1...3)
+        ], predicateSeeds: 3)
 }

@@ -29,7 +29,7 @@ extension SpecifiedStore {
                 let schema = "s" + UUID().uuidString.filter { $0 != "-" }.lowercased()
                 guard let url = url(schema) else { throw NoServer() }
                 return try open(url, model, isReadOnly: false, observer)
-            }, exceptions: known.merging(exceptions) { first, _ in first }, predicateSeeds: 1...1,
+            }, exceptions: known.merging(exceptions) { first, _ in first }, predicateSeeds: 1,
             isOnServer: true, isInstalled: isInstalled, keepsNUL: false, keepsEveryDate: false)
     }
 

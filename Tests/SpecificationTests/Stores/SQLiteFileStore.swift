@@ -11,7 +11,7 @@ extension SpecifiedStore {
         make: { model in
             let folder = try Fixtures.temporaryFolder()
             return try open(folder, model, isReadOnly: false)
-        }, exceptions: sqliteExceptions, predicateSeeds: 1...1)
+        }, exceptions: sqliteExceptions, predicateSeeds: 1)
 
     /// What no SQLite database can keep.
     static let sqliteExceptions: [String: String] = [

@@ -3,6 +3,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
 import Foundation
+import TestSupport
 import Testing
 
 /// A kind of store of which the specification must hold: how to make one, and what it cannot do.
@@ -22,7 +23,7 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// Those of the ``exceptions`` of which the store fails some cases only: a test is tried under several policies, orders and seeds.
     var passesInPart: Set<String> = []
     /// How often the generated predicates are tried: what is slow to ask is asked less.
-    var predicateSeeds: ClosedRange<UInt64> = 1...2
+    var predicateSeeds = 2
 
     /// Whether each statement is a way to a server: what is tried at random is tried less.
     var isOnServer = false
@@ -46,11 +47,8 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// The seeds of what is tried at random: as many as usual, or as `COREDATA_SEEDS` says.
-    func seeds(_ usual: UInt64) -> ClosedRange<UInt64> {
-        let asked = ProcessInfo.processInfo.environment["COREDATA_SEEDS"].flatMap { UInt64($0) }
-        return 1...max(1, asked ?? (isOnServer ? usual / 4 : usual))
-    }
+    /// The seeds of a test of random work that has `full` of them; on a server, where each statement is a round trip, a quarter.
+    func seeds(_ full: Int) -> [UInt64] { Trials.seeds(isOnServer ? max(1, full / 4) : full) }
 
     /// Whether it keeps the value; of what it does not it says so.
     func keeps(_ value: Value) -> Bool {

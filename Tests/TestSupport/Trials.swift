@@ -1,0 +1,48 @@
+import Foundation
+
+/// The number of seeds, kills and rounds that tests of random work try.
+///
+/// `make test` runs a short form of each such test: a quarter of its seeds, other ones every day, so that a week of runs tries all of
+/// them. `make test-long` sets `COREDATA_LONG_TESTS` and runs all. A failing test names its seed.
+///
+/// | Variable | Meaning |
+/// | --- | --- |
+/// | `COREDATA_LONG_TESTS` | all seeds, kills and rounds |
+/// | `COREDATA_SEEDS=80` | the seeds 1 to 80 in each test |
+/// | `COREDATA_FIRST_SEED=7` | the seeds from 7 on |
+/// | `COREDATA_ROTATION=3` | the seeds of the third day, to repeat a run of another day |
+public enum Trials {
+    /// Whether tests run in full.
+    public static let isLong = environment("COREDATA_LONG_TESTS") != nil
+
+    /// The seeds of a test that has `full` of them.
+    ///
+    ///     Trials.seeds(12)    // [4, 5, 6] on one day, [7, 8, 9] on the next; 1 to 12 in the long form
+    public static func seeds(_ full: Int) -> [UInt64] {
+        let first = number("COREDATA_FIRST_SEED")
+        if let asked = number("COREDATA_SEEDS") ?? first {
+            return ((first ?? 1)...max(first ?? 1, asked)).map(UInt64.init)
+        }
+        return rotated(full).map { UInt64($0 + 1) }
+    }
+
+    /// The number of rounds of a test that has `full` of them: a quarter in the short form, at least `least`.
+    public static func count(_ full: Int, atLeast least: Int = 1) -> Int {
+        isLong ? full : min(full, max(least, full / 4))
+    }
+
+    /// The elements that the short form tries: a quarter, other ones every day.
+    public static func some<Element>(of all: [Element]) -> [Element] { rotated(all.count).map { all[$0] } }
+
+    /// Indices below `full`: all of them, or those of today.
+    static func rotated(_ full: Int, isLong: Bool = Trials.isLong, day: Int = Trials.day) -> [Int] {
+        if isLong || full < 2 { return Array(0..<max(0, full)) }
+        let short = max(1, full / 4)
+        return (0..<short).map { (day * short + $0) % full }.sorted()
+    }
+
+    private static let day = number("COREDATA_ROTATION") ?? Int(Date().timeIntervalSince1970 / 86400)
+
+    private static func environment(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
+    private static func number(_ name: String) -> Int? { environment(name).flatMap { Int($0) } }
+}
