@@ -161,10 +161,10 @@ package final class Chrome: @unchecked Sendable {
 
     /// Waits until the expression holds, for ten seconds.
     package func wait(_ expression: String) async throws {
-        for _ in 0..<500 {
-            if (try? await script("return !!(\(expression))")) as? Bool == true { return }
-            try await Task.sleep(for: .milliseconds(20))
+        let holds = try await Polling.holds(within: 10) {
+            (try? await script("return !!(\(expression))")) as? Bool == true
         }
+        if holds { return }
         throw Failure(description: "does not come true: \(expression); the page has: \(try await text("body"))")
     }
 

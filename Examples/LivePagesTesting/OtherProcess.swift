@@ -80,6 +80,7 @@ package final class SideProgram: Sendable {
     /// Ends it by a signal, or after ten seconds by force; returns its status.
     @discardableResult package func end(_ signal: Int32) -> Int32 {
         if process.isRunning { kill(process.processIdentifier, signal) }
+        // A program that does not end by the signal is ended by force, and its status tells the test.
         for _ in 0..<1000 where process.isRunning { usleep(10_000) }
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

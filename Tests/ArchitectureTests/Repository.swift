@@ -10,15 +10,28 @@ enum Repository {
         try files(in: "")
     }
 
-    /// The targets of `Sources`, by folder.
-    static func targets() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Sources").path)
-            .filter { !$0.hasPrefix(".") }.sorted()
+    /// Where there is nothing to look at, a test that looks for mistakes would find none.
+    struct NothingThere: Error, CustomStringConvertible {
+        var description: String
     }
 
-    /// The Swift files of a target, as code.
+    /// The targets of `Sources`, by folder.
+    static func targets() throws -> [String] {
+        let targets = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Sources").path)
+            .filter { !$0.hasPrefix(".") }.sorted()
+        guard targets.count > 20 else { throw NothingThere(description: "few targets in Sources: \(targets)") }
+        return targets
+    }
+
+    /// The Swift files of a target, as code; there are some, but where the target is of C alone.
     static func sources(of target: String) throws -> [(path: String, text: SourceText)] {
-        try allSources.get()[target] ?? []
+        guard let sources = try allSources.get()[target] else {
+            throw NothingThere(description: "no target \(target) in Sources")
+        }
+        guard target.hasPrefix("C") && !target.hasPrefix("CoreData") && target != "Combine" || !sources.isEmpty else {
+            throw NothingThere(description: "no Swift files in Sources/\(target)")
+        }
+        return sources
     }
 
     /// Read once: several tests look at every file.

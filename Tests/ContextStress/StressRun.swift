@@ -76,6 +76,7 @@ final class StressRun: @unchecked Sendable {
         let isDone = Atomic<Bool>(false)
         let watchdog = Thread { [self] in
             while !isDone.load(ordering: .relaxed) {
+                // Looks now and then; what it looks for must not happen.
                 Thread.sleep(forTimeInterval: 0.5)
                 let oldest = heartbeats.withLock { $0.min() } ?? Date()
                 guard Date().timeIntervalSince(oldest) > Self.patience else { continue }

@@ -83,13 +83,14 @@
         }
 
         @Test func queuesAndRunLoopsAreSchedulers() async {
-            await withCheckedContinuation { continuation in
+            let received = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
                 var subscription: AnyCancellable?
-                subscription = Just(1).receive(on: DispatchQueue.main).sink { _ in
+                subscription = Just(1).receive(on: DispatchQueue.main).sink { value in
                     subscription?.cancel()
-                    continuation.resume()
+                    continuation.resume(returning: value)
                 }
             }
+            #expect(received == 1)
         }
     }
 #endif

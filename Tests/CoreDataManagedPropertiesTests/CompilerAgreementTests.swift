@@ -10,7 +10,7 @@ import Testing
         ["-O", "-wmo", "-cross-module-optimization"],
     ]
 
-    @Test(.enabled(if: Toolchain.isThere, "needs swiftc and nm in PATH"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: Toolchain.isThere, "needs swiftc and nm in PATH"), .timeLimit(.minutes(5)))
     func companionDefinesWhatTheCompilerWants() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let objects = folder.appendingPathComponent("objects")

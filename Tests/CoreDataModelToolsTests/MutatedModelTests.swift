@@ -111,10 +111,17 @@ import Testing
         var numbers = SeededNumbers(seed: UInt64(seed) + 100)
         let document = ModelReader.document(fromContents: Data(Self.source.utf8), file: nil)
         let archive = Array(try ModelArchive.archive(document))
+        #expect(use(try ModelArchive.document(fromArchive: Data(archive))))
+        var (refused, used) = (0, 0)
         for _ in 0..<100 {
-            if let read = try? ModelArchive.document(fromArchive: Data(Self.mutated(archive, &numbers))) {
-                _ = use(read)
+            do {
+                if use(try ModelArchive.document(fromArchive: Data(Self.mutated(archive, &numbers)))) { used += 1 }
+            } catch {
+                refused += 1
+                #expect(!"\(error)".isEmpty)
             }
         }
+        #expect(refused > 10, "many changes break the archive")
+        #expect(used > 0, "some changes leave a model")
     }
 }

@@ -78,4 +78,41 @@ import Testing
         let wire = words.flatMap { word in [UInt8(truncatingIfNeeded: word >> 8), UInt8(truncatingIfNeeded: word)] }
         #expect(wire.withUnsafeBytes { NumericText.text($0.baseAddress.unsafelyUnwrapped) } == text)
     }
+
+    @Test func whatAURLAsksForHasToBeKnown() {
+        for (text, word) in [("foreign-keys,check", "check"), ("", ""), ("none,checks", "none"), ("all", "all")] {
+            let error = #expect(throws: SQLFailure.self) {
+                try PostgreSQLAddress(#require(URL(string: "postgresql:///x?host=/tmp&constraints=\(text)")))
+            }
+            #expect(error?.message.contains("'\(word)'") == true)
+        }
+    }
+
+    @Test(arguments: [
+        ("db2.example.com", "db2.example.com", "5432"), ("db2.example.com:5433", "db2.example.com", "5433"),
+        ("[::1]:5434", "::1", "5434"), ("[::1]", "::1", "5432"), ("/var/run/other", "/var/run/other", "5432"),
+    ])
+    func replicasAreHostsOfTheSameDatabase(word: String, host: String, port: String) throws {
+        let url = try #require(URL(string: "postgresql://me:geheim@db.example.com:5432/x?schema=s&replicas=\(word)"))
+        let address = try PostgreSQLAddress(url)
+        #expect(address.replicas == [word] && address.parameters["replicas"] == nil)
+        let replica = address.address(ofReplica: word)
+        #expect(replica.parameters["host"] == host && replica.parameters["port"] == port)
+        #expect(replica.parameters["user"] == "me" && replica.parameters["dbname"] == "x" && replica.schema == "s")
+        #expect(replica.replicas.isEmpty && !replica.description.contains("geheim"))
+        // A socket next to it does not leave a server on the network without encryption.
+        let local = try PostgreSQLAddress(
+            try #require(URL(string: "postgresql:///x?host=/tmp&replicas=db2.example.com")))
+        #expect(local.parameters["sslmode"] == nil)
+        #expect(local.address(ofReplica: "db2.example.com").parameters["sslmode"] == "verify-full")
+    }
+
+    @Test(arguments: [
+        ("PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu", PostgreSQLEngine.postgreSQL),
+        ("PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang", .yugabyteDB),
+        ("CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu, built 2025/05/01, go1.23)", .cockroachDB),
+    ])
+    func enginesAreToldByTheirVersions(version: String, engine: PostgreSQLEngine) {
+        #expect(PostgreSQLEngine.of(version: version) == engine)
+    }
 }

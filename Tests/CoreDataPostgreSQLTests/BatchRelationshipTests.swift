@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 /// Both sides of the relationships that batch requests set, on a server. Does nothing where none is installed.
-@Suite struct BatchRelationshipTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct BatchRelationshipTests {
     private static func model() -> NSManagedObjectModel {
         let node = NSEntityDescription()
         node.name = "Node"
@@ -49,7 +50,7 @@ import Testing
     @Test func bothSidesAreSetAndNewMembersComeLast() throws {
         PostgreSQLStore.register()
         let schema = "b" + UUID().uuidString.filter { $0 != "-" }.lowercased()
-        guard let url = PostgreSQLServer.shared?.url(schema: schema) else { return }
+        let url = try PostgreSQLServer.shared.url(schema: schema)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         try coordinator.addPersistentStore(type: .postgreSQL, at: url)
         let context = NSManagedObjectContext(.privateQueue)

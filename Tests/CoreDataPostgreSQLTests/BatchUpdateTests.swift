@@ -5,7 +5,8 @@ import PostgreSQLServer
 import Testing
 
 /// Batch updates to what a server cannot work out, or cannot keep, as on a file.
-@Suite struct BatchUpdateTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct BatchUpdateTests {
     private static func makeModel() -> NSManagedObjectModel {
         let (item, special) = (NSEntityDescription(), NSEntityDescription())
         (item.name, special.name) = ("Item", "Special")
@@ -29,7 +30,7 @@ import Testing
 
     /// The same objects in a file and on a server.
     private func places(_ options: [AnyHashable: Any] = [:]) throws -> [Place] {
-        guard let server = PostgreSQLServer.shared else { return [] }
+        let server = try PostgreSQLServer.shared
         PostgreSQLStore.register()
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
         return try [file, server.url(schema: Notes.newSchema("u"))].map { url in
@@ -98,7 +99,7 @@ import Testing
                 found.append(counts + (try contents(place.context)))
             }
         }
-        guard found.count == 2 else { return }
+        try #require(found.count == 2)
         #expect(found[0] == found[1])
         #expect(found[1].prefix(2) == ["699", "856"])
     }

@@ -10,7 +10,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Saves of so many new objects that their rows are copied.
-@Suite struct CopiedInsertionTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct CopiedInsertionTests {
     private static func makeModel() -> NSManagedObjectModel {
         func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
@@ -43,9 +44,9 @@ import Testing
 
         let database: any SQLDatabase
 
-        init?(_ rest: String = "", folder: String? = nil) throws {
+        init(_ rest: String = "", folder: String? = nil) throws {
             PostgreSQLStore.register()
-            guard let url = PostgreSQLServer.shared?.url(schema: schema, folder: folder, rest) else { return nil }
+            let url = try PostgreSQLServer.shared.url(schema: schema, folder: folder, rest)
             let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
             database = try #require(coordinator.attachedStore(of: store)?.source as? StoreEngine).database
             database.addObserver(recorder)
@@ -81,7 +82,7 @@ import Testing
 
         func execute(_ sql: String) throws {
             let connection = try PostgreSQLConnection(
-                PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: schema))))
+                PostgreSQLOptions(PostgreSQLAddress(PostgreSQLServer.shared.url(schema: schema))))
             defer { connection.close() }
             try connection.execute(sql)
         }
@@ -92,7 +93,7 @@ import Testing
     /// Beside an update, which tells whether its row is as it was read.
     @Test(arguments: ["", "&pooler=transaction"], [4_096, 4_097, 9_000])
     func newRowsAreCopied(_ mode: String, _ count: Int) throws {
-        guard let opened = try Opened(mode) else { return }
+        let opened = try Opened(mode)
         try opened.context.performAndWait {
             let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: opened.context)
             try opened.context.save()
@@ -117,7 +118,7 @@ import Testing
     /// Those of an entity go together, in whichever order they were made.
     @Test(arguments: [true, false])
     func entitiesAreCopiedOneByOne(_ isFirst: Bool) throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         let context = opened.context
         try context.performAndWait {
             func makeOthers() {
@@ -139,7 +140,7 @@ import Testing
 
     /// A unique value that a row gives up is free for a new one, as where its row is deleted.
     @Test func whatMakesRoomGoesFirst() throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         let context = opened.context
         try context.performAndWait {
             func makeCodes() -> [NSManagedObject] {
@@ -162,7 +163,7 @@ import Testing
     /// Where a row is refused nothing is written, and the objects are as they were.
     @Test(arguments: ["server", "text", "conflict", "validation"])
     func aSaveThatFails(_ reason: String) throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         let context = opened.context
         try context.performAndWait {
             let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: context)
@@ -203,10 +204,10 @@ import Testing
     /// The connection is lost while rows are on their way, or behind them: they are sent again on another.
     @Test(arguments: ["", "&pooler=transaction"], [1, 3, 6])
     func aConnectionThatIsLost(_ mode: String, _ portion: Int) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
-        guard let opened = try Opened(mode, folder: relay.folder) else { return }
+        let opened = try Opened(mode, folder: relay.folder)
         let left = Mutex(portion)
         trap.set(.cut(after: 1_000)) { packet in
             guard !packet.isFromServer, packet.count > 16_000 else { return false }
@@ -227,7 +228,7 @@ import Testing
     @Test(arguments: ["", "&pooler=transaction"], ["Item", "Code"])
     func aConnectionThatIsLostBeforeACopy(_ mode: String, _ entity: String) throws {
         let program = Notes.newSchema("a")
-        guard let opened = try Opened("\(mode)&application_name=\(program)") else { return }
+        let opened = try Opened("\(mode)&application_name=\(program)")
         let ending = SessionEnding(opened, program)
         opened.database.addObserver(ending)
         try opened.context.performAndWait {

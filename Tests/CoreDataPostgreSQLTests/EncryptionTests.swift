@@ -9,7 +9,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Stores on a server by the network: encrypted, and with nobody but whom the certificate names.
-@Suite struct EncryptionTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct EncryptionTests {
     /// A port that nobody listens at.
     private static func freePort() throws -> UInt16 {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -44,9 +45,15 @@ import Testing
             let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
             defer { connection.close() }
             for setting in settings { try connection.execute("ALTER SYSTEM SET \(setting)") }
+            // A new session has the time at which the server read its settings.
+            func loadTime() throws -> SQLValue {
+                let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
+                defer { connection.close() }
+                return try #require(try connection.rows("SELECT CAST(pg_conf_load_time() AS TEXT)").first?.first)
+            }
+            let before = try loadTime()
             try server.reload()
-            // The server takes note of it a moment later.
-            Thread.sleep(forTimeInterval: 0.3)
+            try Polling.wait(for: "the server to read its settings") { try loadTime() != before }
         }
 
         func present(_ pair: (certificate: String, key: String)) throws {
@@ -63,8 +70,8 @@ import Testing
         }
     }
 
-    @Test func onlyWhomTheCertificateNamesIsTrusted() throws {
-        guard PostgreSQLServer.shared != nil, TestCertificates.isInstalled else { return }
+    @Test(.enabled(if: TestCertificates.isInstalled, "\(TestCertificates.missing)"))
+    func onlyWhomTheCertificateNamesIsTrusted() throws {
         let folder = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let port = try Self.freePort()

@@ -9,7 +9,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Connections that the server has ended are replaced, whatever is asked for next; and what was asked for while they ended is asked for again.
-@Suite struct EndedConnectionTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct EndedConnectionTests {
     private static func makeModel() -> NSManagedObjectModel {
         let (tag, item) = (NSEntityDescription(), NSEntityDescription())
         (tag.name, item.name) = ("Tag", "Item")
@@ -31,7 +32,7 @@ import Testing
 
     @Test(arguments: ["", "&pool=1", "&pooler=transaction"])
     func deletionsAfterConnectionsHaveEnded(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         PostgreSQLStore.register()
         let schema = Notes.newSchema("e")
         let plain = server.url(schema: schema)
@@ -59,10 +60,7 @@ import Testing
                 request.predicate = NSPredicate(format: "name == %@", "\(number)")
                 let tag = try #require(try reader.fetch(request).first)
                 reader.delete(tag)
-                try other.rows(
-                    "SELECT CAST(pg_terminate_backend(pid) AS INTEGER) FROM pg_stat_activity WHERE application_name = $1::TEXT",
-                    [.text(schema)])
-                Thread.sleep(forTimeInterval: 0.1)
+                try other.endSessions(of: schema)
                 do { try reader.save() } catch { Issue.record("\(number): \(error)") }
             }
         }
@@ -82,7 +80,7 @@ import Testing
 
     @Test(arguments: ["", "&pool=1", "&pooler=transaction", "&engine=cockroachdb"])
     func whatIsReadWhileConnectionsEndIsReadAgain(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("e")
@@ -160,7 +158,7 @@ import Testing
 
     @Test(arguments: ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"])
     func whatBatchesWriteWhileConnectionsEndIsWrittenOnce(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("e")
@@ -206,7 +204,7 @@ import Testing
     /// Somebody ends sessions all the time, while several threads read, and one of them has all rows count on.
     @Test(arguments: ["", "&pool=2", "&pooler=transaction", "&engine=cockroachdb"])
     func answersAreRightWhileSessionsEnd(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("e")
         let notes = try Notes(server.url(schema: schema, "\(mode)&application_name=\(schema)"))
         let context = notes.newContext()
@@ -230,6 +228,7 @@ import Testing
                         SELECT CAST(pg_terminate_backend(pid) AS INTEGER) FROM pg_stat_activity
                             WHERE application_name = $1::TEXT ORDER BY random() LIMIT 1
                         """, [.text(schema)])
+                    // Others are to do something in between.
                     Thread.sleep(forTimeInterval: 0.03)
                 }
                 return

@@ -4,12 +4,14 @@ import CoreDataSQL
 import Foundation
 import PostgreSQLServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
 
 /// Engines that speak PostgreSQL's protocol and lack some of what it has: they are not asked for that.
-@Suite(.serialized) struct EngineTests {
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct EngineTests {
     private static func database(
         _ url: URL, _ change: (inout PostgreSQLOptions) -> Void = { _ in }
     ) throws
@@ -20,17 +22,8 @@ import Testing
         return try PostgreSQLDatabase(options)
     }
 
-    @Test(arguments: [
-        ("PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu", PostgreSQLEngine.postgreSQL),
-        ("PostgreSQL 15.12-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang", .yugabyteDB),
-        ("CockroachDB CCL v25.2.0 (x86_64-pc-linux-gnu, built 2025/05/01, go1.23)", .cockroachDB),
-    ])
-    func enginesAreToldByTheirVersions(version: String, engine: PostgreSQLEngine) {
-        #expect(PostgreSQLEngine.of(version: version) == engine)
-    }
-
     @Test func theURLHasTheLastWord() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         for engine in PostgreSQLEngine.allCases {
             let database = try Self.database(server.url(schema: "public", "&engine=\(engine.rawValue)"))
             defer { database.close() }
@@ -44,7 +37,6 @@ import Testing
 
     /// A store's whole life, by a server that writes down all that it is told.
     @Test func noEngineIsToldWhatItDoesNotKnow() throws {
-        guard PostgreSQLServer.shared != nil else { return }
         let server = try PostgreSQLServer("eng", ["log_statement=all", "log_line_prefix=%a:"])
         for engine in PostgreSQLEngine.allCases {
             let url = server.url(
@@ -100,9 +92,7 @@ import Testing
                 try context.execute(update)
                 try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date()))
             }
-            let deadline = Date(timeIntervalSinceNow: 30)
-            while told.withLock({ $0 }) == 0, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
-            #expect(told.withLock { $0 } > 0)
+            #expect(Polling.holds { told.withLock { $0 } > 0 })
             #expect(try notes.contents().count == 80)
             try notes.coordinator.remove(try #require(notes.coordinator.persistentStores.first))
         }
@@ -118,7 +108,7 @@ import Testing
     /// Where nothing can be locked that is not there yet, one of those who make a store makes it, and the others find it.
     @Test(arguments: ["", "&engine=cockroachdb", "&engine=yugabytedb"])
     func aStoreThatManyMakeAtOnceIsMadeOnce(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         for _ in 0..<5 {
             let url = server.url(schema: Notes.newSchema("m"), mode)
             let identifiers = Mutex<[String?]>([])
@@ -141,7 +131,7 @@ import Testing
     /// Who writes alone keeps out who writes beside others, and these do not wait for each other.
     @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb", "&engine=yugabytedb"])
     func whoeverWritesAloneIsAlone(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("a"), mode)
         let notes = try Notes(url)
         let first = try Self.database(url) { $0.lockTimeout = .milliseconds(300) }

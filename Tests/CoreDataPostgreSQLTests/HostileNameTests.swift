@@ -12,7 +12,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Nothing that stands in a model or in data becomes a statement, however sessions are set.
-@Suite struct HostileNameTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct HostileNameTests {
     /// A role whose sessions read texts in the old way, and have what else may be set so that words mean other things.
     private static let settings: [(role: String, words: [String])] = [
         ("plain_texts", []),
@@ -61,8 +62,8 @@ import Testing
         String(repeating: "名", count: 40), "public", "pg_catalog", "pg_user", "pg_class", "pg_new",
     ]
 
-    private func connect(_ role: String, schema: String) throws -> PostgreSQLConnection? {
-        guard let server = PostgreSQLServer.shared else { return nil }
+    private func connect(_ role: String, schema: String) throws -> PostgreSQLConnection {
+        let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         return try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema, user: role))))
     }
@@ -72,7 +73,7 @@ import Testing
     /// A table, an index and a trigger of names and constants of any kind; a compiled model may have them, which nobody checked.
     @Test(arguments: ["plain_texts", "escaped_texts"]) func aSchemaOfAnyNamesIsWhatItSays(role: String) throws {
         let schema = Notes.newSchema("h")
-        guard let connection = try connect(role, schema: schema) else { return }
+        let connection = try connect(role, schema: schema)
         defer { connection.close() }
         try connection.execute(ServerText.createSchema(schema))
         try connection.execute(#"CREATE TABLE "Victim" (id INTEGER)"#)
@@ -207,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: ["plain_texts", "escaped_texts"]) func aModelOfAnyNamesIsAStore(role: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         for (number, name) in Self.words.enumerated() {
             let constant = Self.hostile[number % Self.hostile.count]
@@ -250,7 +251,7 @@ import Testing
     }
 
     @Test func whatIsNoNameIsRefused() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         for name in Self.hostile + ["a\0b", "\0", ""] where name.contains(where: { !$0.isLetter }) || name.isEmpty {
             let entity = NSEntityDescription()
@@ -265,7 +266,7 @@ import Testing
     }
 
     @Test(arguments: ["plain_texts", "escaped_texts"]) func valuesAreOnlyValues(role: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         let url = server.url(schema: Notes.newSchema("h"), user: role)
         let notes = try Notes(url, [NSPersistentHistoryTrackingKey: true])
@@ -324,7 +325,7 @@ import Testing
     }
 
     @Test(arguments: ["plain_texts", "escaped_texts"]) func aSchemaOfAnyNameIsAPlaceForAStore(role: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         for text in Self.hostile {
             let name = String((role.first.map(String.init) ?? "") + text)
@@ -354,7 +355,7 @@ import Testing
     }
 
     @Test func whatNoServerTakesIsRefusedAndNothingIsSaved() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let notes = try Notes(server.url(schema: Notes.newSchema("h")))
         let context = notes.newContext()
         try context.performAndWait {
@@ -377,7 +378,7 @@ import Testing
     }
 
     @Test func whatNoServerKeepsIsNoRowsValue() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let notes = try Notes(server.url(schema: Notes.newSchema("h")))
         let context = notes.newContext()
         try context.performAndWait {

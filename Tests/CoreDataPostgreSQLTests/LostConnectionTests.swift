@@ -6,13 +6,14 @@ import TestSupport
 import Testing
 
 /// Whatever becomes of the connection, a save is done once or not at all, and the program is told which.
-@Suite struct LostConnectionTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct LostConnectionTests {
     /// As what a server is opened; what is known of a lost transaction, and how, differs.
     private static let modes = ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"]
 
     @Test(arguments: modes)
     func aCommitThatIsCutOffIsDoneOnce(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
         let relay = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("c")
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func whereNobodyCanTellTheErrorSaysSo() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
         var relay: PacketRelay? = try PacketRelay(to: server) { trap.fate($0) }
         let schema = Notes.newSchema("u")
@@ -90,7 +91,7 @@ import Testing
     /// Cuts, halves and delays anything at random.
     @Test(arguments: modes)
     func whatIsCutAtRandomLosesNothing(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         for seed in Trials.seeds(2) {
             let numbers = Mutex(SeededNumbers(seed: seed))
             let isHarmless = Atomic<Bool>(true)

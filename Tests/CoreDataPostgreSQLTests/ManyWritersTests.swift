@@ -4,19 +4,22 @@ import CoreDataSQL
 import Foundation
 import PostgreSQLAccounts
 import PostgreSQLServer
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
 
 /// Many write to the same rows at once.
-@Suite struct ManyWritersTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct ManyWritersTests {
     /// Sixteen contexts in eight processes; also behind a pooler, and on an engine that lacks much.
     @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb"])
     func contextsAndProcessesThatChangeTheSameRowsLoseNothing(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("a")
         let direct = server.url(schema: schema, mode)
-        let url = mode.contains("pooler") ? PgBouncer.shared?.url(schema: schema) ?? direct : direct
+        if mode.contains("pooler"), !PgBouncer.isInstalled { try Test.cancel("\(PgBouncer.missing)") }
+        let url = mode.contains("pooler") ? try PgBouncer.shared.url(schema: schema) : direct
         let accounts = Accounts(url)
         try accounts.make()
         let (times, contexts) = (6, 2)
@@ -40,13 +43,15 @@ import Testing
 
     /// The server ends one of two who wait for one another; the save is done then.
     @Test func aSaveThatIsTheVictimOfADeadlockIsTriedAgain() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("d")
-        // This one looks for deadlocks first, and so is their victim.
-        let notes = try Notes(server.url(schema: schema, "&options=-c%20deadlock_timeout%3D50ms"))
+        // This one looks for deadlocks first, and so is their victim: once, a second after it has begun to wait.
+        let notes = try Notes(
+            server.url(schema: schema, "&application_name=\(schema)&options=-c%20deadlock_timeout%3D1s"))
         let context = notes.newContext()
         let other = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema))))
         defer { other.close() }
+        try other.execute("SET deadlock_timeout = '10min'")
         try context.performAndWait {
             let all = ["a", "b"].map { Notes.insert($0, in: context) }
             try context.save()
@@ -59,18 +64,31 @@ import Testing
             // Safe because nobody else uses the connection until the queue is through.
             nonisolated(unsafe) let session = other
             waits.async {
-                Thread.sleep(forTimeInterval: 0.3)
-                try? session.execute(#"SELECT 1 FROM "Note" WHERE "name" = 'a' FOR UPDATE"#)
-                Thread.sleep(forTimeInterval: 0.1)
+                #expect(throws: Never.self) {
+                    try Polling.wait(for: "the save to wait for 'b'") { try Self.isWaiting(schema, server) }
+                    // It gets 'a' because the save is ended.
+                    try session.execute(#"SELECT 1 FROM "Note" WHERE "name" = 'a' FOR UPDATE"#)
+                }
                 session.rollBack()
             }
             // Both rows in one statement, or one after the other: either waits for 'b' with 'a' in hand.
             try context.save()
             waits.sync {}
             #expect(all.allSatisfy { !$0.hasChanges })
-            #expect(try Self.deadlocks(server) >= deadlocks)
+            #expect(try Polling.holds { try Self.deadlocks(server) > deadlocks })
         }
         #expect(try notes.contents().map(\.count) == [1, 1])
+    }
+
+    /// Whether a session of the application waits for a lock.
+    private static func isWaiting(_ application: String, _ server: PostgreSQLServer) throws -> Bool {
+        let connection = try PostgreSQLConnection(
+            PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { connection.close() }
+        return try !connection.rows(
+            "SELECT 1 FROM pg_stat_activity WHERE application_name = $1::TEXT AND wait_event_type = 'Lock'",
+            [.text(application)]
+        ).isEmpty
     }
 
     private static func deadlocks(_ server: PostgreSQLServer) throws -> Int64 {

@@ -13,7 +13,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Stores on a server become stores of another model where they are, or stay what they were.
-@Suite struct MigrationTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct MigrationTests {
     private static func newSchema() -> String { "m" + UUID().uuidString.filter { $0 != "-" }.lowercased() }
 
     private static func database(_ options: DatabaseOptions) throws -> any SQLDatabase {
@@ -36,7 +37,7 @@ import Testing
 
     /// Random models, objects and edits; what becomes of them is what becomes of plain values, as for files.
     @Test func storesBecomeWhatTheReferenceBecomes() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let count = ProcessInfo.processInfo.environment["COREDATA_MIGRATIONS"].flatMap { Int($0) } ?? 40
         for seed in 1...count {
             var numbers = SeededNumbers(seed: UInt64(seed))
@@ -82,7 +83,7 @@ import Testing
     private func isWhole(_ options: StoreOptions, _ design: ModelDesign, _ name: String) throws -> Bool {
         let model = try ModelCompiler.compile(design.document)
         var fresh = options
-        guard let server = PostgreSQLServer.shared else { return true }
+        let server = try PostgreSQLServer.shared
         fresh.database = Self.options(server, Self.newSchema())
         let other = try StoreEngine.open(model: model, options: fresh, makeDatabase: Self.database)
         defer {
@@ -167,9 +168,9 @@ import Testing
         [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
     }
 
-    private func newURL() -> URL? {
+    private func newURL() throws -> URL {
         PostgreSQLStore.register()
-        return PostgreSQLServer.shared?.url(schema: Self.newSchema())
+        return try PostgreSQLServer.shared.url(schema: Self.newSchema())
     }
 
     private func open(
@@ -201,7 +202,7 @@ import Testing
     }
 
     @Test func aContainerMigratesItsStore() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         try fill(url, ["a", "b"])
         let other = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
         defer { other.close() }
@@ -234,7 +235,7 @@ import Testing
     }
 
     @Test func whoeverStartsFirstMigratesAndTheOthersWait() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         try fill(url, (0..<200).map { "\($0)" })
         let counts = (0..<6).map { _ in Atomic() }
         DispatchQueue.concurrentPerform(iterations: counts.count) { index in
@@ -252,7 +253,7 @@ import Testing
     }
 
     @Test func whatFailsLeavesTheStoreAsItWas() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         try fill(url, ["a", "b"])
         let error = #expect(throws: CocoaError.self) { try open(url, Self.model(2, isUnique: true), Self.automatic) }
         #expect(error?.code.rawValue == NSMigrationConstraintViolationError)
@@ -272,7 +273,7 @@ import Testing
     }
 
     @Test func whoHasTheStoreOpenIsToldThatItIsAnotherOne() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         try fill(url, ["a"])
         let old = try open(url, Self.model(1))
         let held = try old.performAndWait { try items(old) }

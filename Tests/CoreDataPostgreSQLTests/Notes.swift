@@ -1,9 +1,12 @@
 import CoreDataPostgreSQL
+import CoreDataSQL
 import CoreDataStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import CoreDataPostgreSQLDriver
 
 /// A store of notes on a server, for stories about what becomes of saves.
 struct Notes {
@@ -154,5 +157,22 @@ struct Notes {
                 }
             }
         }
+    }
+}
+
+extension PostgreSQLConnection {
+    /// Ends the sessions of an application, and waits until they have ended; returns how many there were.
+    @discardableResult
+    func endSessions(of application: String) throws -> Int {
+        func numbers(_ sql: String) throws -> Set<String> {
+            Set(
+                try rows("\(sql) FROM pg_stat_activity WHERE application_name = $1::TEXT", [.text(application)])
+                    .map { "\($0[0])" })
+        }
+        let ended = try numbers("SELECT CAST(pid AS TEXT), CAST(pg_terminate_backend(pid) AS INTEGER)")
+        try Polling.wait(for: "the end of \(ended.count) sessions") {
+            try numbers("SELECT CAST(pid AS TEXT)").isDisjoint(with: ended)
+        }
+        return ended.count
     }
 }

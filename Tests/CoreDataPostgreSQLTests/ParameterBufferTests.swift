@@ -1,3 +1,4 @@
+import CoreDataSQL
 import Foundation
 import Testing
 
@@ -28,5 +29,20 @@ import Testing
             }
             #expect(wrong == [], "of \(length) bytes")
         }
+    }
+
+    @Test func parametersAreCountedOn() {
+        let text = ServerText.together([
+            ("UPDATE \"a$1\" SET \"x\"\"$2\" = '$3' || $1 WHERE \"k\" = $2", 2, true),
+            ("INSERT INTO \"b$1\" (\"'\") VALUES ($1, $12::BIGINT, '''$1')", 12, false),
+            ("SELECT 1 FROM \"c\" WHERE \"k\" = $1 FOR SHARE", 1, true),
+        ])
+        #expect(
+            text == """
+                WITH "s1" AS (UPDATE "a$1" SET "x""$2" = '$3' || $1 WHERE "k" = $2 RETURNING 1), \
+                "s2" AS (INSERT INTO "b$1" ("'") VALUES ($3, $14::BIGINT, '''$1')), \
+                "s3" AS (SELECT 1 FROM "c" WHERE "k" = $15 FOR SHARE) \
+                SELECT 1 / COALESCE((SELECT 1 FROM "s1") + (SELECT 1 FROM "s3"), 0)
+                """)
     }
 }

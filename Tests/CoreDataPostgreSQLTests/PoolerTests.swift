@@ -8,7 +8,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// A store behind PgBouncer in transaction mode: nothing that a session has is there in its next transaction.
-@Suite struct PoolerTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct PoolerTests {
     private static func database(_ url: URL) throws -> PostgreSQLDatabase {
         try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
     }
@@ -23,8 +24,9 @@ import Testing
         return try statement.step() ? statement.value(0) : nil
     }
 
-    @Test func whoForgetsThePoolerIsTold() throws {
-        guard let pooler = PgBouncer.shared else { return }
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func whoForgetsThePoolerIsTold() throws {
+        let pooler = try PgBouncer.shared
         // Whatever number the pooler makes up.
         for _ in 0..<8 {
             let failure = #expect(throws: SQLFailure.self) {
@@ -37,7 +39,7 @@ import Testing
         let error = #expect(throws: CocoaError.self) { _ = try Notes(pooler.url(schema: Notes.newSchema("p"), "")) }
         #expect("\(String(describing: error))".contains("pooler=transaction"))
         // And whoever is not behind one may say so without harm.
-        let server = try #require(PostgreSQLServer.shared)
+        let server = try PostgreSQLServer.shared
         let notes = try Notes(server.url(schema: Notes.newSchema("p"), "&pooler=transaction"))
         let context = notes.newContext()
         try context.performAndWait {
@@ -47,8 +49,9 @@ import Testing
         #expect(try notes.contents().map(\.name) == ["a"])
     }
 
-    @Test func eachTransactionHasItsOwnSettings() throws {
-        guard let pooler = PgBouncer.shared else { return }
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func eachTransactionHasItsOwnSettings() throws {
+        let pooler = try PgBouncer.shared
         let names = [Notes.newSchema("p"), Notes.newSchema("p")]
         let databases = try names.map { try Self.database(pooler.url(schema: $0)) }
         defer { for database in databases { database.close() } }
@@ -80,8 +83,9 @@ import Testing
     }
 
     /// A pooler that sees a transaction end gives its session away, also where a part of the next one has come already.
-    @Test func longStatementsRightBehindAnotherTransactionArriveWhole() throws {
-        guard let pooler = PgBouncer.shared else { return }
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func longStatementsRightBehindAnotherTransactionArriveWhole() throws {
+        let pooler = try PgBouncer.shared
         let database = try Self.database(pooler.url(schema: "public"))
         defer { database.close() }
         let long = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -97,8 +101,9 @@ import Testing
     }
 
     /// Many contexts save the same rows and others, and each save is there once.
-    @Test func manyWritersLoseNothing() throws {
-        guard let pooler = PgBouncer.shared else { return }
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func manyWritersLoseNothing() throws {
+        let pooler = try PgBouncer.shared
         let notes = try Notes(pooler.url(schema: Notes.newSchema("p")))
         let ledger = Notes.Ledger()
         let deadline = Date(timeIntervalSinceNow: 3)
@@ -110,8 +115,9 @@ import Testing
     }
 
     /// P3: what a context reads stays as it was, on one session that the pooler leaves to it.
-    @Test func generationsAreKept() throws {
-        guard let pooler = PgBouncer.shared else { return }
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func generationsAreKept() throws {
+        let pooler = try PgBouncer.shared
         let notes = try Notes(pooler.url(schema: Notes.newSchema("p")))
         let (writer, reader) = (notes.newContext(), notes.newContext())
         func save(_ name: String) throws {
@@ -146,7 +152,7 @@ import Testing
 
     /// A session that is lost while it commits is found by whose transaction it has.
     @Test func aLostTransactionIsEndedAndAskedFor() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("p"), "&pooler=transaction")
         _ = try Self.notesWithOne(url)
         let database = try Self.database(url)
@@ -173,7 +179,7 @@ import Testing
     /// A transaction that nobody has seen when it is asked for, since it is still on its way, comes to nothing.
     @Test(arguments: ["", "&pooler=transaction"])
     func whatWasGivenUpIsNotCommittedLater(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("l"), mode)
         let notes = try Self.notesWithOne(url)
         let database = try Self.database(url)

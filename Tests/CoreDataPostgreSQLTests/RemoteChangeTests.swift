@@ -3,12 +3,14 @@ import CoreDataPostgreSQL
 import CoreDataSQL
 import Foundation
 import PostgreSQLServer
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
 
 /// A program is told of what others save on the server.
-@Suite struct RemoteChangeTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct RemoteChangeTests {
     private static func makeModel() -> NSManagedObjectModel {
         let name = NSAttributeDescription()
         (name.name, name.attributeType, name.isOptional) = ("name", .stringAttributeType, true)
@@ -70,21 +72,20 @@ import Testing
 
         func waits(for count: Int) -> Bool {
             // Beside all other tests the server may have no connection to spare for a while, and pauses grow to half a minute.
-            let deadline = Date(timeIntervalSinceNow: 120)
-            while self.count < count, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
-            return self.count >= count
+            Polling.holds(within: 120) { self.count >= count }
         }
     }
 
-    private func newURL(_ name: String) -> URL? {
+    private func newURL(_ name: String) throws -> URL {
         PostgreSQLStore.register()
         let schema = "r" + UUID().uuidString.filter { $0 != "-" }.lowercased()
-        guard let url = PostgreSQLServer.shared?.url(schema: schema) else { return nil }
-        return URL(string: url.absoluteString + "&application_name=\(name)")
+        let url = try PostgreSQLServer.shared.url(schema: schema)
+        return try #require(URL(string: url.absoluteString + "&application_name=\(name)"))
     }
 
     @Test func whatOthersSaveIsToldAndCanBeMerged() throws {
-        guard let url = newURL("told"), let elsewhere = newURL("told") else { return }
+        let url = try newURL("told")
+        let elsewhere = try newURL("told")
         let (here, there, other) = (try newCoordinator(url), try newCoordinator(url), try newCoordinator(elsewhere))
         let (listener, silent) = (Listener(here), Listener(other))
         let context = NSManagedObjectContext(.privateQueue)
@@ -122,19 +123,19 @@ import Testing
     /// Who saves, and who has been told of it once, under an application name; and a connection that can end their sessions.
     private func toldOfFirstSave(
         _ application: String
-    ) throws -> (there: NSPersistentStoreCoordinator, listener: Listener, connection: PostgreSQLConnection)? {
-        guard let url = newURL(application) else { return nil }
+    ) throws -> (there: NSPersistentStoreCoordinator, listener: Listener, connection: PostgreSQLConnection) {
+        let url = try newURL(application)
         let (here, there) = (try newCoordinator(url), try newCoordinator(url))
         let listener = Listener(here)
         try save("a", there)
         try #require(listener.waits(for: 1))
         let connection = try PostgreSQLConnection(
-            PostgreSQLOptions(PostgreSQLAddress(try #require(PostgreSQLServer.shared).url(schema: "public"))))
+            PostgreSQLOptions(PostgreSQLAddress(PostgreSQLServer.shared.url(schema: "public"))))
         return (there, listener, connection)
     }
 
     @Test func whoIsCutOffListensAgain() throws {
-        guard let (there, listener, connection) = try toldOfFirstSave("cut") else { return }
+        let (there, listener, connection) = try toldOfFirstSave("cut")
         defer { connection.close() }
         let ended = try connection.rows(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut' AND query LIKE 'LISTEN%'"
@@ -151,7 +152,7 @@ import Testing
 
     /// Nothing is told of where nothing was saved meanwhile, and what is saved later is.
     @Test func whoIsCutOffWhileNothingIsSavedHearsOfWhatComes() throws {
-        guard let (there, listener, connection) = try toldOfFirstSave("quiet") else { return }
+        let (there, listener, connection) = try toldOfFirstSave("quiet")
         defer { connection.close() }
         let listening = "FROM pg_stat_activity WHERE application_name = 'quiet' AND query LIKE 'LISTEN%'"
         func sessions() throws -> Set<String> {
@@ -161,12 +162,12 @@ import Testing
             let before = try sessions()
             #expect(before.count == 2)
             _ = try connection.rows("SELECT pg_terminate_backend(pid) \(listening)")
-            let deadline = Date(timeIntervalSinceNow: 100)
-            while try sessions().subtracting(before).count < 2, Date() < deadline {
-                Thread.sleep(forTimeInterval: 0.05)
+            try Polling.wait(for: "two new sessions that listen", within: 100, every: 0.05) {
+                try sessions().subtracting(before).count >= 2
             }
             #expect(try sessions().subtracting(before).count == 2)
             let count = listener.count
+            // Nothing must be told meanwhile, so there is nothing to wait for.
             Thread.sleep(forTimeInterval: 0.5)
             #expect(listener.count == count)
             try save("\(round)", there)
@@ -175,9 +176,11 @@ import Testing
     }
 
     /// Behind a pooler nobody can listen, so that whoever wants to know asks now and then; also of who saves past the pooler.
-    @Test func behindAPoolerChangesAreAskedFor() throws {
+    @Test(.enabled(if: PgBouncer.isInstalled, "\(PgBouncer.missing)"))
+    func behindAPoolerChangesAreAskedFor() throws {
         PostgreSQLStore.register()
-        guard let pooler = PgBouncer.shared, let server = PostgreSQLServer.shared else { return }
+        let pooler = try PgBouncer.shared
+        let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("r")
         let here = try newCoordinator(pooler.url(schema: schema, "&pooler=transaction&poll=0.05"))
         let there = try newCoordinator(pooler.url(schema: schema, "&pooler=transaction&poll=0.05"))
@@ -191,11 +194,13 @@ import Testing
             #expect(told.waits(for: toldBefore + 1))
         }
         let count = listener.count
+        // Ten times the interval at which it asks: nothing must be told, so there is nothing to wait for.
         Thread.sleep(forTimeInterval: 0.5)
         #expect(listener.count <= count + 1, "told of nothing")
         try here.remove(try #require(here.persistentStores.first))
         let last = listener.count
         try save("later", there)
+        // As above.
         Thread.sleep(forTimeInterval: 0.3)
         #expect(listener.count == last)
     }

@@ -4,12 +4,14 @@ import CoreDataSQL
 import Foundation
 import PostgreSQLServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
 
 /// Reads go to a server that follows another, but for what that may not have yet.
-@Suite(.serialized) struct ReplicaTests {
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct ReplicaTests {
     private static func onServer(_ server: PostgreSQLServer, _ statement: String) throws {
         let connection = try PostgreSQLConnection(
             PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
@@ -26,37 +28,8 @@ import Testing
         }
     }
 
-    private static func waits(_ condition: () throws -> Bool) throws -> Bool {
-        let deadline = Date(timeIntervalSinceNow: 60)
-        while try !condition() {
-            guard Date() < deadline else { return false }
-            Thread.sleep(forTimeInterval: 0.02)
-        }
-        return true
-    }
-
-    @Test(arguments: [
-        ("db2.example.com", "db2.example.com", "5432"), ("db2.example.com:5433", "db2.example.com", "5433"),
-        ("[::1]:5434", "::1", "5434"), ("[::1]", "::1", "5432"), ("/var/run/other", "/var/run/other", "5432"),
-    ])
-    func replicasAreHostsOfTheSameDatabase(word: String, host: String, port: String) throws {
-        let url = try #require(URL(string: "postgresql://me:geheim@db.example.com:5432/x?schema=s&replicas=\(word)"))
-        let address = try PostgreSQLAddress(url)
-        #expect(address.replicas == [word] && address.parameters["replicas"] == nil)
-        let replica = address.address(ofReplica: word)
-        #expect(replica.parameters["host"] == host && replica.parameters["port"] == port)
-        #expect(replica.parameters["user"] == "me" && replica.parameters["dbname"] == "x" && replica.schema == "s")
-        #expect(replica.replicas.isEmpty && !replica.description.contains("geheim"))
-        // A socket next to it does not leave a server on the network without encryption.
-        let local = try PostgreSQLAddress(
-            try #require(URL(string: "postgresql:///x?host=/tmp&replicas=db2.example.com")))
-        #expect(local.parameters["sslmode"] == nil)
-        #expect(local.address(ofReplica: "db2.example.com").parameters["sslmode"] == "verify-full")
-    }
-
     @Test(arguments: ["", "&pooler=transaction"])
     func whoHasSavedReadsWhatHeSaved(_ mode: String) throws {
-        guard PostgreSQLServer.shared != nil else { return }
         let name = mode.isEmpty ? "p" : "pp"
         let server = try PostgreSQLServer("\(name)1")
         let replica = try server.makeReplica("\(name)2")
@@ -64,7 +37,7 @@ import Testing
         let notes = try Notes(url)
         let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
         defer { database.close() }
-        #expect(try Self.waits { try Self.readsFromReplica(database) })
+        #expect(try Polling.holds { try Self.readsFromReplica(database) })
 
         // Each save is read by whoever saved it, whether or not the replica has it.
         let context = notes.newContext()
@@ -81,7 +54,7 @@ import Testing
         }
         try Self.onServer(replica, "SELECT pg_wal_replay_pause()")
         #expect(
-            try Self.waits {
+            try Polling.holds {
                 let connection = try PostgreSQLConnection(
                     PostgreSQLOptions(PostgreSQLAddress(replica.url(schema: "public"))))
                 defer { connection.close() }
@@ -102,7 +75,7 @@ import Testing
         try database.write { try $0.settle() }
         #expect(try !Self.readsFromReplica(database))
         try Self.onServer(replica, "SELECT pg_wal_replay_resume()")
-        #expect(try Self.waits { try Self.readsFromReplica(database) })
+        #expect(try Polling.holds { try Self.readsFromReplica(database) })
         // A conflict is found with what others have saved meanwhile.
         let other = try Notes(url).newContext()
         try other.performAndWait {
@@ -119,7 +92,6 @@ import Testing
     }
 
     @Test func whereTheReplicaIsGoneTheServerIsRead() throws {
-        guard PostgreSQLServer.shared != nil else { return }
         let server = try PostgreSQLServer("g1")
         let replica = try server.makeReplica("g2")
         let url = server.url(schema: Notes.newSchema("g"), "&replicas=/nowhere,\(replica.folder)")
@@ -131,16 +103,16 @@ import Testing
         }
         let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
         defer { database.close() }
-        #expect(try Self.waits { try Self.readsFromReplica(database) })
+        #expect(try Polling.holds { try Self.readsFromReplica(database) })
         try replica.stopImmediately()
         for _ in 0..<10 { #expect(try notes.contents().map(\.name) == ["a"]) }
         #expect(try !Self.readsFromReplica(database))
         try replica.start()
-        #expect(try Self.waits { try Self.readsFromReplica(database) })
+        #expect(try Polling.holds { try Self.readsFromReplica(database) })
         #expect(try notes.contents().map(\.name) == ["a"])
         // One that follows no longer is another store.
         try Self.onServer(replica, "SELECT pg_promote()")
-        #expect(try Self.waits { try !Self.readsFromReplica(database) })
+        #expect(try Polling.holds { try !Self.readsFromReplica(database) })
         try context.performAndWait {
             Notes.insert("b", in: context)
             try context.save()

@@ -9,7 +9,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// The number of the schema is a function's constant, which is never behind what is read beside it, and without which all goes on.
-@Suite struct SchemaNumberTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct SchemaNumberTests {
     private struct Opened {
         let notes: Notes
         let engine: StoreEngine
@@ -17,8 +18,8 @@ import Testing
         /// Somebody else.
         let other: PostgreSQLDatabase
 
-        init?(_ rest: String = "") throws {
-            guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("n"), rest) else { return nil }
+        init(_ rest: String = "") throws {
+            let url = try PostgreSQLServer.shared.url(schema: Notes.newSchema("n"), rest)
             self.url = url
             notes = try Notes(url)
             engine = try notes.engine
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func itIsWhatTheTableHas() throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         var known: [SQLValue?] = []
         for _ in 0..<3 {
             known.append(try opened.constant)
@@ -85,7 +86,7 @@ import Testing
         ],
     ])
     func itCanBeDoneWithout(_ statements: [String]) throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         #expect(try opened.engine.row(1, root: 0) != nil)
         let context = opened.notes.newContext()
         func count() throws {
@@ -142,7 +143,7 @@ import Testing
         "ALTER TABLE \"_metadata\" DISABLE TRIGGER \"_schema_numbered\"",
     ])
     func itIsNeverBehind(_ statement: String) throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         #expect(try opened.engine.row(1, root: 0) != nil)
         try opened.run(statement)
         let model = Notes.makeModel()
@@ -168,7 +169,7 @@ import Testing
 
     /// Somebody's own function of that name is not read as a number, and not replaced without a word.
     @Test func anotherFunctionOfThatName() throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         try opened.run(
             "DROP FUNCTION \"_schema_number\"()",
             "CREATE FUNCTION \"_schema_number\"() RETURNS TEXT LANGUAGE sql AS $$SELECT 'twelve'$$")
@@ -182,7 +183,7 @@ import Testing
 
     /// Rows are changed, and the number with them, all the time: nobody reads a new row who counts on the old number.
     @Test func noRowIsReadByAFormerNumber() throws {
-        guard let opened = try Opened("&pool=4") else { return }
+        let opened = try Opened("&pool=4")
         let select = SelectStatement([.init(.column(nil, "count"))], from: .init("Note"))
         try opened.run("UPDATE \"Note\" SET \"count\" = 1")
         let seen = Seen()
@@ -236,7 +237,7 @@ import Testing
     /// The same of saves, of one way to the server and of several: nobody writes who counts on the old number.
     @Test(arguments: [true, false])
     func nothingIsSavedByAFormerNumber(atOnce: Bool) throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         let context = opened.notes.newContext()
         try context.performAndWait {
             for name in ["b", "c"] { Notes.insert(name, in: context) }
@@ -287,6 +288,7 @@ import Testing
         }
         try seen.change(atLeast: 200) {
             try opened.other.write { try $0.changeSchemaVersion(rowsOf: []) }
+            // Others are to save something in between.
             Thread.sleep(forTimeInterval: 0.002)
         }
         savers.wait()
@@ -307,7 +309,7 @@ import Testing
 
     /// A migration that only changes rows waits for who has read them in a query generation, and comes to nothing where he does not let go.
     @Test func aMigrationOfRowsWaitsForWhoReadsThem() throws {
-        guard let url = PostgreSQLServer.shared?.url(schema: Notes.newSchema("n")) else { return }
+        let url = try PostgreSQLServer.shared.url(schema: Notes.newSchema("n"))
         let old = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel(hasDrafts: true))
         try old.addPersistentStore(type: .postgreSQL, at: url)
         let context = NSManagedObjectContext(.privateQueue)

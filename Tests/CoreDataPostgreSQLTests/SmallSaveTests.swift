@@ -8,7 +8,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Saves of a few rows, whose statements go to the server as one, and the commit with them.
-@Suite struct SmallSaveTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct SmallSaveTests {
     private static let modes = ["", "&pooler=transaction"]
 
     private struct Opened {
@@ -42,8 +43,8 @@ import Testing
 
     private static func locks(_ sql: String) -> Bool { sql.hasPrefix("SELECT pg_advisory_xact_lock_shared(") }
 
-    private static func newURL(_ mode: String) -> URL? {
-        PostgreSQLServer.shared?.url(schema: Notes.newSchema("s"), mode)
+    private static func newURL(_ mode: String) throws -> URL {
+        try PostgreSQLServer.shared.url(schema: Notes.newSchema("s"), mode)
     }
 
     private static func execute(_ sql: String, _ url: URL) throws {
@@ -54,7 +55,7 @@ import Testing
 
     @Test(arguments: modes)
     func statementsThatComeAgainGoTogether(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try opened.context.performAndWait {
             let (a, _) = try opened.makeTwo()
@@ -77,7 +78,7 @@ import Testing
     /// SEM-G40 and following: what others have changed or deleted is told row by row, and nothing is written.
     @Test(arguments: modes, [false, true])
     func whatOthersHaveDoneIsAConflict(_ mode: String, deletes: Bool) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         let other = try Opened(url)
         try opened.context.performAndWait {
@@ -109,7 +110,7 @@ import Testing
     /// A value that the server refuses is named as ever, and the other rows of the save are not written.
     @Test(arguments: modes)
     func whatTheServerRefusesIsNamed(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try Self.execute("ALTER TABLE \"Note\" ADD CHECK (\"count\" <> 13)", url)
         try opened.context.performAndWait {
@@ -128,7 +129,7 @@ import Testing
     /// Tables with rules take no changes within queries: they are saved in two ways, after the first time without an attempt.
     @Test(arguments: modes)
     func tablesWithRulesAreSavedInTwoWays(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         try Self.execute("SELECT 1", Opened(url).notes.coordinator.persistentStores.first?.url ?? url)
         try Self.execute("CREATE RULE told AS ON UPDATE TO \"Note\" DO ALSO NOTIFY told", url)
         let opened = try Opened(url)
@@ -150,7 +151,7 @@ import Testing
     /// What a save reads meanwhile, as the names of files of external data that it replaces, is what it asked for.
     @Test(arguments: modes)
     func whatASaveReadsIsWhatItAskedFor(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try opened.context.performAndWait { _ = try opened.makeTwo() }
         let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
@@ -175,7 +176,7 @@ import Testing
 
     @Test(arguments: modes)
     func moreRowsThanGoTogether(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try opened.context.performAndWait {
             var all: [NSManagedObject] = []
@@ -194,7 +195,7 @@ import Testing
     /// Who has migrated the store meanwhile is noticed by the save that goes as one, too.
     @Test(arguments: modes)
     func anotherSchemaIsNoticed(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try opened.context.performAndWait {
             let (a, b) = try opened.makeTwo()
@@ -211,7 +212,8 @@ import Testing
     /// A store that was destroyed, and made anew by another program, is another: who has the old one open neither reads nor writes it.
     @Test(arguments: modes + ["&engine=cockroachdb"], [false, true])
     func aStoreThatWasMadeAnewIsAnother(_ mode: String, replaces: Bool) throws {
-        guard let url = Self.newURL(mode), let source = Self.newURL("") else { return }
+        let url = try Self.newURL(mode)
+        let source = try Self.newURL("")
         let old = try Opened(url)
         let object = try old.context.performAndWait {
             let note = Notes.insert("old", in: old.context)
@@ -263,7 +265,7 @@ import Testing
     /// Where commits can no longer be noted, the server's own numbers serve.
     @Test(arguments: modes, ["DROP TABLE \"_commits\"", "ALTER TABLE \"_commits\" RENAME TO \"others\""])
     func commitsThatCannotBeNoted(_ mode: String, _ change: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let opened = try Opened(url)
         try opened.context.performAndWait {
             let (a, b) = try opened.makeTwo()
@@ -276,7 +278,7 @@ import Testing
     /// Two who write to one history in turn, and then one alone, whose numbers nobody else takes.
     @Test(arguments: modes)
     func historiesOfTwoWriters(_ mode: String) throws {
-        guard let url = Self.newURL(mode) else { return }
+        let url = try Self.newURL(mode)
         let options = [NSPersistentHistoryTrackingKey: true as NSNumber]
         let two = [try Opened(url, options), try Opened(url, options)]
         let objects = try two.enumerated().map { index, opened in
@@ -312,7 +314,7 @@ import Testing
 
     /// A save with a history is one way, too, where nobody else writes to it: nothing is asked before the commit.
     @Test func aSaveWithAHistoryAsksNothing() throws {
-        guard let url = Self.newURL("") else { return }
+        let url = try Self.newURL("")
         let opened = try Opened(url, [NSPersistentHistoryTrackingKey: true as NSNumber])
         try opened.context.performAndWait {
             let note = Notes.insert("a", in: opened.context)
@@ -326,20 +328,5 @@ import Testing
             all.last == ServerText.commit && !all.contains { $0.hasPrefix("SELECT") && !Self.locks($0) },
             "\(all)")
         #expect(all.filter { $0.contains("RETURNING \"last_id\"") }.isEmpty)
-    }
-
-    @Test func parametersAreCountedOn() {
-        let text = ServerText.together([
-            ("UPDATE \"a$1\" SET \"x\"\"$2\" = '$3' || $1 WHERE \"k\" = $2", 2, true),
-            ("INSERT INTO \"b$1\" (\"'\") VALUES ($1, $12::BIGINT, '''$1')", 12, false),
-            ("SELECT 1 FROM \"c\" WHERE \"k\" = $1 FOR SHARE", 1, true),
-        ])
-        #expect(
-            text == """
-                WITH "s1" AS (UPDATE "a$1" SET "x""$2" = '$3' || $1 WHERE "k" = $2 RETURNING 1), \
-                "s2" AS (INSERT INTO "b$1" ("'") VALUES ($3, $14::BIGINT, '''$1')), \
-                "s3" AS (SELECT 1 FROM "c" WHERE "k" = $15 FOR SHARE) \
-                SELECT 1 / COALESCE((SELECT 1 FROM "s1") + (SELECT 1 FROM "s3"), 0)
-                """)
     }
 }

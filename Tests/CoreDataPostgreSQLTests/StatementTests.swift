@@ -8,15 +8,16 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// What is said to a server for the smallest things, of which there are most.
-@Suite struct StatementTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct StatementTests {
     private struct Opened {
         let notes: Notes
         let engine: StoreEngine
         let recorder = SQLRecorder()
         let schema = Notes.newSchema("q")
 
-        init?(_ rest: String = "", _ options: [AnyHashable: Any]? = nil) throws {
-            guard let url = PostgreSQLServer.shared?.url(schema: schema, rest) else { return nil }
+        init(_ rest: String = "", _ options: [AnyHashable: Any]? = nil) throws {
+            let url = try PostgreSQLServer.shared.url(schema: schema, rest)
             notes = try Notes(url, options)
             engine = try notes.engine
             engine.database.addObserver(recorder)
@@ -35,7 +36,7 @@ import Testing
     @Test(arguments: [false, true])
     func aSaveOfOneObject(tells: Bool) throws {
         let options = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: tells]
-        guard let opened = try Opened("", options) else { return }
+        let opened = try Opened("", options)
         let context = opened.notes.newContext()
         let lock = try opened.lock()
         try context.performAndWait {
@@ -61,7 +62,7 @@ import Testing
     /// What transactions are is for the driver to say, whatever the role has by itself.
     @Test(arguments: ["", "&pooler=transaction"])
     func transactionsAreNotTheRoles(_ mode: String) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let (schema, role) = (Notes.newSchema("q"), Notes.newSchema("q"))
         let owner = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
         defer { owner.close() }
@@ -88,7 +89,7 @@ import Testing
 
     /// A row by its key is one statement, which has the number of the schema beside the row.
     @Test func aRowByItsKey() throws {
-        guard let opened = try Opened() else { return }
+        let opened = try Opened()
         let context = opened.notes.newContext()
         try context.performAndWait {
             Notes.insert("a", in: context)
@@ -109,7 +110,7 @@ import Testing
     /// looked at a schema that became another one only by number goes on.
     @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb"])
     func anotherSchemaIsSeen(_ mode: String) throws {
-        guard let opened = try Opened(mode) else { return }
+        let opened = try Opened(mode)
         let context = opened.notes.newContext()
         let note = try context.performAndWait {
             let note = Notes.insert("a", in: context)

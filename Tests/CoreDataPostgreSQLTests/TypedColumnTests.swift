@@ -8,11 +8,12 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// What follows from columns that have types, and from a server that fails on values.
-@Suite struct TypedColumnTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct TypedColumnTests {
     // MARK: Answered again in memory
 
     @Test func whatTheServerCannotComputeIsAnsweredInMemoryInsideATransaction() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let database = try PostgreSQLDatabase(
             PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
         defer { database.close() }
@@ -34,7 +35,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func batchesWhosePredicateTheServerCannotComputeFindInMemory(_ recordsHistory: Bool) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let notes = try Notes(
             server.url(schema: Notes.newSchema("b")), [NSPersistentHistoryTrackingKey: recordsHistory as NSNumber])
         let context = notes.newContext()
@@ -111,7 +112,7 @@ import Testing
 
     /// Whoever writes, the rows of the store follow, and no other's: also where the program looks elsewhere for tables, or nowhere.
     @Test func triggersAreOfTheirStore() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let model = Self.model([
             ("count", .integer64AttributeType, "items.@count"), ("done", .integer64AttributeType, "sum:(items.isDone)"),
         ])
@@ -152,7 +153,7 @@ import Testing
     }
 
     @Test func truthIsAddedUpAsANumber() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let model = Self.model([
             ("done", .integer64AttributeType, "sum:(items.isDone)"),
             ("anyDone", .booleanAttributeType, "max:(items.isDone)"),
@@ -197,7 +198,7 @@ import Testing
         ("items.@count", .booleanAttributeType), ("isOpen", .stringAttributeType),
     ])
     func whatColumnsCannotKeepIsRefusedWhenTheStoreIsAdded(_ expression: String, _ type: NSAttributeType) throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("t"))
         let error = #expect(throws: CocoaError.self) { try open(Self.model([("made", type, expression)]), url) }
         let text = "\(error.map { "\($0)" } ?? "")"
@@ -208,7 +209,7 @@ import Testing
     // MARK: Columns of other types
 
     @Test func columnsOfOtherTypesAreToldWhenTheStoreIsOpened() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+        let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("o"))
         let model = Self.model([])
         let context = try open(model, url)

@@ -8,7 +8,8 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Stores on servers as wholes: taken away, put in another's place, moved to other kinds of stores.
-@Suite struct WholeStoreTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+struct WholeStoreTests {
     private static func makeModel() -> NSManagedObjectModel {
         func relationship(_ name: String, _ destination: NSEntityDescription, toMany: Bool) -> NSRelationshipDescription
         {
@@ -38,9 +39,9 @@ import Testing
         return model
     }
 
-    private func newURL() -> URL? {
+    private func newURL() throws -> URL {
         PostgreSQLStore.register()
-        return PostgreSQLServer.shared?.url(schema: "w" + UUID().uuidString.filter { $0 != "-" }.lowercased())
+        return try PostgreSQLServer.shared.url(schema: "w" + UUID().uuidString.filter { $0 != "-" }.lowercased())
     }
 
     private func newFile(_ name: String) throws -> URL {
@@ -108,7 +109,8 @@ import Testing
     }
 
     @Test func aStoreMovesFromFilesToServersAndBack() throws {
-        guard let first = newURL(), let second = newURL() else { return }
+        let first = try newURL()
+        let second = try newURL()
         let coordinator = newCoordinator()
         let start = try coordinator.addPersistentStore(type: .sqlite, at: newFile("a.sqlite"))
         try fill(coordinator, "a")
@@ -137,7 +139,7 @@ import Testing
     }
 
     @Test func aCopyGivesOutNoKeyThatItsSourceHasGivenOut() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         let coordinator = newCoordinator()
         let start = try coordinator.addPersistentStore(type: .sqlite, at: newFile("a.sqlite"))
         try fill(coordinator, "a")
@@ -163,7 +165,7 @@ import Testing
     }
 
     @Test func whatIsDestroyedIsTheStoreAlone() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         let coordinator = newCoordinator()
         let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
         try fill(coordinator, "a")
@@ -196,7 +198,8 @@ import Testing
     }
 
     @Test func aStoreReplacesAnother() throws {
-        guard let first = newURL(), let second = newURL() else { return }
+        let first = try newURL()
+        let second = try newURL()
         let file = try newFile("a.sqlite")
         var expected: [URL: [String]] = [:]
         for (index, url) in [file, first, second].enumerated() {
@@ -221,7 +224,7 @@ import Testing
             #expect(try contents(coordinator) == expected[file])
             try coordinator.remove(store)
         }
-        let nowhere = try #require(newURL())
+        let nowhere = try newURL()
         #expect(throws: CocoaError.self) {
             try newCoordinator().replacePersistentStore(at: first, withPersistentStoreFrom: nowhere, type: .postgreSQL)
         }
@@ -232,7 +235,7 @@ import Testing
     }
 
     @Test func metadataAreReadAndWrittenWithoutOpeningTheStore() throws {
-        guard let url = newURL() else { return }
+        let url = try newURL()
         let coordinator = newCoordinator()
         try coordinator.remove(try coordinator.addPersistentStore(type: .postgreSQL, at: url))
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: url)
@@ -249,7 +252,7 @@ import Testing
             ("title", "a\0b", ["'title'", "'Book'", "U+0000"]),
             ("day", Date(timeIntervalSinceReferenceDate: 1e13), ["'day'", "'Book'", "294275 AD"]),
         ] as [(String, Any, [String])] {
-            guard let url = newURL() else { return }
+            let url = try newURL()
             let coordinator = newCoordinator()
             let store = try coordinator.addPersistentStore(type: .sqlite, at: newFile("Source.sqlite"))
             try onContext(coordinator) { context in

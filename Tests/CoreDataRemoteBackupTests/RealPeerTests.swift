@@ -12,7 +12,7 @@ import Testing
 ///     WEBDAV_FOLDER=http://127.0.0.1:8080/backups WEBDAV_USER=ann WEBDAV_PASSWORD=… swift test --filter RealPeerTests
 ///
 /// The bucket, and the folder above the one that is named, have to be there.
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct RealPeerTests {
+@Suite(.timeLimit(.minutes(Sanitizer.minutes(5)))) struct RealPeerTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     @Test(.enabled(if: environment["S3_ENDPOINT"] != nil, "S3_ENDPOINT names no service"))

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreDataRemoteBackup
 
 /// Whole stories: a store backed up to a server on this machine, and brought back.
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct RemoteBackupTests {
+@Suite(.timeLimit(.minutes(Sanitizer.minutes(3)))) struct RemoteBackupTests {
     enum Kind: String, CaseIterable, Sendable {
         case s3, webDAV
     }

@@ -51,9 +51,12 @@ import Testing
         }
     }
 
-    @Test func anotherProgramReadsWhatIsWritten() throws {
-        let python = URL(fileURLWithPath: "/usr/bin/python3")
-        guard FileManager.default.isExecutableFile(atPath: python.path) else { return }
+    @Test(.enabled(if: ContinuousIntegration.isOn, "\(ContinuousIntegration.isOff)"))
+    func pythonIsInstalled() { #expect(Python.isInstalled, "\(Python.missing)") }
+
+    @Test(.enabled(if: Python.isInstalled, "\(Python.missing)"))
+    func anotherProgramReadsWhatIsWritten() throws {
+        let python = URL(fileURLWithPath: try #require(Python.path))
         try Self.withFolder { folder in
             let archive = folder.appendingPathComponent("a.zip")
             let writer = try ZipWriter(to: archive)

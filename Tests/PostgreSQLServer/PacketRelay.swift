@@ -138,6 +138,7 @@ package final class PacketRelay: Sendable {
             let count = read(from, &buffer, buffer.count)
             guard count > 0 else { return }
             let bytes = buffer[..<count]
+            // The pauses are what a network does: nothing is waited for.
             switch fate(packet(bytes, fromServer, line)) {
             case .pass: guard send(bytes, to) else { return }
             case .halved(let first, let pause):

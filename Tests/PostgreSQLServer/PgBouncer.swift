@@ -3,28 +3,28 @@ import Foundation
 /// A PgBouncer of this process's own before ``PostgreSQLServer/shared``, in transaction mode, by a socket: each transaction gets another of the server's
 /// sessions than the one before, in turn.
 ///
-///     guard let pooler = PgBouncer.shared else { return }       // none is installed: says so once
-///     let url = pooler.url(schema: "shop")
+///     let url = try PgBouncer.shared.url(schema: "shop")
 package final class PgBouncer: Sendable {
-    /// `nil` where no server or no pooler is installed, or it does not start; why is told on the standard error stream.
-    package static let shared: PgBouncer? = {
-        guard let server = PostgreSQLServer.shared else { return nil }
-        do { return try PgBouncer(server) } catch {
-            FileHandle.standardError.write(Data("No tests behind PgBouncer: \(error)\n".utf8))
-            return nil
-        }
-    }()
+    /// The pooler that tests share. Throws where it or its server does not start: a test that needs it fails then.
+    package static var shared: PgBouncer { get throws { try started.get() } }
+    private static let started = Result { try PgBouncer(PostgreSQLServer.shared) }
+
+    private static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
+        .first(where: FileManager.default.isExecutableFile)
+
+    /// Whether there are the programs of a pooler and of a server; tests that need it are skipped with ``missing`` where not.
+    package static let isInstalled = PostgreSQLServer.isInstalled && program != nil
+
+    /// Why a test is skipped.
+    package static let missing =
+        "no PgBouncer is installed, or no PostgreSQL server (Debian: apt-get install pgbouncer)"
 
     /// Where the socket is.
     package let folder: String
     private let server: PostgreSQLServer
 
     private init(_ server: PostgreSQLServer) throws {
-        let places = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer"]
-        guard let program = places.first(where: FileManager.default.isExecutableFile) else {
-            throw PostgreSQLServer.Failure(
-                description: "no pooler is installed (Debian: apt-get install pgbouncer)")
-        }
+        guard let program = Self.program else { throw PostgreSQLServer.Failure(description: Self.missing) }
         self.server = server
         folder = server.folder + "/pooler"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -50,7 +50,11 @@ package final class PgBouncer: Sendable {
         if geteuid() == 0 { try PostgreSQLServer.run("chown", ["-R", "postgres", folder]) }
         try server.runAsServer(path: program, ["-d", "-q", folder + "/settings"])
         let files = ["/.s.PGSQL.5432", "/pid"]
-        for _ in 0..<500 where !files.allSatisfy({ FileManager.default.fileExists(atPath: folder + $0) }) {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !files.allSatisfy({ FileManager.default.fileExists(atPath: folder + $0) }) {
+            guard ContinuousClock.now < deadline else {
+                throw PostgreSQLServer.Failure(description: "the pooler has not started within 30 seconds")
+            }
             Thread.sleep(forTimeInterval: 0.01)
         }
         let process = try String(contentsOfFile: folder + "/pid", encoding: .utf8)

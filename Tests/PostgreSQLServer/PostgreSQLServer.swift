@@ -3,16 +3,18 @@ import Foundation
 /// A PostgreSQL server of this process's own, in a temporary folder, by a socket: started when it is first needed, and stopped
 /// when the process has ended, however it ends.
 ///
-///     guard let server = PostgreSQLServer.shared else { return }       // none is installed: says so once
-///     let url = server.url(schema: "shop")
+///     @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)")) struct ShopTests {
+///         @Test func …() throws { let url = try PostgreSQLServer.shared.url(schema: "shop") … }
 package final class PostgreSQLServer: Sendable {
-    /// `nil` where no server is installed, or it does not start; why is told on the standard error stream.
-    package static let shared: PostgreSQLServer? = {
-        do { return try PostgreSQLServer() } catch {
-            FileHandle.standardError.write(Data("No tests on PostgreSQL: \(error)\n".utf8))
-            return nil
-        }
-    }()
+    /// The server that tests share. Throws where it does not start: a test that needs it fails then.
+    package static var shared: PostgreSQLServer { get throws { try started.get() } }
+    private static let started = Result { try PostgreSQLServer() }
+
+    /// Whether there are the programs of a server; tests that need it are skipped with ``missing`` where not.
+    package static let isInstalled = (try? findPrograms()) != nil
+
+    /// Why a test is skipped.
+    package static let missing = "no PostgreSQL server is installed (Debian: apt-get install postgresql)"
 
     package static let user = "store"
 
@@ -126,13 +128,24 @@ package final class PostgreSQLServer: Sendable {
 
     private var smallDisk: String { folder + "/small" }
 
-    /// A file system of a few megabytes, where the server can be told to keep tables; `nil` where this may make none.
-    package func makeSmallDisk(megabytes: Int) throws -> String? {
-        guard Self.isRoot else { return nil }
-        try FileManager.default.createDirectory(atPath: smallDisk, withIntermediateDirectories: true)
-        guard (try? Self.run("mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", smallDisk])) != nil else {
-            return nil
+    /// Whether this process may mount a file system: ``makeSmallDisk(megabytes:)`` throws where not.
+    package static let canMakeDisks: Bool = {
+        guard isRoot else { return false }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("disk-\(UUID().uuidString)").path
+        defer { rmdir(folder) }
+        guard mkdir(folder, 0o700) == 0, (try? run("mount", ["-t", "tmpfs", "tmpfs", folder])) != nil else {
+            return false
         }
+        return (try? run("umount", [folder])) != nil
+    }()
+
+    /// Why a test is skipped that needs a small disk.
+    package static let noDisks = "only the superuser may mount a small file system, and some containers may not either"
+
+    /// Makes a file system of a few megabytes, where the server can be told to keep tables.
+    package func makeSmallDisk(megabytes: Int) throws -> String {
+        try FileManager.default.createDirectory(atPath: smallDisk, withIntermediateDirectories: true)
+        try Self.run("mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", smallDisk])
         try Self.run("chown", ["postgres", smallDisk])
         return smallDisk
     }
@@ -149,7 +162,7 @@ package final class PostgreSQLServer: Sendable {
             let found = (debian + path).first(where: { folder in
                 ["initdb", "pg_ctl"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
             })
-        else { throw Failure(description: "no server is installed (Debian: apt-get install postgresql)") }
+        else { throw Failure(description: missing) }
         return found
     }
 

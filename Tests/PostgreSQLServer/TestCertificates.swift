@@ -18,6 +18,9 @@ package struct TestCertificates {
         ["/usr/bin/openssl", "/usr/local/bin/openssl"].contains(where: FileManager.default.isExecutableFile)
     }
 
+    /// Why a test is skipped.
+    package static let missing = "no openssl is installed, which makes certificates (Debian: apt-get install openssl)"
+
     package init(in folder: URL, name: String) throws {
         (self.folder, self.name) = (folder.path, name)
         try PostgreSQLServer.run(

@@ -10,12 +10,7 @@ public enum SchemaOracle {
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }()
 
-    private static let python: String? = {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        return folders.map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-    }()
-
-    public static var isAvailable: Bool { script != nil && python != nil }
+    public static var isAvailable: Bool { script != nil && Python.isInstalled }
 
     /// Why a test is skipped.
     public static let missing =
@@ -25,7 +20,7 @@ public enum SchemaOracle {
     ///
     /// One process looks at all stores, which must have been made afresh.
     public static func complaints(about stores: [URL]) throws -> [String] {
-        guard let script, let python else { return [missing] }
+        guard let script, let python = Python.path else { return [missing] }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python)
         process.arguments = ["-B", script.path] + stores.map(\.path)

@@ -34,10 +34,10 @@ import Testing
         try command.run()
     }
 
-    private func newURL() -> String? {
+    private func newURL() throws -> String {
         PostgreSQLStore.register()
         let schema = "q" + UUID().uuidString.filter { $0 != "-" }.lowercased()
-        return PostgreSQLServer.shared?.url(schema: schema).absoluteString
+        return try PostgreSQLServer.shared.url(schema: schema).absoluteString
     }
 
     private func titles(_ store: String, _ model: String, _ key: String) throws -> Set<String> {
@@ -57,8 +57,9 @@ import Testing
         }
     }
 
-    @Test func aStoreIsMigratedRehearsedAndPutBack() throws {
-        guard let store = newURL() else { return }
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+    func aStoreIsMigratedRehearsedAndPutBack() throws {
+        let store = try newURL()
         let scratch = try Scratch()
         let (old, new) = (
             try makeModel(scratch, "Old", Self.old), try makeModel(scratch, "New", Self.new)
@@ -97,14 +98,15 @@ import Testing
         #expect(throws: ToolFailure.self) { try run("migrate", "rollback", store) }
         // Nothing is lost of an earlier copy.
         try run("migrate", "run", store, "--model", new)
-        try run("store", "copy", store, try #require(newURL()))
+        try run("store", "copy", store, try newURL())
         let copy = try MigrationInput.backup(of: store).absoluteString
         try run("store", "info", copy)
         #expect(throws: (any Error).self) { try run("store", "recover", store, scratch.path("x.sqlite")) }
     }
 
-    @Test func aMappingModelLeadsThere() throws {
-        guard let store = newURL() else { return }
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+    func aMappingModelLeadsThere() throws {
+        let store = try newURL()
         let scratch = try Scratch()
         let old = try makeModel(scratch, "Old", Self.old)
         let impossible = """

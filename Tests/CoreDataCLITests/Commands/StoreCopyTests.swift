@@ -62,8 +62,9 @@ import Testing
         try command.run()
     }
 
-    @Test func everyCommandWorksOnAServer() throws {
-        guard let server = PostgreSQLServer.shared else { return }
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+    func everyCommandWorksOnAServer() throws {
+        let server = try PostgreSQLServer.shared
         PostgreSQLStore.register()
         let scratch = try Scratch()
         func url(_ letter: Character) -> String {

@@ -111,6 +111,9 @@ struct ModelArchiveTests {
         #expect(!store.versionHashes.isEmpty)
         #expect(
             Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, $0.versionHash) }) == store.versionHashes)
+        #expect((store.versionHashesDigest == nil) == (path == "grocery-dude/DefaultData-5-entities.sqlite"))
+        let newest = ["sample-model-2/SampleModel2_V2.sqlite", "bookmarks/Bookmarks_V4.sqlite"]
+        #expect((store.versionChecksum != nil) == newest.contains(path))
         if let digest = store.versionHashesDigest {
             #expect(CompiledModel.versionHashesDigest(entities: model.entities) == digest)
         }

@@ -106,6 +106,7 @@ final class LoopbackServer: Sendable {
     }
 
     private func send(_ answer: Answer, _ request: Request, _ connection: Int32) {
+        // A slow server is what the test asks for.
         if answer.delay > 0 { Thread.sleep(forTimeInterval: answer.delay) }
         var head = "HTTP/1.1 \(answer.status) Status\r\nConnection: close\r\n"
         for (name, value) in answer.headers { head += "\(name): \(value)\r\n" }

@@ -126,7 +126,7 @@ private struct Stop: Error {}
                 do {
                     try database.write { connection in
                         guard case .integer(let count)? = try connection.rows("SELECT Z_OPT FROM ZBOOK").first?.first
-                        else { return }
+                        else { return problems.withLock { $0.append("no row") } }
                         try connection.run("UPDATE ZBOOK SET Z_OPT = \(bind: .integer(count + 1))")
                     }
                 } catch {
@@ -219,6 +219,8 @@ private struct Stop: Error {}
         for closed in [database, other] {
             #expect(failure { _ = try closed.value("SELECT 1") }?.message == "the database is closed")
         }
+        // A database in memory is gone.
+        try #require((other.options.path != nil) == inFile)
         guard let path = other.options.path else { return }
         let reopened = try SQLiteDatabase(SQLiteOptions(path: path))
         #expect(try reopened.value("SELECT COUNT(*) FROM ZBOOK") == .integer(1))

@@ -33,6 +33,7 @@ import Testing
                 guard !part.isEmpty else { break }
                 text.append(part)
             }
+            // The moment of the kill is by chance: there is nothing to wait for.
             usleep(UInt32(numbers.below(3000)))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

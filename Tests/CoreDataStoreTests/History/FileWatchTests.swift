@@ -7,7 +7,7 @@ import Testing
 @testable import CoreDataStore
 
 /// Nobody's commit goes by unnoticed: what a store's watch hears of, whatever the kernel has left to give.
-@Suite(.timeLimit(.minutes(Sanitizer.patience))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(Sanitizer.minutes(1)))) struct FileWatchTests {
     /// Counts what a test says was committed.
     private final class Commits: SQLCommitCounter {
         let count = Atomic<Int64>(0)
@@ -94,7 +94,7 @@ import Testing
             try store.commit()
             #expect(await store.isTold())
         }
-        while asked.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(20)) }
+        try await Polling.suspend(until: "a descriptor is asked for a third time") { asked.withLock { $0 } >= 3 }
         try store.commit()
         #expect(await store.isTold())
         #expect(asked.withLock { $0 } == 3)

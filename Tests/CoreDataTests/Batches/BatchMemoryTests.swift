@@ -23,7 +23,8 @@ import Testing
 
     @Test(
         "N1 to N4: ten times the rows take no more memory, with and without a history",
-        .enabled(if: !Sanitizer.keepsWhatIsFreed), arguments: [false, true])
+        .enabled(if: !Sanitizer.keepsWhatIsFreed, "the address sanitizer keeps what is freed"),
+        arguments: [false, true])
     func memoryDoesNotGrow(history: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("batches-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

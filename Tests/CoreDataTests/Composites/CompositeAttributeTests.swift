@@ -308,7 +308,7 @@ import Testing
             ]
             for wrong in mistakes {
                 update.propertiesToUpdate = wrong
-                let error = #expect(throws: (any Error).self) { try context.execute(update) }
+                let error = #expect(throws: CocoaError.self) { try context.execute(update) }
                 #expect(String(describing: error).contains("magnitude"), "\(wrong)")
             }
             #expect(try values() == [["richter": 1], ["richter": 1]])
@@ -327,7 +327,7 @@ import Testing
                     request.propertiesToFetch = [fetch]
                     request.resultType = .dictionaryResultType
                 }
-                let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+                let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
                 return (error as NSError?)?.localizedDescription ?? ""
             }
             #expect(try message("magnitude > 1").contains("magnitude"))
@@ -414,7 +414,7 @@ import Testing
     }
 
     @Test func anAttributeDoesNotBecomeAComposite() throws {
-        let error = try #require(throws: (any Error).self) {
+        let error = try #require(throws: CocoaError.self) {
             _ = try migrated(Self.attribute("magnitude", .doubleAttributeType), Self.magnitude(), 1.5)
         }
         #expect((error as NSError).localizedDescription.contains("Quake.magnitude"))

@@ -78,8 +78,7 @@ import Testing
             _ = try await importer.add(["a"])
         }
         // Its queue may not have come to the end of the turn yet.
-        for _ in 0..<1000 where context != nil { await Task.yield() }
-        try await Task.sleep(for: .milliseconds(context == nil ? 0 : 200))
+        try await Polling.suspend(until: "the context is gone") { context == nil }
         #expect(context == nil)
     }
 

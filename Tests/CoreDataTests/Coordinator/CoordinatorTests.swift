@@ -83,6 +83,7 @@ import Testing
         let options = try #require(coordinator.persistentStores.first?.options)
         #expect(options[NSSQLitePragmasOption] as? NSDictionary == ["cache_size": "321"])
         #expect(options[NSMigratePersistentStoresAutomaticallyOption] as? NSNumber == true)
+        #expect((coordinator is OwnCoordinator) == isOwnCoordinator)
         if let own = coordinator as? OwnCoordinator {
             #expect(own.given?[NSSQLitePragmasOption] is NSDictionary)
         }

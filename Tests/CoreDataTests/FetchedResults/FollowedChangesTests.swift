@@ -302,7 +302,7 @@ import Testing
 
     // MARK: Another process
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aListShowsWhatAnotherProcessWrites() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func aListShowsWhatAnotherProcessWrites() async throws {
         let stack = try HistoryStack()
         let context = stack.newContext()
         // Safe because they are used on the context's queue.

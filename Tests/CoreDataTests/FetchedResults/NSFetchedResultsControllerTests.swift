@@ -292,7 +292,7 @@ import Testing
     }
 
     @Test(
-        "a sequence of differences goes on after a reset of the context", .timeLimit(.minutes(Sanitizer.patience)))
+        "a sequence of differences goes on after a reset of the context", .timeLimit(.minutes(Sanitizer.minutes(1))))
     func changesAfterReset() async throws {
         let stack = try LibraryStack()
         let context = stack.newContext()

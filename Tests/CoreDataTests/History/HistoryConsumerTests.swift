@@ -29,7 +29,7 @@ import Testing
         let purge = try stack.coordinator.purgeHistory(keepingAtMost: 1)
         #expect(purge.cutOff.map(\.name) == ["asleep"])
         let token = try #require(try stack.coordinator.historyToken(ofConsumer: "asleep"))
-        #expect(throws: (any Error).self) { try stack.transactions(.fetchHistory(after: token)) }
+        #expect(throws: CocoaError.self) { try stack.transactions(.fetchHistory(after: token)) }
         #expect(try stack.coordinator.removeHistoryConsumer("asleep"))
         #expect(try stack.coordinator.historyConsumers().map(\.name) == ["awake"])
         #expect(try stack.coordinator.historyToken(ofConsumer: "asleep") == nil)
@@ -100,6 +100,6 @@ import Testing
         for title in ["A", "B"] { try stack.add(title) }
         try stack.coordinator.purgeHistory(keepingAtMost: 0)
         var iterator = stack.newContext().history(after: token).makeAsyncIterator()
-        await #expect(throws: (any Error).self) { _ = try await iterator.next() }
+        await #expect(throws: CocoaError.self) { _ = try await iterator.next() }
     }
 }

@@ -456,10 +456,10 @@ import Testing
     @Test func whatCannotBeSelectedIsAnError() throws {
         let stack = try HistoryStack()
         try stack.add("A")
-        #expect(throws: (any Error).self) {
+        #expect(throws: CocoaError.self) {
             _ = try stack.result(.fetchHistory(withFetch: NSFetchRequest(entityName: "Book")))
         }
-        #expect(throws: (any Error).self) {
+        #expect(throws: CocoaError.self) {
             let selection = try #require(NSPersistentHistoryTransaction.fetchRequest)
             selection.predicate = NSPredicate(format: "colour == 'red'")
             _ = try stack.result(.fetchHistory(withFetch: selection))

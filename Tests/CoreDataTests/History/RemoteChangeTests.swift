@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aSaveOfTheSameCoordinatorIsTold() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func aSaveOfTheSameCoordinatorIsTold() async throws {
         let stack = try HistoryStack()
         let listener = Listener(stack.coordinator)
         try stack.add("A")
@@ -54,7 +54,7 @@ import Testing
         #expect(!note.isOnMain)
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aSaveOfAnotherCoordinatorIsTold() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func aSaveOfAnotherCoordinatorIsTold() async throws {
         let stack = try HistoryStack()
         let other = try HistoryStack(opening: stack.url)
         let listener = Listener(stack.coordinator)
@@ -62,14 +62,14 @@ import Testing
         #expect(await listener.waits(for: other.token) != nil)
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aStoreInMemoryTellsToo() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func aStoreInMemoryTellsToo() async throws {
         let stack = try HistoryStack(inMemory: true)
         let listener = Listener(stack.coordinator)
         try stack.add("A")
         #expect(await listener.waits(for: stack.token) != nil)
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func withoutAHistoryThereIsNoToken() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func withoutAHistoryThereIsNoToken() async throws {
         let options: [AnyHashable: Any] = [
             NSPersistentStoreRemoteChangeNotificationPostOptionKey: NSNumber(value: true)
         ]
@@ -81,7 +81,7 @@ import Testing
         #expect(note.url == stack.url)
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func anotherProcessIsTold() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func anotherProcessIsTold() async throws {
         let stack = try HistoryStack()
         let listener = Listener(stack.coordinator)
         let process = Process()
@@ -119,7 +119,7 @@ import Testing
         #expect(copy.token == stack.token)
     }
 
-    @Test(.timeLimit(.minutes(Sanitizer.patience))) func aStoreThatMovedIsWatchedWhereItIs() async throws {
+    @Test(.timeLimit(.minutes(Sanitizer.minutes(2)))) func aStoreThatMovedIsWatchedWhereItIs() async throws {
         let stack = try HistoryStack()
         try stack.add("A")
         let url = stack.folder.appendingPathComponent("Moved.sqlite")

@@ -241,7 +241,7 @@ import Testing
 
     #if compiler(>=6.2)
         @MainActor
-        @Test("A sequence of observations gives each event's values", .timeLimit(.minutes(Sanitizer.patience)))
+        @Test("A sequence of observations gives each event's values", .timeLimit(.minutes(Sanitizer.minutes(1))))
         func sequence() async throws {
             let context = NSManagedObjectContext(.mainQueue)
             context.persistentStoreCoordinator = stack.coordinator

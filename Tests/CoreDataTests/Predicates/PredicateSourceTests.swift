@@ -23,12 +23,13 @@ private func byTitle() -> NSSortDescriptor { NSSortDescriptor(key: "title", asce
 private func title() -> NSExpression { NSExpression(forKeyPath: "title") }
 
 private protocol UserSource {
-    func run()
+    /// Checks what was declared; returns the formats of some of it.
+    func run() -> [String]
 }
 
 private struct Annotations: UserSource {
     @available(*, deprecated)
-    func run() {
+    func run() -> [String] {
         let holder = Holder()
         let predicate: NSPredicate = NSPredicate(format: "a == 1")
         let expressions: [NSExpression] = [title(), NSExpression(forConstantValue: 1)]
@@ -52,11 +53,14 @@ private struct Annotations: UserSource {
         case .keyPath: break
         default: Issue.record("not a key path")
         }
+        return [holder.predicate?.predicateFormat ?? "", expressions[0].keyPath, predicate.predicateFormat]
     }
 }
 
 @Suite struct PredicateSourceTests {
-    @Test func annotationsAndResultsCompileBesideFoundation() { (Annotations() as any UserSource).run() }
+    @Test func annotationsAndResultsCompileBesideFoundation() {
+        #expect((Annotations() as any UserSource).run() == ["born < 1930", "title", "a == 1"])
+    }
 
     @Test func sortDescriptorsCompileInEveryForm() {
         let descriptors: [NSSortDescriptor] = [

@@ -1,8 +1,19 @@
+import CoreDataSQL
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import CoreData
+
+/// Whether a statement that looks at titles has begun.
+private final class Begun: SQLObserver {
+    let isSet = Atomic<Bool>(false)
+
+    func willRun(_ sql: String, bindings: [SQLValue]) throws {
+        if sql.contains("ZTITLE") { isSet.store(true, ordering: .relaxed) }
+    }
+}
 
 // semantics M19
 @Suite struct NSAsynchronousFetchTests {
@@ -107,7 +118,7 @@ import Testing
 
     @Test(
         "A statement that has given no row yet is stopped, and no other thread's",
-        .timeLimit(.minutes(Sanitizer.patience)))
+        .timeLimit(.minutes(Sanitizer.minutes(2))))
     func stoppingAStatement() async throws {
         let stack = try filled()
         try stack.story { context in
@@ -120,8 +131,11 @@ import Testing
         let request = NSFetchRequest<Book>(entityName: "Book")
         // All books have the same tag, so that there are 10¹² ways to go.
         request.predicate = NSPredicate(format: "ANY tags.books.tags.books.tags.books.title == 'nothing'")
+        let begun = Begun()
+        stack.database.setObserver(begun)
+        defer { stack.database.setObserver(nil) }
         let task = Task { try await NSAsynchronousFetchRequest(fetchRequest: request).results(in: context).count }
-        try await Task.sleep(for: .milliseconds(300))
+        try await Polling.suspend(until: "the statement begins") { begun.isSet.load(ordering: .relaxed) }
         // Others read and write meanwhile.
         try stack.story { other in
             #expect(try other.count(for: NSFetchRequest<Book>(entityName: "Book")) == 1000)

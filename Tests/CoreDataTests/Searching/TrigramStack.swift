@@ -75,7 +75,6 @@ struct TrigramStack {
 
     struct ForeignFailure: Error { var output: String }
 
-    static var hasPython: Bool { SchemaOracle.isAvailable }
 }
 
 extension NSManagedObjectContext {

@@ -28,7 +28,7 @@ import Testing
 
     @Test(
         "A store of a model that asks for none has the schema that it always had",
-        .enabled(if: SchemaOracle.isAvailable))
+        .enabled(if: SchemaOracle.isAvailable, "\(SchemaOracle.missing)"))
     func oracle() throws {
         let stack = try TrigramStack(searched: false)
         try stack.open { _ in }
@@ -76,7 +76,7 @@ import Testing
 
     @Test(
         "What others write is found at once, whatever their statements say of conflicts",
-        .enabled(if: TrigramStack.hasPython))
+        .enabled(if: Python.isInstalled, "\(Python.missing)"))
     func others() throws {
         let stack = try TrigramStack()
         try stack.open { (context) throws in
@@ -108,7 +108,7 @@ import Testing
 
     @Test(
         "A table that somebody made anew took the triggers with it: then the index is made anew, too",
-        .enabled(if: TrigramStack.hasPython))
+        .enabled(if: Python.isInstalled, "\(Python.missing)"))
     func tableMadeAnew() throws {
         let stack = try TrigramStack()
         try stack.open { (context) throws in
@@ -155,7 +155,7 @@ import Testing
         #expect(try findings(new) == [])
     }
 
-    @Test("What is put off of a migration keeps the index", .enabled(if: TrigramStack.hasPython))
+    @Test("What is put off of a migration keeps the index", .enabled(if: Python.isInstalled, "\(Python.missing)"))
     func deferredMigration() throws {
         let old = try TrigramStack(adds: "aaa")
         try old.open { (context) throws in
@@ -176,7 +176,7 @@ import Testing
         #expect(try findings(new) == [])
     }
 
-    @Test("Verifying tells of a text that the index lacks", .enabled(if: TrigramStack.hasPython))
+    @Test("Verifying tells of a text that the index lacks", .enabled(if: Python.isInstalled, "\(Python.missing)"))
     func verifying() throws {
         let stack = try TrigramStack()
         try stack.open { (context) throws in

@@ -23,7 +23,7 @@ import Testing
 
     @Test(
         "What others write is found at once, also where it cannot be put into the index",
-        .enabled(if: TrigramStack.hasPython))
+        .enabled(if: Python.isInstalled, "\(Python.missing)"))
     func others() throws {
         let stack = try WordStack()
         let log = "SELECT COUNT(*) FROM OCD_WORDS_ZNOTE_LOG"

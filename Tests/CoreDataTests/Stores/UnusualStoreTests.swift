@@ -245,6 +245,9 @@ import Testing
             Tag(context: context).name = "tag"
             try context.save()
         }
+        try stack.story { context in
+            #expect(try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).map(\.name) == ["tag"])
+        }
     }
 
     /// What the dictionary says of the type is not written: the file could not be opened any more.

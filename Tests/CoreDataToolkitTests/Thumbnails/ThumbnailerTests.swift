@@ -150,7 +150,12 @@ import Testing
         #expect(throws: ToolkitError.self) { try SystemImageScaler(path: "/nowhere") }
     }
 
-    @Test(.enabled(if: (try? SystemImageScaler()) != nil, "no vipsthumbnail, magick or convert in PATH"))
+    private static let missing = "no vipsthumbnail, magick or convert in PATH (Debian: apt-get install libvips-tools)"
+
+    @Test(.enabled(if: ContinuousIntegration.isOn, "\(ContinuousIntegration.isOff)"))
+    func aToolForPicturesIsInstalled() { #expect((try? SystemImageScaler()) != nil, "\(Self.missing)") }
+
+    @Test(.enabled(if: (try? SystemImageScaler()) != nil, "\(missing)"))
     func theSystemsToolMakesAPictureOfAPicture() throws {
         let scaler = try SystemImageScaler()
         let header = try ImageHeader(

@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.uniqueValues))
     func aTakenUniqueValueIsAnError(_ store: SpecifiedStore) throws {  // I10
         try store.checkContexts { stack in
             try stack.story { context throws in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.uniqueValues))
     func aFailedSaveLeavesStoreAndContext(_ store: SpecifiedStore) throws {  // G8, H6
         try store.checkContexts { stack in
             try stack.story { context throws in
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.groupsAndExpressions))
     func dictionariesAreGrouped(_ store: SpecifiedStore) throws {  // M5, M6
         try store.checkContexts { stack in
             try stack.story { context throws in
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func derivedValuesShowAfterTheSave(_ store: SpecifiedStore) throws {  // U1
         let entities = [
             Entity("Item").string("name").attribute("plain", .string, derived: "canonical:(name)")

@@ -44,9 +44,9 @@ import Testing
         return pictures
     }
 
-    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
+    @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func nothingIsLost(_ store: SpecifiedStore) throws {
-        guard store.isInstalled else { return }
+        try store.requireInstalled()
         for seed in store.seeds(3) {
             let memory = try Self.runInMemory(seed)
             let pictures = try Self.run(store, seed)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
+    @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func whatIsSetByHandIsTheStores(_ store: SpecifiedStore) throws {  // U1
         try store.checkContexts(StoreTestSupport.document(Self.entities)) { stack in
             try stack.story { context throws in
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
+    @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func aPinnedContextHasWhatItSaved(_ store: SpecifiedStore) throws {  // H, P2, U1
         try store.checkContexts(StoreTestSupport.document(Self.entities)) { stack in
             let context = stack.newContext()
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// What the store changes of itself gives a row no version, so that nobody is in conflict with it.
-    @Test(arguments: SpecifiedStore.all.filter { $0.attach == nil })
+    @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func derivedValuesOutliveWhoHadOlderOnes(_ store: SpecifiedStore) throws {  // U1, U2
         try store.checkContexts(StoreTestSupport.document(Self.entities)) { stack in
             let (first, second) = (stack.newContext(), stack.newContext())
@@ -176,7 +176,7 @@ import Testing
     /// The store's objects after each save.
     private static func run(_ store: SpecifiedStore, _ seed: UInt64) throws -> [String] {
         var pictures: [String] = []
-        try store.checkContexts(StoreTestSupport.document(entities), test: "nothingIsLost") { stack in
+        try store.checkContexts(StoreTestSupport.document(entities)) { stack in
             let context = stack.newContext()
             let sibling = stack.newContext()
             for context in [context, sibling] {

@@ -128,7 +128,7 @@ import Testing
         for policy in Self.policies {
             for kind in Self.kinds {
                 for changed in Changed.allCases {
-                    try store.checkContexts(test: "whoChangedWhatDecidesPropertyByProperty") { stack in
+                    try store.checkContexts { stack in
                         try check(kind, changed, policy, stack)
                     }
                 }
@@ -206,7 +206,7 @@ import Testing
         for policy in Self.policies {
             for kind in ["tags", "chapters"] {
                 for isMovedThere in [false, true] {
-                    try store.checkContexts(test: "whoMovedMembersKeepsHisOrder") { stack in
+                    try store.checkContexts { stack in
                         try checkOrder(kind, isMovedThere, policy, stack)
                     }
                 }
@@ -251,7 +251,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func aRowThatWasDeletedThereIsDeletedOrInsertedAgain(_ store: SpecifiedStore) throws {  // I2, I8
         for policy in Self.policies {
-            try store.checkContexts(test: "aRowThatWasDeletedThereIsDeletedOrInsertedAgain") { stack in
+            try store.checkContexts { stack in
                 let what = Comment(rawValue: "\(policy)")
                 try stack.story { context throws in
                     context.mergePolicy = policy
@@ -293,7 +293,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func aRowThatTwoInsertAgainHasTheChangesOfBoth(_ store: SpecifiedStore) throws {  // I8
         for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
-            try store.checkContexts(test: "aRowThatTwoInsertAgainHasTheChangesOfBoth") { stack in
+            try store.checkContexts { stack in
                 let contexts = [stack.newContext(), stack.newContext()]
                 let id = try contexts[0].performAndWait { try makeBook(contexts[0]) }
                 let books = try contexts.map { context in
@@ -332,7 +332,7 @@ import Testing
     func aRowThatWasDeletedHereIsDeletedOrReturns(_ store: SpecifiedStore) throws {  // I2, I8
         for policy in Self.policies {
             try store.checkContexts(
-                test: "aRowThatWasDeletedHereIsDeletedOrReturns", rules: [("Book", "chapters", .cascadeDeleteRule)]
+                rules: [("Book", "chapters", .cascadeDeleteRule)]
             ) { stack in
                 let what = Comment(rawValue: "\(policy)")
                 try stack.story { context throws in
@@ -373,7 +373,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func whatWasDeletedHereAndThereIsGone(_ store: SpecifiedStore) throws {  // I2
         for policy in Self.policies {
-            try store.checkContexts(test: "whatWasDeletedHereAndThereIsGone") { stack in
+            try store.checkContexts { stack in
                 try stack.story { context throws in
                     context.mergePolicy = policy
                     let id = try makeBook(context)
@@ -394,7 +394,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func oneToOnePartnersFollowThePolicy(_ store: SpecifiedStore) throws {  // I5, I6
         for policy in Self.policies {
-            try store.checkContexts(test: "oneToOnePartnersFollowThePolicy") { stack in
+            try store.checkContexts { stack in
                 let what = Comment(rawValue: "\(policy)")
                 try stack.story { context throws in
                     context.mergePolicy = policy
@@ -427,7 +427,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func anObjectThatDependsOnAnotherIsRefreshed(_ store: SpecifiedStore) throws {  // I3
         for policy in Self.policies {
-            try store.checkContexts(test: "anObjectThatDependsOnAnotherIsRefreshed") { stack in
+            try store.checkContexts { stack in
                 try stack.story { context throws in
                     context.mergePolicy = policy
                     let author = context.insert("Author", ["name": "Ann"])
@@ -452,14 +452,15 @@ import Testing
 
     // MARK: Stories
 
-    @Test(arguments: SpecifiedStore.all)
-    func whatIsInMemoryAfterEverySaveIsInTheStore(_ store: SpecifiedStore) throws {
-        for policy in Self.policies {
-            for seed in store.seeds(12) {
-                try store.checkContexts(test: "whatIsInMemoryAfterEverySaveIsInTheStore") { stack in
-                    try tellStory(policy, seed, stack)
-                }
-            }
+    /// Every store under every policy, but that which rolls one side back is left out where the two may come to differ.
+    static let storyTrials: [(store: SpecifiedStore, policy: NSMergePolicy)] = SpecifiedStore.all.flatMap { store in
+        policies.filter { $0 != .rollback || store.has(.agreeingSides) }.map { (store, $0) }
+    }
+
+    @Test(arguments: storyTrials)
+    func whatIsInMemoryAfterEverySaveIsInTheStore(_ store: SpecifiedStore, _ policy: NSMergePolicy) throws {
+        for seed in store.seeds(12) {
+            try store.checkContexts { stack in try tellStory(policy, seed, stack) }
         }
     }
 

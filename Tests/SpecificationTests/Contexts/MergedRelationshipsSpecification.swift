@@ -42,11 +42,11 @@ import Testing
     }
 
     private func check(
-        _ store: SpecifiedStore, _ test: String = #function, rules: [(String, String, NSDeleteRule)] = [],
+        _ store: SpecifiedStore, rules: [(String, String, NSDeleteRule)] = [],
         _ body: (Way, SpecifiedStack, NSManagedObjectContext, NSManagedObjectContext) throws -> Void
     ) throws {
         for way in Way.allCases {
-            try store.checkContexts(test: test, rules: rules) { stack in
+            try store.checkContexts(rules: rules) { stack in
                 try stack.story { context throws in
                     for name in ["i", "o1", "o2"] { _ = context.insert("Person", ["name": name]) }
                     try context.save()
@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func anOwnerThatWasSetToItselfCanGo(_ store: SpecifiedStore) throws {  // L1
         for goesAway in [false, true] {
-            try check(store, "anOwnerThatWasSetToItselfCanGo") { way, stack, context, other in
+            try check(store) { way, stack, context, other in
                 let mine = try people(["i", "o1", "o2"], in: context)
                 let theirs = try people(["o1"], in: other)
                 try context.performAndWait {

@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func whatAnotherContextSavedIsTakenOverAndToldOnce(_ store: SpecifiedStore) throws {  // D7, D8, L1, L2, L3
         for way in Way.allCases {
-            try store.checkContexts(test: "whatAnotherContextSavedIsTakenOverAndToldOnce") { stack in
+            try store.checkContexts { stack in
                 try checkTelling(way, stack)
             }
         }
@@ -151,7 +151,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func anObjectWhoseRowIsGoneNeverCrashes(_ store: SpecifiedStore) throws {  // B4, L1
         for keeps in [true, false] {
-            try store.checkContexts(test: "anObjectWhoseRowIsGoneNeverCrashes") { stack in
+            try store.checkContexts { stack in
                 try stack.story { context throws in
                     context.shouldDeleteInaccessibleFaults = keeps
                     let book = context.insert("Book", ["title": "One"])
@@ -385,7 +385,7 @@ import Testing
     @Test(arguments: SpecifiedStore.all)
     func whatWasSavedInARaceIsNotLost(_ store: SpecifiedStore) throws {
         for policy in MergePolicySpecification.policies {
-            try store.checkContexts(test: "whatWasSavedInARaceIsNotLost") { stack in
+            try store.checkContexts { stack in
                 let ids = try stack.story { context throws in
                     let book = context.insert("Book", ["title": "One", "code": "c"])
                     try context.save()
@@ -418,7 +418,8 @@ import Testing
                 try stack.story { fresh throws in
                     let book = try fresh.existingObject(with: ids)
                     #expect(Set(book.names(of: "chapters", by: "title")) == saved.names, "\(policy)")
-                    #expect(try fresh.all("Author").count == 12, "\(policy)")
+                    let authors = store.has(.uniqueValues) ? 12 : saved.names.count
+                    #expect(try fresh.all("Author").count == authors, "\(policy)")
                     let tags = Set(book.names(of: "tags"))
                     if policy != .rollback { #expect(tags == saved.names, "\(policy)") }
                     guard [.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump].contains(policy) else { return }

@@ -11,7 +11,7 @@ import Testing
         for policy in MergePolicySpecification.policies {
             for seed in store.seeds(4) {
                 try store.checkContexts(
-                    test: "bothSidesAgreeOnceAllIsMerged", rules: [("Book", "chapters", .cascadeDeleteRule)]
+                    rules: [("Book", "chapters", .cascadeDeleteRule)]
                 ) { stack in
                     let comment = "seed \(seed), \(policy), automatically \(automatically)"
                     var pair = try MergingPair(stack, policy, automatically, seed: seed, comment)

@@ -42,19 +42,17 @@ final class SpecifiedStack {
 extension SpecifiedStore {
     /// Runs a test on contexts above an empty store.
     func checkContexts(
-        _ document: ModelDocument? = nil, test: String = #function, rules: [(String, String, NSDeleteRule)] = [],
+        _ document: ModelDocument? = nil, rules: [(String, String, NSDeleteRule)] = [],
         _ body: (SpecifiedStack) throws -> Void
     ) throws {
-        guard isInstalled else { return }
-        try expectingExceptions(of: test) {
-            let model = try NSManagedObjectModel(document: document ?? StoreTestSupport.document(Library.entities))
-            for (entity, relationship, rule) in rules {
-                model.entitiesByName[entity]?.relationshipsByName[relationship]?.deleteRule = rule
-            }
-            let stack = try SpecifiedStack(self, model)
-            defer { stack.rows.opened.remove() }
-            try body(stack)
+        try requireInstalled()
+        let model = try NSManagedObjectModel(document: document ?? StoreTestSupport.document(Library.entities))
+        for (entity, relationship, rule) in rules {
+            model.entitiesByName[entity]?.relationshipsByName[relationship]?.deleteRule = rule
         }
+        let stack = try SpecifiedStack(self, model)
+        defer { stack.rows.opened.remove() }
+        try body(stack)
     }
 }
 

@@ -178,7 +178,7 @@ import Testing
                 for (number, edit) in edits.enumerated() {
                     for deleted in 0..<3 {
                         for deletesFirst in [true, false] where !(deletesFirst && number == 6 && deleted == 2) {
-                            try story(store, test: "aDeletionAndAnEditOfItsOtherSideAreTakenBackTogether") {
+                            try story(store) {
                                 graph throws in
                                 let context = graph.context
                                 let people = graph.step {
@@ -233,10 +233,10 @@ import Testing
     }
 
     private func story(
-        _ store: SpecifiedStore, rules: [(String, String, NSDeleteRule)] = [], test: String = #function,
+        _ store: SpecifiedStore, rules: [(String, String, NSDeleteRule)] = [],
         _ body: (UndoneGraph) throws -> Void
     ) throws {
-        try store.checkContexts(test: test, rules: rules) { stack in
+        try store.checkContexts(rules: rules) { stack in
             try stack.story { context in
                 let manager = UndoManager()
                 manager.groupsByEvent = false

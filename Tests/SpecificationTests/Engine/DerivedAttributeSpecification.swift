@@ -29,7 +29,7 @@ import Testing
 
     /// Items 1 and 2 after each save; Item, Part, Tag and Unit have the numbers of their rows.
     @Test(
-        arguments: SpecifiedStore.all,
+        arguments: SpecifiedStore.having(.rows),
         [
             (
                 "parts.@count", .integer64,
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func nowIsTheMomentOfTheLastSaveOfTheRow(_ store: SpecifiedStore) throws {  // U2
         try store.check(Self.model("now()", .date)) { shop in
             let begin = Date().timeIntervalSinceReferenceDate
@@ -163,13 +163,16 @@ import Testing
             let other = try shop.value("derived", of: "Item", 2)
             #expect(first >= begin.rounded(.down) && first <= Date().timeIntervalSinceReferenceDate + 1)
             try writer.save([.changeItem(1, name: "new")])
-            guard case .date(let second) = try shop.value("derived", of: "Item", 1) else { return }
+            guard case .date(let second) = try shop.value("derived", of: "Item", 1) else {
+                Issue.record("no date after a change")
+                return
+            }
             #expect(second >= first)
             #expect(try shop.value("derived", of: "Item", 2) == other)
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func whatIsAssignedIsOverwritten(_ store: SpecifiedStore) throws {  // U1
         try store.check(Self.model("parts.@count", .integer64)) { shop in
             try shop.insert(shop.insertion("Item", 1, ["derived": .integer(77)]))
@@ -177,7 +180,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func rowsThatTheStoreChangedAreTold(_ store: SpecifiedStore) throws {
         try store.check(Self.model("parts.@count", .integer64)) { shop in
             let writer = Writer(shop)
@@ -191,7 +194,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aPredicateFindsADerivedValue(_ store: SpecifiedStore) throws {
         try store.check(Self.model("parts.@sum.price", .double)) { shop in
             let writer = Writer(shop)
@@ -201,7 +204,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aSubentityKeepsItsOwn(_ store: SpecifiedStore) throws {
         try store.check(Self.model("parts.@count", .integer64)) { shop in
             try shop.insert(
@@ -218,7 +221,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aFailedSaveLeavesDerivedValues(_ store: SpecifiedStore) throws {
         try store.check(Self.model("parts.@count", .integer64)) { shop in
             let writer = Writer(shop)

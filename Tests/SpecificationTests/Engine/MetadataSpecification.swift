@@ -5,7 +5,7 @@ import Testing
 
 /// What a store knows of itself.
 @Suite struct MetadataSpecification {
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func everyStoreHasAnIdentifierOfItsOwn(_ store: SpecifiedStore) throws {
         try store.check { first throws in
             try store.check { second throws in
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func metadataAreWrittenWithTheRows(_ store: SpecifiedStore) throws {  // H10
         try store.check { library in
             let values: [String: Any] = [
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aSaveWithoutMetadataLeavesThem(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { $0.metadata = try StoreMetadata(dictionary: ["key": "value"]) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Rows are made, read, changed and deleted.
 @Suite struct SavingSpecification {
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func anEmptyStoreHasNoRows(_ store: SpecifiedStore) throws {
         try store.check { library throws in
             for entity in library.model.entities {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func anInsertedRowIsReadInEveryWay(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.insert(library.insertion("Tag", 3, ["name": .string("red"), "heft": .integer(-7)]))
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func anUpdateReplacesValuesAndRaisesTheVersion(_ store: SpecifiedStore) throws {  // I1
         try store.check { library in
             try library.insert(
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func anUpdateMayRaiseTheVersionAlone(_ store: SpecifiedStore) throws {  // D10
         try store.check { library in
             try library.insert(library.insertion("Tag", 1, ["name": .string("red")]))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aDeletedRowIsGone(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.insert(library.insertion("Tag", 1), library.insertion("Tag", 2))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func toDeleteWhatIsGoneIsNoFailure(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { changes in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func oneSaveDoesEverythingAtOnce(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.insert(
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func changesAreMadeOnceWithTheirKeys(_ store: SpecifiedStore) throws {
         try store.check { library in
             let (tag, book) = (library.root("Tag"), library.root("Book"))
@@ -127,15 +127,24 @@ import Testing
                     + (keys[book].map(Array.init) ?? []).map { library.insertion("Comic", $0) }
                 return changes
             }
-            #expect(calls == [[tag: 1...2, book: 1...1]])
-            #expect(outcome.keys == [tag: 1...2, book: 1...1])
+            // Where all entities have one range of keys, who is asked first is by chance.
+            let given = try #require(calls.first)
+            #expect(calls.count == 1 && outcome.keys == given)
+            let (tags, books) = (try #require(given[tag]), try #require(given[book]))
+            #expect(given.count == 2 && tags.count == 2 && books.count == 1)
+            if store.has(.rangesOfKeys) {
+                #expect(tags.lowerBound == store.firstKey && books.lowerBound == store.firstKey)
+            } else {
+                #expect(!tags.overlaps(books) && min(tags.lowerBound, books.lowerBound) == store.firstKey)
+                #expect(max(tags.upperBound, books.upperBound) == store.firstKey + 2)
+            }
             #expect(outcome.derivedRows.isEmpty)
-            #expect(try library.keys("Tag") == [1, 2])
-            #expect(try library.keys("Book") == [1])
+            #expect(try library.keys("Tag") == Array(tags))
+            #expect(try library.keys("Book") == Array(books))
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func rowsByKeyComeInTheOrderOfTheKeys(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { $0.insertions = (1...5).map { library.insertion("Tag", $0) } }
@@ -145,7 +154,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func manyRowsAreSavedAtOnce(_ store: SpecifiedStore) throws {
         try store.check { library in
             let count: Int64 = 3000
@@ -172,7 +181,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func whoReadsKeepsItsRowsWhileSomebodySaves(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { $0.insertions = (1...3).map { library.insertion("Tag", $0, ["name": .string("old")]) } }
@@ -189,7 +198,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows))
     func severalThreadsReadWhileOneSaves(_ store: SpecifiedStore) throws {
         try store.check { library in
             // Every save writes two rows that always have the same value: no reader may see one without the other.
@@ -249,7 +258,7 @@ import Testing
 
     // MARK: Opening again
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows, .reopening))
     func everythingIsThereAfterReopening(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.insert(
@@ -263,7 +272,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SpecifiedStore.all)
+    @Test(arguments: SpecifiedStore.having(.rows, .reopening))
     func aStoreForReadingRefusesToSave(_ store: SpecifiedStore) throws {  // H9
         try store.check { library in
             try library.insert(library.insertion("Tag", 1))

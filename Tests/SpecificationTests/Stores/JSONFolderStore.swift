@@ -24,40 +24,18 @@ extension SpecifiedStore {
                         source.close()
                         try? FileManager.default.removeItem(at: folder)
                     })
-            }, exceptions: jsonFolderExceptions,
-            passesInPart: [
-                "whatIsInMemoryAfterEverySaveIsInTheStore", "aChangedObjectThatTakesAnothersValueBecomesThatOne",
-                "whatAnUpsertMadeCanBeUndone",
-            ], predicateSeeds: 1)
+            }, lacks: jsonFolderLacks, predicateSeeds: 1)
     }()
 
     /// What the example does not do.
-    private static let jsonFolderExceptions: [String: String] = {
-        let constraints = [
-            "aChangedObjectThatTakesAnothersValueBecomesThatOne", "aFailedSaveLeavesStoreAndContext",
-            "aNewObjectBecomesTheRowWithItsValue", "aRowOfAnotherWriterIsTheOneThatStays", "aTakenUniqueValueIsAnError",
-            "compoundConstraintsCompareAllTheirValues", "conflictsOfBothKindsAreResolvedInOneSave",
-            "manyRowsAreUpsertedAtOnce", "ofNewObjectsWithTheSameValueOneStays",
-            "subentitiesShareTheirParentsConstraints", "whatWasSavedInARaceIsNotLost",
-            "whoReferredToTheNewObjectRefersToTheRow", "aNewObjectThatBecameARowsIsThatRows",
-            "anObjectWithAPermanentIDBecomesTheRow",
-            "rowsThatNobodyHasInMemoryFollowTheOneThatStays", "whatAChildInsertedIsUpsertedByItsParent",
-            "whatAnUpsertMadeCanBeUndone", "whatTheRowsEntityHasNoPlaceForIsNotLost",
-        ]
-        var exceptions = Dictionary(
-            uniqueKeysWithValues: constraints.map { ($0, "unique values are the business of an incremental store") })
-        exceptions["derivedValuesShowAfterTheSave"] = "derived attributes are the business of an incremental store"
-        exceptions["whatIsInMemoryAfterEverySaveIsInTheStore"] =
-            "the example keeps each side of a many-to-many in a file of its own: where one is rolled back, they may differ"
-        exceptions["aPinnedContextKeepsWhatItReads"] = noFormerState
-        exceptions["dictionariesAreGrouped"] = "the example has no groups"
-        exceptions["dictionariesHaveCompositesAndElements"] = "the example has no expressions"
-        exceptions["aFetchFindsWhatThePredicateSaysOfTheObjects"] =
-            "the test saves rows, and such a store takes objects"
-        exceptions["objectsAreTheSameUnderTemporaryAndPermanentIDs"] =
-            "the test asks the source for keys without objects"
-        return exceptions
-    }()
+    private static let jsonFolderLacks: [Capability: String] = [
+        .rows: "a store of a program's own class is given objects",
+        .formerStates: noFormerState,
+        .uniqueValues: "unique values are the business of an incremental store",
+        .derivedAttributes: "derived attributes are the business of an incremental store",
+        .groupsAndExpressions: "the example has neither",
+        .agreeingSides: "the example keeps each side of a many-to-many in a file of its own",
+    ]
 }
 
 /// A store of a program's own class is given objects and not rows, so that it is specified from contexts only.

@@ -8,9 +8,7 @@ extension SpecifiedStore {
             let engine = try MemoryEngine(model: model)
             return OpenedStore(source: engine, remove: { engine.close() })
         },
-        exceptions: [
-            "aPinnedContextKeepsWhatItReads": noFormerState,
-            "everythingIsThereAfterReopening": "what is in memory ends when it is closed",
-            "aStoreForReadingRefusesToSave": "what is in memory is made empty, so nothing could be read",
+        lacks: [
+            .formerStates: noFormerState, .reopening: "what is in memory ends when it is closed",
         ], predicateSeeds: 3)
 }

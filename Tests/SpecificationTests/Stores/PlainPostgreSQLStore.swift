@@ -7,8 +7,8 @@ extension SpecifiedStore {
     /// A schema of a PostgreSQL server that is told that it is CockroachDB, which lacks what YugabyteDB lacks, and more. What the engine lacks is never said to it,
     /// and of the saves' statements one in thirty fails because of others, or so it seems.
     static let plainPostgreSQL = onServer(
-        "PostgreSQL as CockroachDB", isInstalled: PostgreSQLServer.shared != nil,
-        url: { PostgreSQLServer.shared?.url(schema: $0, "&engine=cockroachdb") }, observer: { PlainServer() })
+        "PostgreSQL as CockroachDB", url: { try PostgreSQLServer.shared.url(schema: $0, "&engine=cockroachdb") },
+        observer: { PlainServer() })
 }
 
 /// Fails what an engine that distributes does not know, and now and then what changes rows.

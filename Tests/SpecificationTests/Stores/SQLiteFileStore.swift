@@ -11,13 +11,13 @@ extension SpecifiedStore {
         make: { model in
             let folder = try Fixtures.temporaryFolder()
             return try open(folder, model, isReadOnly: false)
-        }, exceptions: sqliteExceptions, predicateSeeds: 1)
+        }, lacks: sqliteLacks, predicateSeeds: 1)
 
     /// What no SQLite database can keep.
-    static let sqliteExceptions: [String: String] = [
-        "decimalsKeepEveryDigit":
+    static let sqliteLacks: [Capability: String] = [
+        .exactDecimals:
             "a column of type DECIMAL has a double, whose 15 digits Apple's stores keep as well (store-format §7)",
-        "whatIsNoNumberStaysSo": "SQLite has no NaN: it is kept as NULL, by Apple's stores too",
+        .notANumber: "SQLite has no NaN: it is kept as NULL, by Apple's stores too",
     ]
 
     private static func open(_ folder: URL, _ model: CompiledModel, isReadOnly: Bool) throws -> OpenedStore {

@@ -50,6 +50,6 @@ extension SpecifiedStore {
                 }
                 return OpenedStore(source: engine, remove: { engine.close() }, explain: engine.explanation)
             },
-            exceptions: sqliteMemory.exceptions, predicateSeeds: 1)
+            lacks: sqliteMemory.lacks, predicateSeeds: 1)
     }
 }

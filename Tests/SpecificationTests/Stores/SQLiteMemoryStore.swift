@@ -11,9 +11,7 @@ extension SpecifiedStore {
             }
             return OpenedStore(source: engine, remove: { engine.close() }, explain: engine.explanation)
         },
-        exceptions: sqliteExceptions.merging([
-            "aPinnedContextKeepsWhatItReads": noFormerState,
-            "everythingIsThereAfterReopening": "a database in memory ends when it is closed",
-            "aStoreForReadingRefusesToSave": "a database in memory is made empty, so nothing could be read",
+        lacks: sqliteLacks.merging([
+            .formerStates: noFormerState, .reopening: "a database in memory ends when it is closed",
         ]) { first, _ in first }, predicateSeeds: 3)
 }

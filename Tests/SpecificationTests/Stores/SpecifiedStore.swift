@@ -16,20 +16,18 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// Adds an empty store to the coordinator, where a source alone is no store: one of a program's own class, which is given
     /// objects. Then only what contexts do is tried, and nothing on its source.
     var attach: (@Sendable (NSPersistentStoreCoordinator) throws -> OpenedStore)?
-    /// The tests that the store fails, by their functions' names, each with the reason.
-    ///
-    /// One that succeeds after all fails the suite, as does a name that is no test's.
-    var exceptions: [String: String] = [:]
-    /// Those of the ``exceptions`` of which the store fails some cases only: a test is tried under several policies, orders and seeds.
-    var passesInPart: Set<String> = []
+    /// The capabilities that the store lacks, each with the reason; ``CapabilityTests`` fails where it has one of them after all.
+    var lacks: [Capability: String] = [:]
+    /// The first primary key that the store gives out.
+    var firstKey: Int64 = 1
     /// How often the generated predicates are tried: what is slow to ask is asked less.
     var predicateSeeds = 2
 
     /// Whether each statement is a way to a server: what is tried at random is tried less.
     var isOnServer = false
 
-    /// Whether the machine has what the store needs; its tests do nothing where it has not.
-    var isInstalled = true
+    /// The programs that the store needs and this machine does not have; the store's tests are then skipped with this message.
+    var missing: String?
     /// Whether text may have the character U+0000.
     var keepsNUL = true
     /// Whether a date may be any number of seconds; else it is kept to the microsecond, for some hundred thousand years.
@@ -47,6 +45,18 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// The stores that have all of the capabilities: those that a test of them is tried on.
+    static func having(_ capabilities: Capability...) -> [SpecifiedStore] {
+        all.filter { store in capabilities.allSatisfy(store.has) }
+    }
+
+    func has(_ capability: Capability) -> Bool { lacks[capability] == nil }
+
+    /// Skips the test case where the machine does not have the programs that the store needs.
+    func requireInstalled() throws {
+        if let missing { try Test.cancel("\(missing)") }
+    }
+
     /// The seeds of a test of random work that has `full` of them; on a server, where each statement is a round trip, a quarter.
     func seeds(_ full: Int) -> [UInt64] { Trials.seeds(isOnServer ? max(1, full / 4) : full) }
 
@@ -61,21 +71,12 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
 
     /// Runs a test on an empty store of the model.
     func check(
-        _ model: CompiledModel = Library.model, test: String = #function, _ body: (SpecifiedSource) throws -> Void
+        _ model: CompiledModel = Library.model, _ body: (SpecifiedSource) throws -> Void
     ) throws {
-        guard attach == nil, isInstalled else { return }
-        try expectingExceptions(of: test) {
-            let opened = try make(model)
-            defer { opened.remove() }
-            try body(SpecifiedSource(opened, model: model))
-        }
-    }
-
-    /// Runs a test that may be one of the ``exceptions``.
-    func expectingExceptions(of test: String, _ body: () throws -> Void) throws {
-        let name = String(test.prefix { $0 != "(" })
-        guard let reason = exceptions[name] else { return try body() }
-        withKnownIssue("\(self.name): \(reason)", isIntermittent: passesInPart.contains(name)) { try body() }
+        try requireInstalled()
+        let opened = try make(model)
+        defer { opened.remove() }
+        try body(SpecifiedSource(opened, model: model))
     }
 }
 

@@ -7,15 +7,8 @@ extension SpecifiedStore {
     /// Rows in an XML file of Apple's format.
     static let xml = SpecifiedStore(
         name: "XML", make: { try open(XMLStoreFormat.self, $0) },
-        exceptions: [
-            "aPinnedContextKeepsWhatItReads": noFormerState,
-            "keysAreNeverGivenOutTwice":
-                "ids are unique in the whole file, and the first is z102, as in Apple's stores",
-            "aHierarchyHasOneRangeOfKeys": "the whole file has one range of ids",
-            "keysOfRowsThatAreThereAreNotGivenOut": "the first id is z102, as in Apple's stores",
-            "changesAreMadeOnceWithTheirKeys": "ids are unique in the whole file, and the first is z102",
-            "aFailedSaveTakesNoKeys": "the first id is z102, as in Apple's stores",
-        ])
+        lacks: [.formerStates: noFormerState, .rangesOfKeys: "ids are unique in the whole file, as in Apple's stores"],
+        firstKey: 102)
 
     private static func open(_ format: any AtomicFormat.Type, _ model: CompiledModel) throws -> OpenedStore {
         let folder = try Fixtures.temporaryFolder()

@@ -32,6 +32,7 @@ import Testing
         let browser = TestBrowser(port: try await app.port())
         let answered = Answered()
         let working = Task { try await work(browser, answered) }
+        // The moment of the kill is by chance: there is nothing to wait for.
         try await Task.sleep(for: .seconds(delay))
         app.kill()
         _ = await working.result
@@ -150,7 +151,7 @@ extension AppServer where App == GroceryDude.App {
         try await server.open()
         try await serve(server) { port in
             let browser = TestBrowser(port: port)
-            while try await browser.get("/prepare").status == 503 { try await Task.sleep(for: .milliseconds(20)) }
+            try await Polling.wait(for: "the store to open") { try await browser.get("/prepare").status != 503 }
             try await test(Reopened(server: server, browser: browser))
         }
     }

@@ -29,6 +29,7 @@ struct LoadBenchmark {
         try await pages.waitUntilQuiet()
         let before = app.memory
         let (sent, answers) = try await edit(items, browser)
+        // What has not come by then counts as lost.
         try await Task.sleep(for: .seconds(1))
         let heard = pages.end()
 
@@ -172,6 +173,7 @@ final class OpenPages: @unchecked Sendable {
             try await Task.sleep(for: .seconds(1))
             if arrived.load(ordering: .relaxed) == before { return }
         }
+        throw Polling.Timeout(description: "pages still hear of changes after 30 seconds")
     }
 
     /// Ends reading; returns which rows came, to which page and when.

@@ -31,6 +31,7 @@ import Testing
         let browser = TestBrowser(port: try await program.port())
         let answered = Answered()
         let working = Task { try await work(browser, answered.add) }
+        // The moment of the kill is by chance: there is nothing to wait for.
         try await Task.sleep(for: .seconds(delay))
         program.kill()
         _ = await working.result
