@@ -36,8 +36,13 @@ package final class RowBuilder {
     /// The values beside the row in the making.
     @exclusivity(unchecked) private var held: [HeldBytes] = []
 
-    package init(columnCount: Int) {
+    /// The most bytes of text and blobs that a row keeps in itself: an offset has 31 bits, and places of what is beside it need some.
+    private let byteLimit: Int
+
+    /// - Parameter byteLimit: less in tests; what is beyond it is kept beside the row.
+    package init(columnCount: Int, byteLimit: Int = Int(Int32.max) - 1 << 21) {
         self.columnCount = columnCount
+        self.byteLimit = byteLimit
         nullWords = RowSnapshot.nullWords(columnCount)
         fixedSize = RowHeader.size + (nullWords + columnCount) << 3
         scratchSize = fixedSize + 256
@@ -96,8 +101,7 @@ package final class RowBuilder {
     @inlinable @inline(__always)
     package func keep(_ source: UnsafeRawBufferPointer) -> UInt64 {
         let end = byteCount + source.count
-        precondition(end < Int(Int32.max), "a row's text and blobs exceed 2 GiB")
-        if end > byteCapacity { grow(to: end) }
+        if end > byteCapacity, !grow(to: end) { return keepBeside(source) }
         if let base = source.baseAddress, source.count > 0 {
             (bytes + byteCount).copyMemory(from: base, byteCount: source.count)
         }
@@ -115,7 +119,7 @@ package final class RowBuilder {
             if word & HeldPlace.mark != 0 { return copyEach(row, kinds: kinds) }
             end = max(end, Int(word >> 32) + Int(word & 0xFFFF_FFFF))
         }
-        if end > byteCapacity { grow(to: end) }
+        if end > byteCapacity { makeRoom(for: end) }
         bytes.copyMemory(from: source + nullWords + columnCount, byteCount: end)
         byteCount = end
     }
@@ -128,10 +132,23 @@ package final class RowBuilder {
     }
 
     /// Has a blob column keep its bytes beside the row.
-    package func setHeld(_ bytes: HeldBytes, at column: Int) {
+    package func setHeld(_ bytes: HeldBytes, at column: Int) { set(word: keep(bytes), at: column) }
+
+    private func keep(_ bytes: HeldBytes) -> UInt64 {
         held.append(bytes)
-        withUnsafeBytes(of: HeldPlace(bytes)) { set(word: keep($0) | HeldPlace.mark, at: column) }
+        return withUnsafeBytes(of: HeldPlace(bytes)) { place in
+            // Places are few and small: they have room even where texts have none.
+            let end = byteCount + place.count
+            if end > byteCapacity { makeRoom(for: end) }
+            if let base = place.baseAddress { (self.bytes + byteCount).copyMemory(from: base, byteCount: place.count) }
+            defer { byteCount = end }
+            return UInt64(byteCount) << 32 | UInt64(place.count) | HeldPlace.mark
+        }
     }
+
+    /// Keeps a text or blob for which the row has no room beside the row.
+    @usableFromInline @inline(never)
+    func keepBeside(_ source: UnsafeRawBufferPointer) -> UInt64 { keep(HeldBytes(Data(source))) }
 
     /// Copies a column of another row of the same layout.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowSnapshot) {
@@ -253,8 +270,15 @@ package final class RowBuilder {
         return (made, RowSlab.firstOffset)
     }
 
+    /// Makes room for that many bytes; false where a row has no room for so many.
+    @usableFromInline func grow(to needed: Int) -> Bool {
+        guard needed < byteLimit else { return false }
+        makeRoom(for: needed)
+        return true
+    }
+
     /// Makes room for that many bytes, in the scratch.
-    @usableFromInline func grow(to needed: Int) {
+    private func makeRoom(for needed: Int) {
         let start = UnsafeRawPointer(words) - RowHeader.size
         if fixedSize + needed > scratchSize {
             scratchSize = max(fixedSize + needed, scratchSize * 2)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import CoreDataPrimitives
@@ -21,6 +22,29 @@ import Testing
         #expect(row.primaryKey == Int64(index) && row.version == Int32(length) && row.columnCount == Self.columns)
         #expect(row.integer(0) == Int64(index) && row.isNull(1))
         #expect(row.text(2) == (length > 0 ? text(index, length) : nil))
+    }
+
+    /// As a row of more than 2 GiB does, with a smaller limit.
+    @Test(arguments: [64, 100, 1 << 12])
+    func whatARowHasNoRoomForIsKeptBesideIt(limit: Int) {
+        let kinds: [ColumnKind] = [.text, .blob, .text]
+        let builder = RowBuilder(columnCount: Self.columns, byteLimit: limit)
+        let copies = RowBuilder(columnCount: Self.columns, byteLimit: limit)
+        for length in [1, 40, 70, 3000, 5000, 2] {
+            let (first, second) = (text(1, length), text(2, length))
+            builder.setText(first, at: 0)
+            builder.setBytes(UnsafeRawBufferPointer(start: nil, count: 0), at: 1)
+            builder.setText(second, at: 2)
+            let row = builder.finish(primaryKey: 1, version: 1, entity: 1)
+            row.withView { copies.copy(0, kind: .text, from: $0) }
+            copies.setUnreadable(UnsafeRawBufferPointer(start: nil, count: 0), at: 1)
+            row.withView { copies.copy(2, kind: .text, from: $0) }
+            let part = copies.finish(primaryKey: 1, version: 1, entity: 1)
+            row.withView { view in kinds.withUnsafeBufferPointer { copies.copy(view, kinds: $0) } }
+            let whole = copies.finish(primaryKey: 1, version: 1, entity: 1)
+            for row in [row, part, whole] { #expect(row.text(0) == first && row.text(2) == second) }
+            #expect(row.withBytes(1) { $0.isEmpty } && whole.isEqual(to: row, at: 2, kind: .text))
+        }
     }
 
     /// Small rows that share a slab, rows that do not fit what is left of one, rows larger than any slab.
