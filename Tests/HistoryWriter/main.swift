@@ -5,11 +5,13 @@ import Foundation
 ///
 ///     HistoryWriter <store> <count>       // so many transactions by "another process", each of one object
 ///     HistoryWriter <store> forever       // until it is killed; prints the number of each that was committed
+///     HistoryWriter <store> looks <how>   // saves, looks at the store's file, and saves again when it is told so by a line of input
 ///     HistoryWriter <store> edits <seed>  // one transaction with some edits of books and authors; the same for the same seed and store
 func run() throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 3 || arguments.count == 4 && arguments[2] == "edits" else {
-        FileHandle.standardError.write(Data("usage: HistoryWriter <store> <count>|forever|edits <seed>\n".utf8))
+    guard arguments.count == 3 || arguments.count == 4 && ["edits", "looks"].contains(arguments[2]) else {
+        FileHandle.standardError.write(
+            Data("usage: HistoryWriter <store> <count>|forever|edits <seed>|looks <how>\n".utf8))
         exit(2)
     }
     let url = URL(fileURLWithPath: arguments[1])
@@ -21,6 +23,7 @@ func run() throws {
     let context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     context.transactionAuthor = "another process"
+    if arguments.count == 4, arguments[2] == "looks" { return try saveAroundALook(context, at: url, arguments[3]) }
     if arguments.count == 4 {
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try context.performAndWait { try edit(context, seed: UInt64(arguments[3]) ?? 0) }
@@ -40,6 +43,32 @@ func run() throws {
             FileHandle.standardOutput.write(Data("\(number)\n".utf8))
         }
     }
+}
+
+func saveAroundALook(_ context: NSManagedObjectContext, at url: URL, _ look: String) throws {
+    func save(_ name: String) throws {
+        try context.performAndWait {
+            NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue(name, forKey: "name")
+            try context.save()
+        }
+    }
+    func tell(_ word: String) { FileHandle.standardOutput.write(Data("\(word)\n".utf8)) }
+    try save("before the look")
+    switch look {
+    case "verification": _ = try NSPersistentStoreCoordinator.verifyPersistentStore(at: url)
+    case "report": _ = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: url)
+    case "model": _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    case "metadata": _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    default:
+        let type: NSPersistentStore.StoreType = look == "xml" ? .xml : .binary
+        _ = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
+    }
+    tell("looked")
+    _ = readLine()
+    try save("after the look")
+    tell("saved")
+    // Until it is killed.
+    _ = readLine()
 }
 
 func edit(_ context: NSManagedObjectContext, seed: UInt64) throws {

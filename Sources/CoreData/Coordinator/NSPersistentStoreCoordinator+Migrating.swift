@@ -78,8 +78,13 @@ extension NSPersistentStoreCoordinator {
         try Self.checkTarget(url, store.type)
         var options = store.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = nil
-        try replacePersistentStore(
-            at: url, withPersistentStoreFrom: source, sourceOptions: options, ofType: store.type)
+        try StoreFolder.making(for: url) {
+            // Put where it is to be when it is whole, and over nothing that came there meanwhile.
+            guard let place = NewStorePlace(for: url) else { throw CoreDataErrors.nothingBeside(url, errno) }
+            try replacePersistentStore(
+                at: place.url, withPersistentStoreFrom: source, sourceOptions: options, ofType: store.type)
+            try place.put(at: url, type: store.type)
+        }
     }
 
     /// - Throws: where there is something that would be lost.

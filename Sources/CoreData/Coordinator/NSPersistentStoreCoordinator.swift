@@ -285,8 +285,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Says where an attached store lies from now on, after its file was copied or moved there with all that is beside it:
     /// the connections to the old file are closed, and others made to the new one.
     ///
-    ///     try FileManager.default.copyItem(at: store.url!, to: archive)
+    ///     try coordinator.copyPersistentStore(store, to: archive)
     ///     coordinator.setURL(archive, for: store)
+    ///
+    /// Do not copy the file of an attached SQLite store with `FileManager`: closing any descriptor of it releases the locks that this
+    /// process has on it.
     ///
     /// An XML or binary store may be sent where nothing is yet: its next save makes the file, with all that it has.
     ///

@@ -80,7 +80,7 @@ extension CoreDataErrors {
             case .other where failure.isReading: CocoaError.Code.fileReadUnknown.rawValue
             case .readOnlyVolume: CocoaError.Code.fileWriteVolumeReadOnly.rawValue
             case .full: CocoaError.Code.fileWriteOutOfSpace.rawValue
-            case .other: CocoaError.Code.fileWriteUnknown.rawValue
+            case .other, .blocked: CocoaError.Code.fileWriteUnknown.rawValue
             }
         var userInfo: [String: Any] = [NSFilePathErrorKey: failure.path]
         if let store { userInfo[NSAffectedStoresErrorKey] = [store] }

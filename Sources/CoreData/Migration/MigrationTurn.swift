@@ -79,7 +79,9 @@ enum MigrationTurn {
         init?(of store: URL, _ waiting: () throws -> Void) throws {
             path = Self.path(of: store)
             while true {
-                let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+                // A link that somebody put there would have a file made elsewhere.
+                let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+                if number < 0, errno == ELOOP, unlink(path) == 0 { continue }
                 guard number >= 0 else { return nil }
                 while flock(number, LOCK_EX | LOCK_NB) != 0 {
                     guard errno == EWOULDBLOCK || errno == EINTR else {
@@ -109,7 +111,7 @@ enum MigrationTurn {
         static func removeLeft(of store: URL) {
             let path = path(of: store)
             guard access(path, F_OK) == 0 else { return }
-            let number = open(path, O_RDWR | O_CLOEXEC)
+            let number = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard number >= 0 else { return }
             if flock(number, LOCK_EX | LOCK_NB) == 0, isLinked(number, path) { unlink(path) }
             close(number)
@@ -117,7 +119,7 @@ enum MigrationTurn {
 
         private static func isLinked(_ number: Int32, _ path: String) -> Bool {
             var (mine, found) = (stat(), stat())
-            return fstat(number, &mine) == 0 && stat(path, &found) == 0 && mine.st_ino == found.st_ino
+            return fstat(number, &mine) == 0 && lstat(path, &found) == 0 && mine.st_ino == found.st_ino
                 && mine.st_dev == found.st_dev
         }
 

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
@@ -29,24 +30,27 @@ package final class NewStorePlace {
             url = folder.appendingPathComponent(name)
             return
         }
-        while true {
+        for _ in 0..<100 {
             let folder = parent.appendingPathComponent(".migrating-\(UUID().uuidString)-\(name)")
             guard mkdir(folder.path, 0o755) == 0 else { return nil }
-            let number = Self.locked(folder.path)
-            if number >= 0, FileManager.default.fileExists(atPath: folder.path) {
-                if let purpose { try? Data(purpose.utf8).write(to: Self.note(in: folder)) }
-                (self.folder, self.number, isFound) = (folder, number, false)
-                url = folder.appendingPathComponent(name)
-                return
-            }
+            let number: Int32
+            switch FolderLock.take(folder.path) {
+            case .taken(let taken): number = taken
+            case .unsupported: number = -1
             // Somebody who looked for leavings just now took it for one.
-            if number >= 0 { close(number) }
+            case .inUse, .missing: continue
+            }
+            if let purpose { try? Data(purpose.utf8).write(to: Self.note(in: folder)) }
+            (self.folder, self.number, isFound) = (folder, number, false)
+            url = folder.appendingPathComponent(name)
+            return
         }
+        return nil
     }
 
     deinit {
         if !isLeft { try? FileManager.default.removeItem(at: folder) }
-        close(number)
+        if number >= 0 { close(number) }
     }
 
     /// Takes away what is there, so that the next begins anew.
@@ -65,21 +69,15 @@ package final class NewStorePlace {
     /// - Throws: 516 where a store is there by now.
     func put(at destination: URL, type: String) throws {
         guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
-        guard AtomicFileStore.format(ofType: type) != nil else { return try SQLStore.put(url, at: destination) }
-        guard rename(url.path, FileLink.followed(destination.path)) == 0 else {
-            throw CoreDataErrors.make(
-                NSPersistentStoreSaveError,
-                "The store cannot be put at '\(destination.path)': \(String(cString: strerror(errno))).",
-                [NSFilePathErrorKey: destination.path])
-        }
-    }
-
-    /// The lock's file, or -1 where somebody else has it.
-    private static func locked(_ path: String) -> Int32 {
-        let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0, flock(number, LOCK_EX | LOCK_NB) != 0 else { return number }
-        close(number)
-        return -1
+        do {
+            if AtomicFileStore.format(ofType: type) != nil {
+                try AtomicStore.put(url.path, at: destination.path)
+            } else {
+                try SQLStore.put(url, at: destination)
+            }
+        } catch is PlaceTaken {
+            throw CoreDataErrors.isTakenByNow(destination)
+        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 
     /// Removes what processes left beside a store that died while they made one for its place, but for what can be gone on with.
@@ -98,11 +96,15 @@ package final class NewStorePlace {
             // `.migrating-UUID-Other-Shop.sqlite` is not of `Shop.sqlite`.
             guard found.utf8.count == name.utf8.count + ".migrating-".utf8.count + 37 else { continue }
             let folder = parent.appendingPathComponent(found)
-            let number = locked(folder.path)
-            guard number >= 0 else { continue }
+            let number: Int32
+            switch FolderLock.take(folder.path) {
+            case .taken(let taken): number = taken
+            case .unsupported where FolderLock.isOld(folder.path): number = -1
+            case .inUse, .missing, .unsupported: continue
+            }
             let said = try? Data(contentsOf: note(in: folder))
             if leavesWhatHasPurpose, said != nil {
-                close(number)
+                if number >= 0 { close(number) }
                 continue
             }
             if kept == nil, let purpose, said == Data(purpose.utf8) {
@@ -110,7 +112,7 @@ package final class NewStorePlace {
                 continue
             }
             try? FileManager.default.removeItem(at: folder)
-            close(number)
+            if number >= 0 { close(number) }
         }
         return kept
     }

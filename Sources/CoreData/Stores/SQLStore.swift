@@ -159,10 +159,17 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Moves a store that nobody has open to where there is none.
+    ///
+    /// - Throws: `PlaceTaken` where there is one by now.
     static func put(_ url: URL, at destination: URL) throws {
         try onFile(at: destination, nil, .fileWriteUnsupportedScheme, makes: true) { options in
             try files.move(StoreOptions(path: url.path).database, to: options)
         }
+    }
+
+    /// The first bytes of a file that may be a store of this process: read without a descriptor that would release its locks.
+    static func start(ofFileAt path: String, count: Int) -> Data? {
+        SQLiteFile.start(of: path, count: count).map { Data($0) }
     }
 
     static var files: StoreFiles { StoreFiles(SQLiteFile.self) { try makeDatabase($0) } }
@@ -189,6 +196,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             throw CoreDataErrors.store(failure, url: url, makes: makes)
         } catch let changed as DatabaseChanged {
             throw changed
+        } catch let taken as PlaceTaken {
+            throw taken
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 

@@ -34,21 +34,27 @@ package enum StoreTools {
     }
 
     /// Puts a copy of a store, with all that belongs to it and its UUID, in the place of what there is.
-    package static func copy(_ source: URL, to destination: URL) throws {
+    package static func copy(_ source: URL, to destination: URL, type known: String? = nil) throws {
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-            at: destination, withPersistentStoreFrom: source, ofType: type(ofStoreAt: source))
+            at: destination, withPersistentStoreFrom: source, ofType: known ?? type(ofStoreAt: source))
     }
 
     /// Puts a copy of a store, with its UUID, where there is none. It is there when it is whole; what a process leaves that dies before
     /// goes with the next copy to that place.
-    package static func makeCopy(of source: URL, at destination: URL) throws {
-        let type = type(ofStoreAt: source)
-        // Others are put in their places as wholes anyway.
-        guard type == NSSQLiteStoreType, let place = NewStorePlace(for: destination) else {
-            return try copy(source, to: destination)
+    ///
+    /// - Parameter type: the store's type; `nil` for what its file says.
+    /// - Throws: 516 where a store is there by now; it is then as it was.
+    package static func makeCopy(of source: URL, at destination: URL, type known: String? = nil) throws {
+        let type = known ?? type(ofStoreAt: source)
+        // A store of a program's own class is that class's to put in its place.
+        guard AttachedStore.isFileType(type) else { return try copy(source, to: destination, type: type) }
+        try StoreFolder.making(for: destination) {
+            guard let place = NewStorePlace(for: destination) else {
+                return try copy(source, to: destination, type: type)
+            }
+            try copy(source, to: place.url, type: type)
+            try place.put(at: destination, type: type)
         }
-        try copy(source, to: place.url)
-        try place.put(at: destination, type: type)
     }
 
     /// Takes a store away that nobody has open, and its file too: a process that dies meanwhile leaves it whole, or what
@@ -80,9 +86,19 @@ package enum StoreTools {
     /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
         if let driver = ServerStores.shared.driver(of: url) { return driver.type }
-        guard let start = try? AtomicFile(path: url.path).read(atMost: 512).data else { return NSSQLiteStoreType }
+        guard let start = SQLStore.start(ofFileAt: url.path, count: 512) else { return NSSQLiteStoreType }
         let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
         return formats.first { $0.begins(start) }?.storeType ?? NSSQLiteStoreType
+    }
+
+    /// Whether the file at the path begins as databases of SQLite do.
+    package static func isDatabase(_ path: String) -> Bool {
+        start(ofFileAt: path, count: 16) == Data("SQLite format 3\0".utf8)
+    }
+
+    /// The first bytes of a file, read so that this process keeps its locks on it; `nil` where it is no regular file, or cannot be read.
+    package static func start(ofFileAt path: String, count: Int) -> Data? {
+        SQLStore.start(ofFileAt: path, count: count)
     }
 
     /// Runs the body with options for reading that file; failures become the errors that users see.

@@ -452,6 +452,8 @@ package struct SQLFailure: Error, Sendable {
     package var code: Int
     package var message: String
     package var sql: String?
+    /// The first bytes of a file that is no database, where the driver has read them.
+    package var fileStart: [UInt8]?
 
     package init(kind: Kind, code: Int, message: String, sql: String? = nil) {
         self.kind = kind

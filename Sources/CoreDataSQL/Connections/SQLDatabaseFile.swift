@@ -17,6 +17,11 @@ package protocol SQLDatabaseFile {
     /// Notes what a database is now, for whoever reads it for long and replaces it then.
     static func note(_ options: DatabaseOptions) throws -> any NotedDatabase
 
+    /// The first bytes of the file at a path, whatever it holds; fewer where it is shorter, `nil` where it cannot be read.
+    ///
+    /// They are read by the driver, so that the locks which this process has on the file stay.
+    static func start(of path: String, count: Int) -> [UInt8]?
+
     /// Copies a damaged database to where there is none, and has its tables lead to pages of their rows that nothing leads to.
     ///
     /// - Parameter marks: what tells the tables' rows.

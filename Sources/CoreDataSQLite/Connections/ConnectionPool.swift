@@ -97,6 +97,18 @@ struct ConnectionPool<Connection: AnyObject> {
         idle.append(connection)
     }
 
+    /// Takes a lent connection out of the pool: nobody is to use it any more.
+    mutating func discard(_ connection: Connection) { loans.removeAll { $0.connection === connection } }
+
+    /// Lends the idle connections of which that is true, each until ``giveBack(_:)``.
+    mutating func lendIdle(to client: Client, where isWanted: (Connection) -> Bool) -> [Connection] {
+        let wanted = idle.filter(isWanted)
+        guard !wanted.isEmpty else { return [] }
+        idle.removeAll { connection in wanted.contains { $0 === connection } }
+        loans += wanted.map { Loan(connection: $0, client: client) }
+        return wanted
+    }
+
     // MARK: Writing
 
     enum WriterEntry {
@@ -122,6 +134,9 @@ struct ConnectionPool<Connection: AnyObject> {
     }
 
     mutating func didOpenWriter(_ connection: Connection) { writer = connection }
+
+    /// Takes the writing connection out of the pool, for the next client to open another one.
+    mutating func discardWriter() { writer = nil }
 
     mutating func leaveWriter(fromWrite: Bool) {
         guard var current = writing else { return }

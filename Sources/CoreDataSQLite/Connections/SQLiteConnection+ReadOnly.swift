@@ -33,7 +33,7 @@ extension SQLiteConnection {
     /// | a log without index | nobody's: with an index in memory, which finds what the log has |
     static func openLeavingNothing(_ path: String) throws -> OpaquePointer {
         try rollBack(path)
-        guard usesLog(path) else { return try openReadOnly(path) }
+        guard usesLog(start(of: path, count: 20) ?? []) else { return try openReadOnly(path) }
         guard size(of: path + "-wal") != nil else { return try openUnchanging(path) }
         if FileManager.default.fileExists(atPath: path + "-shm") { return try openReadOnly(path) }
         return try openWithOwnIndex(path) ?? openReadOnly(path)
@@ -84,16 +84,8 @@ extension SQLiteConnection {
         return database
     }
 
-    /// Whether the file's header says that it has a write-ahead log ("Database File Format", 1.3.3).
-    private static func usesLog(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        guard let header = try? file.read(upToCount: 20), header.count == 20 else { return false }
-        return header[18] == 2 && header[19] == 2
-    }
-
     /// `nil` where there is none.
-    private static func size(of path: String) -> Int? {
+    static func size(of path: String) -> Int? {
         (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? nil
     }
 }

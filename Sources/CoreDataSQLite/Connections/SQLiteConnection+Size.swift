@@ -12,7 +12,9 @@ import Foundation
 extension SQLiteConnection {
     /// - Throws: ``SQLFailure`` for a file that lacks pages.
     func checkSize(isOpening: Bool = false) throws {
-        guard let file, let size = size(of: file) else { return }
+        guard let file = Self.file(of: handle, SQLITE_FCNTL_FILE_POINTER), let size = Self.size(of: file) else {
+            return
+        }
         if !isOpening, size >= knownSize { return knownSize = size }
         if size < Self.smallestPage {
             guard knownSize > 0 else { return }
@@ -22,7 +24,7 @@ extension SQLiteConnection {
         }
         var last: Int64?
         for _ in 0..<20 {
-            guard let now = self.size(of: file) else { return }
+            guard let now = Self.size(of: file) else { return }
             guard let missing = missingPages(of: file, size: now) else { return knownSize = now }
             // Twice the same: nobody is at work on it.
             if last == now { throw cutOff(now, missing: missing, isOpening) }
@@ -39,21 +41,9 @@ extension SQLiteConnection {
         )
     }
 
-    private var file: UnsafeMutablePointer<sqlite3_file>? {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK else { return nil }
-        return file?.pointee.pMethods == nil ? nil : file
-    }
-
-    private func size(of file: UnsafeMutablePointer<sqlite3_file>) -> Int64? {
-        var size: sqlite3_int64 = 0
-        return file.pointee.pMethods.pointee.xFileSize(file, &size) == SQLITE_OK ? size : nil
-    }
-
     /// How many pages the file's header counts that are neither in the file nor in the log; `nil` for none.
-    private func missingPages(of file: UnsafeMutablePointer<sqlite3_file>, size: Int64) -> Int64? {
-        var header = [UInt8](repeating: 0, count: 100)
-        guard file.pointee.pMethods.pointee.xRead(file, &header, 100, 0) == SQLITE_OK else { return nil }
+    private func missingPages(of file: OpenFile, size: Int64) -> Int64? {
+        guard let header = Self.bytes(of: file, at: 0, count: 100) else { return nil }
         func number(_ offset: Int) -> Int64 { Self.number(header, offset) }
         // The count is only right where whoever wrote the file last knew of it.
         guard number(24) == number(92), number(28) > 0 else { return nil }
@@ -67,34 +57,32 @@ extension SQLiteConnection {
         // The page that the locks lie on is never written.
         let lockPage = 0x4000_0000 / pageSize + 1
         let needed = wants - has - (lockPage > has && lockPage <= wants ? 1 : 0)
-        let missing = needed - Int64(LogPages.count(in: path + "-wal", from: has + 1, to: wants))
+        let missing = needed - Int64(loggedPages(from: has + 1, to: wants))
         return missing > 0 ? missing : nil
     }
 
-    fileprivate static func number(_ bytes: [UInt8], _ offset: Int) -> Int64 {
-        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int64($1) }
-    }
-
-    private static var smallestPage: Int64 { 512 }
-}
-
-private enum LogPages {
-    /// How many different pages of a range a log has.
-    static func count(in path: String, from first: Int64, to last: Int64) -> Int {
-        let log = open(path, O_RDONLY | O_CLOEXEC)
-        guard log >= 0 else { return 0 }
-        defer { close(log) }
-        var head = [UInt8](repeating: 0, count: 32)
-        guard pread(log, &head, 32, 0) == 32 else { return 0 }
-        let frameSize = SQLiteConnection.number(head, 8) + 24
+    /// How many different pages of a range the write-ahead log has.
+    private func loggedPages(from first: Int64, to last: Int64) -> Int {
+        guard let log = Self.file(of: handle, SQLITE_FCNTL_JOURNAL_POINTER),
+            let head = Self.bytes(of: log, at: 0, count: 32), Self.isLog(head)
+        else { return 0 }
+        let frameSize = Self.number(head, 8) + 24
         var pages: Set<Int64> = []
-        var frame = [UInt8](repeating: 0, count: 24)
         var offset: Int64 = 32
-        while pread(log, &frame, 24, off_t(offset)) == 24, frame[8..<16] == head[16..<24] {
-            let page = SQLiteConnection.number(frame, 0)
+        while let frame = Self.bytes(of: log, at: offset, count: 24), frame[8..<16] == head[16..<24] {
+            let page = Self.number(frame, 0)
             if page >= first, page <= last { pages.insert(page) }
             offset += frameSize
         }
         return pages.count
     }
+
+    /// A rollback journal begins with other bytes ("WAL-mode File Format", 4.1).
+    private static func isLog(_ head: [UInt8]) -> Bool { number(head, 0) | 1 == 0x377F_0683 }
+
+    private static func number(_ bytes: [UInt8], _ offset: Int) -> Int64 {
+        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int64($1) }
+    }
+
+    private static var smallestPage: Int64 { 512 }
 }

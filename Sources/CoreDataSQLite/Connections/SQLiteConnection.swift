@@ -27,6 +27,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var burstStatements: [SQLiteStatement] = []
     /// See ``burstTransaction(_:)``.
     @exclusivity(unchecked) var burst = Burst()
+    /// Whether the connection has a transaction that failed and could not be rolled back.
+    @exclusivity(unchecked) private(set) var isStuck = false
     /// Of a file with a write-ahead log; known once something has been read.
     private(set) lazy var logIndex = WriteAheadLogIndex(of: handle)
 
@@ -180,6 +182,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
     func withoutTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
         endBurst()
+        if isStuck { try endStuckTransaction() }
         defer { if endsStatements { resetStatements() } }
         return try body(self)
     }
@@ -195,6 +198,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     func begin(_ kind: Transaction) throws {
+        if isStuck { try endStuckTransaction() }
         state.isDoomed = false
         try transaction(kind)
         state.isInTransaction = true
@@ -211,10 +215,24 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     private func rollBack(endsStatements: Bool) {
         state.isInTransaction = false
         state.isDoomed = false
+        isStuck = false
         if endsStatements { resetStatements() }
-        if sqlite3_get_autocommit(handle) == 0 {
+        guard sqlite3_get_autocommit(handle) == 0 else { return }
+        // An interruption refuses every statement, this one too, as long as one is running.
+        if sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) != SQLITE_OK {
+            resetStatements()
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
         }
+        isStuck = sqlite3_get_autocommit(handle) == 0
+    }
+
+    /// Nothing may run in a transaction that failed: it would see what was never committed, or commit it.
+    private func endStuckTransaction() throws {
+        rollBack(endsStatements: true)
+        guard isStuck else { return }
+        throw SQLFailure(
+            kind: .other, code: Int(sqlite3_extended_errcode(handle)),
+            message: "a transaction that failed cannot be rolled back: \(String(cString: sqlite3_errmsg(handle)))")
     }
 
     private func transaction(_ kind: Transaction) throws {
@@ -276,40 +294,6 @@ extension SQLiteConnection {
                 kind: .readOnly, code: Int(SQLITE_READONLY), message: "no permission to write '\(path)'")
         }
         return database
-    }
-
-    static func open(_ name: String, _ flags: Int32, fileSystem: String? = nil) throws -> OpaquePointer {
-        var database: OpaquePointer?
-        let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX, fileSystem)
-        if database != nil { sqlite3_extended_result_codes(database, 1) }
-        guard code == SQLITE_OK, let database else {
-            var failure = SQLFailure.last(of: database, code: code)
-            // What the system says tells more than SQLite's words for it.
-            let number = sqlite3_system_errno(database)
-            let reason = number == 0 ? failure.message : String(cString: strerror(number))
-            failure.message = "cannot open '\(name)': \(reason)"
-            // The right to read it is asked for first: without that to write is of no use.
-            if access(name, R_OK) != 0, errno == EACCES || errno == EPERM {
-                failure = SQLFailure(
-                    kind: .unreadable, code: Int(code), message: "no permission to read '\(name)'")
-            }
-            if flags & SQLITE_OPEN_CREATE != 0, let folder = forbiddenFolder(of: name) {
-                failure = SQLFailure(
-                    kind: .readOnly, code: Int(code), message: "no permission to make a file in '\(folder)'")
-            }
-            sqlite3_close_v2(database)
-            throw failure
-        }
-        return database
-    }
-
-    /// The folder, where a file is to be made and may not.
-    private static func forbiddenFolder(of path: String) -> String? {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        let files = FileManager.default
-        guard !files.fileExists(atPath: path), files.fileExists(atPath: folder), !files.isWritableFile(atPath: folder)
-        else { return nil }
-        return folder
     }
 
     private func configure(_ options: SQLiteOptions, role: Role, leavesFile: Bool) throws {

@@ -38,6 +38,12 @@ extension SQLiteDatabase {
                 default: break
                 }
             }
+            // Where neither the file nor the index of its log beside it can be written, SQLite reports another mode.
+            if let own = connection as? SQLiteConnection,
+                SQLiteConnection.usesLog(SQLiteConnection.start(of: own.handle, count: 20) ?? [])
+            {
+                values["journal_mode"] = "wal"
+            }
             return values
         }
     }

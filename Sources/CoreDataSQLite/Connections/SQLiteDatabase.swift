@@ -1,4 +1,5 @@
 import CSQLite
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 import Synchronization
@@ -18,12 +19,14 @@ import Synchronization
 package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     // Safe because the lock owns all that changes; connections are lent to one thread at a time.
 
-    fileprivate typealias Pool = ConnectionPool<SQLiteConnection>
+    typealias Pool = ConnectionPool<SQLiteConnection>
 
     /// What the threads share.
-    fileprivate struct Shared {
+    struct Shared {
         var pool: Pool
         var options: SQLiteOptions
+        /// The file that the connections have open.
+        var file: OpenDatabaseFiles.Identity?
         /// Tells all that observe.
         var observer: (any SQLObserver)?
         /// The one that was set, and those that were added.
@@ -59,7 +62,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         shared = Mutex(
             Shared(
                 pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount),
-                options: options))
+                options: options, file: first.openFile))
         // Who opens the database looks at the schema by this connection.
         if !usesOneConnection { first.watchSchema(schemaWatch, isNew: false) }
     }
@@ -100,7 +103,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R {
         let (writer, isOutermost) = try enterWriter(isWrite: true)
-        defer { leaveWriter(fromWrite: true) }
+        defer { leaveWriter(fromWrite: true, writer) }
         writer.state.reports.removeAll(keepingCapacity: true)
         let result = try writer.writeTransaction(endsStatements: isOutermost, body)
         committed(result)
@@ -111,7 +114,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         let (writer, isOutermost) = try enterWriter(isWrite: true)
-        defer { leaveWriter(fromWrite: true) }
+        defer { leaveWriter(fromWrite: true, writer) }
         writer.state.reports.removeAll(keepingCapacity: true)
         defer { states.checkLog(of: writer, options) }
         return try writer.withoutTransaction(endsStatements: isOutermost, body)
@@ -192,6 +195,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             shared.closeIdleConnections()
             states.giveUpAll(waits: false)
             shared.options = options
+            shared.file = first.openFile
             shared.pool = Pool(
                 first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount)
             shared.wake()
@@ -216,19 +220,21 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         while true {
             var observer: (any SQLObserver)?
             var waiter: DispatchSemaphore?
+            var bursting: [SQLiteConnection] = []
             let entry = shared.withLock { shared in
-                let isFree = !shared.pool.isWriting
                 let entry = shared.pool.enterWriter(client, isWrite: isWrite)
                 observer = shared.observer
                 switch entry {
                 case .taken(let writer, true):
-                    if isFree { shared.endBursts() }
+                    // A writer's log can begin anew only without the transactions that idle readers have left open.
+                    bursting = shared.pool.lendIdle(to: client) { $0.hasOpenBurst }
                     writer?.state.observer = shared.observer
                 case .mustWait: waiter = shared.newWaiter()
                 case .taken, .isInWrite, .isClosed: break
                 }
                 return entry
             }
+            endBursts(of: bursting)
             switch entry {
             case .taken(let writer?, let isOutermost): return (writer, isOutermost)
             case .taken(nil, let isOutermost): return (try openWriter(for: observer, fromWrite: isWrite), isOutermost)
@@ -254,12 +260,10 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     /// A file that was moved or replaced since is another one: what was read from the old one must not be written there.
     private func openWriter() throws -> SQLiteConnection {
-        var options = options
+        var (options, file) = shared.withLock { ($0.options, $0.file) }
         options.createsFile = false
-        var hasMoved: Int32 = 0
-        let reader = shared.withLock { $0.pool.connections.first }
-        if let reader { sqlite3_file_control(reader.handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) }
-        guard hasMoved == 0 else {
+        // The readers' connections are other threads' at the moment, or closed by them.
+        guard let path = options.path, let file, OpenDatabaseFiles.Identity(path: path) == file else {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN),
                 message: "the file '\(options.path ?? "")' was moved or replaced while it was open")
@@ -267,10 +271,15 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return try SQLiteConnection(options, role: .writer)
     }
 
-    private func leaveWriter(fromWrite: Bool) {
+    private func leaveWriter(fromWrite: Bool, _ writer: SQLiteConnection? = nil) {
         shared.withLock { shared in
             shared.pool.leaveWriter(fromWrite: fromWrite)
             guard !shared.pool.isWriting else { return }
+            // The only connection may be the database itself: its next user ends what it is stuck in.
+            if let writer, writer.isStuck, !usesOneConnection {
+                shared.pool.discardWriter()
+                writer.close()
+            }
             if shared.pool.isClosed { shared.closeIdleConnections() }
             shared.wake()
         }
@@ -317,17 +326,24 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func giveBack(_ connection: SQLiteConnection) {
-        let sweeps = shared.withLock { shared in
-            if connection.state.stop != nil { connection.state.stop = nil }
-            shared.pool.giveBack(connection)
-            var sweeps = false
+        var sweeps = false
+        while !shared.withLock({ shared in
             if connection.hasOpenBurst {
-                if shared.pool.isWriting { connection.endBurst() } else { sweeps = shared.beginSweep() }
+                // A transaction ends outside the lock, which everybody needs who reads.
+                if shared.pool.isWriting { return false }
+                sweeps = shared.beginSweep()
+            }
+            if connection.state.stop != nil { connection.state.stop = nil }
+            if connection.isStuck {
+                shared.pool.discard(connection)
+                connection.close()
+            } else {
+                shared.pool.giveBack(connection)
             }
             if shared.pool.isClosed { shared.closeIdleConnections() }
             shared.wake()
-            return sweeps
-        }
+            return true
+        }) { connection.endBurst() }
         if sweeps { scheduleSweep() }
     }
 
@@ -341,55 +357,28 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func sweep() {
+        let (client, ticks) = (Self.client, Ticks.now - Int64(Ticks.longestBurst))
+        endBursts(
+            of: shared.withLock { shared in
+                shared.isSweepScheduled = false
+                return shared.pool.lendIdle(to: client) { $0.hasOpenBurst && $0.lastLoan <= ticks }
+            })
         let goesOn = shared.withLock { shared in
-            shared.isSweepScheduled = false
-            shared.endBursts(notUsedSince: Ticks.now - Int64(Ticks.longestBurst))
-            return shared.pool.idleReaders.contains { $0.hasOpenBurst } && shared.beginSweep()
+            shared.pool.idleReaders.contains { $0.hasOpenBurst } && shared.beginSweep()
         }
         if goesOn { scheduleSweep() }
     }
-}
 
-extension SQLiteDatabase.Shared {
-    /// A connection that is lent shows its statements to whoever observes them now.
-    @inline(__always)
-    fileprivate func prepare(_ connection: SQLiteConnection, _ client: SQLiteDatabase.Pool.Client) {
-        connection.noteLoan(at: Ticks.now)
-        if !stops.isEmpty { connection.state.stop = stop(of: client) }
-        if connection.state.observer != nil || observer != nil { connection.state.observer = observer }
-    }
-
-    fileprivate func stop(of client: SQLiteDatabase.Pool.Client) -> StatementStop? {
-        stops.last { $0.client == client }?.stop
-    }
-
-    fileprivate mutating func closeIdleConnections() {
-        for connection in pool.takeIdle() { connection.close() }
-    }
-
-    /// What a thread waits for after it has let go of the lock; then it asks again.
-    fileprivate mutating func newWaiter() -> DispatchSemaphore {
-        let waiter = DispatchSemaphore(value: 0)
-        waiters.append(waiter)
-        return waiter
-    }
-
-    /// Lets all that wait ask again.
-    @inline(__always)
-    fileprivate mutating func wake() {
-        guard !waiters.isEmpty else { return }
-        for waiter in waiters { waiter.signal() }
-        waiters.removeAll(keepingCapacity: true)
-    }
-
-    /// Ends the transactions that idle readers have left open: a writer's log can begin anew only without them.
-    fileprivate func endBursts(notUsedSince ticks: Int64 = .max) {
-        for reader in pool.idleReaders where reader.hasOpenBurst && reader.lastLoan <= ticks { reader.endBurst() }
-    }
-
-    /// Whether a sweep is to be scheduled, because none is.
-    fileprivate mutating func beginSweep() -> Bool {
-        defer { isSweepScheduled = true }
-        return !isSweepScheduled
+    /// Ends the transactions of connections that are lent to the caller for that, and gives them back.
+    ///
+    /// Outside the lock, which everybody needs who reads: to end one asks the system, and whoever observes its statement may take a while.
+    private func endBursts(of connections: [SQLiteConnection]) {
+        guard !connections.isEmpty else { return }
+        for connection in connections { connection.endBurst() }
+        shared.withLock { shared in
+            for connection in connections { shared.pool.giveBack(connection) }
+            if shared.pool.isClosed { shared.closeIdleConnections() }
+            shared.wake()
+        }
     }
 }

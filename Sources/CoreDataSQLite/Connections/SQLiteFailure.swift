@@ -18,7 +18,11 @@ extension SQLFailure {
             let reason = String(cString: strerror(number))
             return SQLFailure(kind: .full, code: Int(code), message: "\(message): \(reason)", sql: sql)
         }
-        return SQLFailure(kind: kind(of: code, message), code: Int(code), message: message, sql: sql)
+        var failure = SQLFailure(kind: kind(of: code, message), code: Int(code), message: message, sql: sql)
+        if failure.kind == .notADatabase, let database {
+            failure.fileStart = SQLiteConnection.start(of: database, count: 512)
+        }
+        return failure
     }
 
     private static func kind(of code: Int32, _ message: String) -> Kind {

@@ -35,19 +35,43 @@ package enum SQLiteFile: SQLDatabaseFile {
         defer { sqlite3_close_v2(from) }
         // From now on the source is as it is at this moment.
         for sql in ["BEGIN", "SELECT COUNT(*) FROM sqlite_master"] { try run(sql, on: from) }
-        let isNew = !FileManager.default.fileExists(atPath: path)
+        let to = try lock(destination, at: path, noted)
+        defer { sqlite3_close_v2(to.database) }
         do {
-            let to = try (noted as? NotedFile)?.lock(destination) ?? openLocked(path, destination)
-            defer { sqlite3_close_v2(to) }
             try beforeCopy()
-            try copy(from, to)
+            try copy(from, to.database)
             // A connection that keeps its lock keeps its journal, too, which means nothing any more; nor does the index of the log that
             // there was, which nobody can have open.
             for suffix in ["-journal", "-shm"] { unlink(path + suffix) }
         } catch {
-            if isNew { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) } }
+            // While it is locked: nobody can have made a store of the file meanwhile.
+            if to.isMade { removeFiles(path) }
             throw error
         }
+    }
+
+    /// Opens the destination of a copy for this connection alone.
+    ///
+    /// - Returns: the connection, and whether it made the file, in which nothing is yet.
+    private static func lock(
+        _ options: DatabaseOptions, at path: String, _ noted: (any NotedDatabase)?
+    ) throws -> (database: OpaquePointer, isMade: Bool) {
+        if let noted = noted as? NotedFile { return (try noted.lock(options), false) }
+        let isMissing = SQLiteConnection.size(of: path) == nil
+        do {
+            let database = try openLocked(path, options)
+            // Another process may have made a store there before the lock was taken.
+            return (database, isMissing && SQLiteConnection.size(of: path) == 0)
+        } catch {
+            // What others have open is theirs.
+            let isBusy = (error as? SQLFailure)?.kind == .busy
+            if isMissing, !isBusy, SQLiteConnection.size(of: path) == 0 { removeFiles(path) }
+            throw error
+        }
+    }
+
+    private static func removeFiles(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 
     package static func note(_ options: DatabaseOptions) throws -> any NotedDatabase {
@@ -214,11 +238,13 @@ package enum SQLiteFile: SQLDatabaseFile {
         return database
     }
 
+    package static func start(of path: String, count: Int) -> [UInt8]? {
+        SQLiteConnection.start(of: path, count: count)
+    }
+
     /// Whether the file was a database once, though it may be damaged.
     private static func isDatabase(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+        SQLiteConnection.isDatabase(start(of: path, count: 16) ?? [])
     }
 
     private static func unwritable(_ path: String, _ code: Int32) -> SQLFailure {

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 import Synchronization
 
@@ -72,10 +73,10 @@ package struct AtomicFile: Sendable {
         let temporary = path(ofTemporary: "\(getpid())-\(UInt32.random(in: 0...(.max)))")
         do {
             let stamp = try fill(temporary, like: nil, write)
-            guard link(temporary, path) == 0 else {
-                throw AtomicFileFailure(errno == EEXIST ? .exists : .of(errno), path: path, code: errno)
+            let code = ExclusiveRename.move(temporary, to: path)
+            guard code == 0 else {
+                throw AtomicFileFailure(code == EEXIST ? .exists : .of(code), path: path, code: code)
             }
-            unlink(temporary)
             try synchronizeFolder()
             return stamp
         } catch {
@@ -91,20 +92,16 @@ package struct AtomicFile: Sendable {
     ///   The file is then as it was.
     package func replace(_ known: Stamp?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-        let file = try Descriptor(regular: path)
-        try file.lock(timeout: timeout)
-        let status = try file.status()
-        var current = stat()
-        guard stat(path, &current) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-        // Somebody put another file there while we waited for the lock of the old one.
-        guard current.st_ino == status.st_ino, current.st_dev == status.st_dev else {
-            throw AtomicFileFailure(.changed, path: path)
-        }
+        let (file, status) = try locked()
         if let known, !Stamp(status, digest: 0).isOfSameFile(as: known) {
             let now = Stamp(status, digest: AtomicDigest.of(try file.data(atMost: .max)))
             guard now.hasSameBytes(as: known) else { throw AtomicFileFailure(.changed, path: path) }
         }
         let temporary = path(ofTemporary: "saving")
+        // What a process left that died, or a link that somebody put there: the lock makes it the caller's.
+        guard unlink(temporary) == 0 || errno == ENOENT else {
+            throw AtomicFileFailure(.blocked(by: temporary), path: path, code: errno)
+        }
         do {
             let stamp = try fill(temporary, like: status, write)
             guard rename(temporary, path) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
@@ -116,11 +113,26 @@ package struct AtomicFile: Sendable {
         }
     }
 
+    /// The file, which nobody else writes as long as the caller has it.
+    ///
+    /// - Throws: ``AtomicFileFailure`` of the kind `.changed` where another file took its place while this waited for the lock.
+    private func locked() throws -> (Descriptor, stat) {
+        let file = try Descriptor(regular: path)
+        try file.lock(timeout: timeout)
+        let status = try file.status()
+        var current = stat()
+        guard stat(path, &current) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        guard current.st_ino == status.st_ino, current.st_dev == status.st_dev else {
+            throw AtomicFileFailure(.changed, path: path)
+        }
+        return (file, status)
+    }
+
     /// Takes the file away, while nobody writes it.
     package func remove() throws {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-        let file = try Descriptor(regular: path)
-        try file.lock(timeout: timeout)
+        let (file, _) = try locked()
+        defer { withExtendedLifetime(file) {} }
         guard unlink(path) == 0 || errno == ENOENT else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         unlink(path(ofTemporary: "saving"))
         try synchronizeFolder()
@@ -134,7 +146,15 @@ package struct AtomicFile: Sendable {
 
     private func fill(_ temporary: String, like old: stat?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp
     {
-        let file = try Descriptor(temporary, O_RDWR | O_CREAT | O_TRUNC, folderOf: path)
+        // Never a file that is there: it could be a link that somebody put there, to a file that would be emptied. What replaces a file
+        // is nobody else's to read until it has that file's permissions.
+        let file: Descriptor
+        do {
+            file = try Descriptor(
+                temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: old == nil ? 0o644 : 0o600, folderOf: path)
+        } catch let failure as AtomicFileFailure where failure.code == EEXIST {
+            throw AtomicFileFailure(.blocked(by: temporary), path: path, code: EEXIST)
+        }
         if let old { fchmod(file.number, old.st_mode & 0o7777) } else { flock(file.number, LOCK_EX | LOCK_NB) }
         let writer = AtomicFileWriter(file.number, path: path)
         try write(writer)
@@ -151,7 +171,8 @@ package struct AtomicFile: Sendable {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
             let parts = name.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, parts.allSatisfy({ UInt32($0) != nil }),
-                let file = try? Descriptor("\(folder)/\(name)", O_RDONLY, folderOf: path)
+                // To open a pipe waits for whoever writes to it.
+                let file = try? Descriptor("\(folder)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, folderOf: path)
             else { continue }
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
         }
@@ -168,13 +189,16 @@ package struct AtomicFile: Sendable {
 
 /// An open file, closed with the value that holds it.
 private final class Descriptor {
-    let number: Int32
+    private let file: StoreFileDescriptor
     private let path: String
+    var number: Int32 { file.number }
 
-    init(_ path: String, _ flags: Int32, folderOf file: String) throws {
-        number = open(path, flags | O_CLOEXEC, 0o644)
+    init(_ path: String, _ flags: Int32, mode: mode_t = 0o644, folderOf file: String) throws {
+        guard let opened = StoreFileDescriptor(path, flags, mode: mode) else {
+            throw AtomicFileFailure(.of(errno), path: file, code: errno)
+        }
+        self.file = opened
         self.path = file
-        guard number >= 0 else { throw AtomicFileFailure(.of(errno), path: file, code: errno) }
     }
 
     /// Opens a file for reading; devices and pipes, which give no end of bytes or none, are refused, and never replaced.
@@ -183,8 +207,6 @@ private final class Descriptor {
         try self.init(path, O_RDONLY | O_NONBLOCK, folderOf: path)
         guard try status().st_mode & S_IFMT == S_IFREG else { throw AtomicFileFailure(.notAFile, path: path) }
     }
-
-    deinit { if number >= 0 { close(number) } }
 
     func status() throws -> stat {
         var status = stat()
@@ -214,22 +236,9 @@ private final class Descriptor {
     }
 
     func data(atMost limit: Int) throws -> Data {
-        let size = min(Int(try status().st_size), limit)
-        var data = Data()
-        data.reserveCapacity(size)
-        let capacity = min(max(size, 1), 1 << 20)
-        try withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { buffer in
-            while data.count < limit {
-                let count = read(number, buffer.baseAddress, min(capacity, limit - data.count))
-                if count == 0 { break }
-                guard count > 0 else {
-                    if errno == EINTR { continue }
-                    throw AtomicFileFailure(.of(errno), path: path, code: errno)
-                }
-                data.append(contentsOf: buffer.prefix(count))
-            }
+        do { return try file.read(atMost: limit) } catch let error as POSIXError {
+            throw AtomicFileFailure(.of(error.code.rawValue), path: path, code: error.code.rawValue)
         }
-        return data
     }
 }
 
@@ -318,7 +327,7 @@ struct AtomicDigest: Sendable {
 
 /// Why a file that is read and written as a whole could not be.
 package struct AtomicFileFailure: Error {
-    package enum Kind: Sendable {
+    package enum Kind: Sendable, Equatable {
         /// Somebody else has written it since it was read.
         case changed
         /// Somebody has locked it for as long as was waited.
@@ -331,6 +340,8 @@ package struct AtomicFileFailure: Error {
         case full
         /// A folder, a device or a pipe.
         case notAFile
+        /// Something is where the temporary file is to be made, and cannot be removed.
+        case blocked(by: String)
         case other
 
         static func of(_ code: Int32) -> Kind {
@@ -372,6 +383,8 @@ package struct AtomicFileFailure: Error {
         case .readOnlyVolume: "The file '\(path)' is on a volume that cannot be written to\(reason)."
         case .full: "There is no space left for the file '\(path)'\(reason)."
         case .notAFile: "'\(path)' is no file, but a folder, a device or a pipe: it cannot be a store."
+        case .blocked(let temporary):
+            "The file '\(path)' cannot be written: '\(temporary)' is where its temporary file is to be made\(reason). Remove that."
         case .other: "The file '\(path)' cannot be read or written\(reason)."
         }
     }

@@ -220,6 +220,23 @@ package final class AtomicStore: MemoryBacking {
         }
     }
 
+    /// Puts a copy of the store at `source` where there is none, or an empty file.
+    ///
+    /// - Throws: ``PlaceTaken`` where something is there by now; it is then as it was.
+    package static func put(_ source: String, at path: String) throws {
+        let file = AtomicFile(path: path)
+        let (data, _) = try AtomicFile(path: source).read()
+        do {
+            _ = try file.create { try $0.write(data) }
+        } catch let failure as AtomicFileFailure where failure.kind == .exists {
+            let (found, stamp) = try file.read()
+            guard found.isEmpty else { throw PlaceTaken() }
+            do { _ = try file.replace(stamp) { try $0.write(data) } } catch let failure as AtomicFileFailure
+                where failure.kind == .changed
+            { throw PlaceTaken() }
+        }
+    }
+
     /// Somebody else's file is not taken for a store; what is empty or damaged may have been one.
     private static func checkIsOne(_ format: any AtomicFormat.Type, _ file: AtomicFile) throws {
         let start = try file.read(atMost: 512).data

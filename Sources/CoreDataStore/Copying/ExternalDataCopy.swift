@@ -121,7 +121,8 @@ enum PartialFile {
 
     static func removeLeavings(in folder: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
-            let file = open("\(folder)/\(name)", O_RDONLY | O_CLOEXEC)
+            // To open a pipe waits for whoever writes to it.
+            let file = open("\(folder)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard file >= 0 else { continue }
             if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
             close(file)

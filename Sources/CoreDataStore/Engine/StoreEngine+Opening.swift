@@ -84,7 +84,12 @@ private struct StoreOpening {
         }
     }
 
-    private func open(_ database: any SQLDatabase, isSecondTime: Bool = false) throws -> StoreEngine {
+    /// How often the store is made while others make it at the same time, with growing pauses: after so many another cause is likely.
+    private static let mostAttempts = 12
+
+    private func open(
+        _ database: any SQLDatabase, isSecondTime: Bool = false, attempt: Int = 1
+    ) throws -> StoreEngine {
         let found = try database.read { try look($0, database) }
         guard case .store(let row, let schema, let hasHistory, let schemaVersion) = found else {
             let creation = try StoreCreation(
@@ -98,10 +103,13 @@ private struct StoreOpening {
                         .notAStore, "The schema has something in it, and no store: give the store a schema of its own.")
                 }
                 // Made by somebody else since this looked.
-                return try open(database, isSecondTime: true)
-            } catch let failure as SQLFailure where options.database.server != nil && failure.kind == .serialization {
+                return try open(database, isSecondTime: true, attempt: attempt)
+            } catch let failure as SQLFailure
+                where options.database.server != nil && failure.kind == .serialization && attempt < Self.mostAttempts
+            {
                 // Somebody else was making it at the same time.
-                return try open(database)
+                Thread.sleep(forTimeInterval: .random(in: 0...min(0.005 * Double(1 << attempt), 0.25)))
+                return try open(database, isSecondTime: isSecondTime, attempt: attempt + 1)
             }
         }
         if hasHistory, !options.tracksHistory, !options.database.isReadOnly {

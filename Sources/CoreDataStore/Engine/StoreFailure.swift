@@ -122,7 +122,7 @@ extension StoreFailure {
         } catch let failure as SQLFailure {
             switch failure.kind {
             case .notADatabase, .corrupt:
-                if let path, let other = otherKind(path) { throw other }
+                if let path, let start = failure.fileStart, let other = otherKind(path, start) { throw other }
                 throw StoreFailure(
                     .notADatabase, "The file\(quoted(path)) is not a database, or it is damaged: \(failure.message).",
                     cause: failure)
@@ -142,12 +142,9 @@ extension StoreFailure {
     }
 
     /// Why a file that is no database cannot be a store of type SQLite, where it is known to be something else.
-    private static func otherKind(_ path: String) -> StoreFailure? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 512), !start.starts(with: Data("SQLite format 3\0".utf8)) else {
-            return nil
-        }
+    private static func otherKind(_ path: String, _ bytes: [UInt8]) -> StoreFailure? {
+        let start = Data(bytes)
+        guard !start.starts(with: Data("SQLite format 3\0".utf8)) else { return nil }
         let formats: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
         if let format = formats.first(where: { $0.begins(start) }) {
             return StoreFailure(

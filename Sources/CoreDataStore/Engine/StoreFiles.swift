@@ -1,5 +1,11 @@
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
+
+/// A store is, or was made meanwhile, where one was to be put.
+package struct PlaceTaken: Error {
+    package init() {}
+}
 
 /// The files of stores as wholes: the database and the folder of its external data.
 package struct StoreFiles {
@@ -39,11 +45,14 @@ package struct StoreFiles {
     /// ```
     /// A process that dies in between leaves the old or the new store, and perhaps files that no row names.
     ///
-    /// - Parameter noted: what the destination must still be.
+    /// - Parameters:
+    ///   - noted: what the destination must still be.
+    ///   - isNew: whether there must be no store at the destination.
     /// - Throws: ``StoreFailure`` for what is no store, ``SQLFailure`` for a destination that somebody has open, `DatabaseChanged`
-    ///   where it is not what was noted. The destination is then as it was.
+    ///   where it is not what was noted, ``PlaceTaken`` where there is a store and must be none. The destination is then as it was.
     package func replace(
-        _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)? = nil
+        _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)? = nil,
+        isNew: Bool = false
     ) throws {
         guard let path = destination.path, let sourcePath = source.path else { return }
         guard !destination.isReadOnly else { throw Self.readOnly(path) }
@@ -64,13 +73,18 @@ package struct StoreFiles {
                 // store none is made for its files.
                 if access((path as NSString).deletingLastPathComponent, W_OK) == 0 { try copy.run() }
                 func replace() throws {
-                    try driver.replace(destination, with: source, ifStill: noted) { try copy.runHoldingSource() }
+                    try driver.replace(destination, with: source, ifStill: noted) {
+                        // The destination is locked: nobody makes a store there from now on.
+                        if isNew, FileSize.of(path) ?? 0 > 0 { throw PlaceTaken() }
+                        try copy.runHoldingSource()
+                    }
                 }
                 do { try replace() } catch is ExternalDataCopy.SourceChanged { try replace() }
             }
         } catch {
             copy.undo()
-            if !(hadFolder ?? false), !isShared { removeExternalData(of: path) }
+            // Of a store that another process made meanwhile nothing is removed.
+            if !(hadFolder ?? false), !isShared, !(error is PlaceTaken) { removeExternalData(of: path) }
             throw error
         }
         remove(old.subtracting(copy.names), of: path)
@@ -82,17 +96,22 @@ package struct StoreFiles {
     ///  external files moved ──▶ database written to the disk ──▶ renamed
     /// ```
     /// A process that dies in between leaves the store where it was or where it is to be, whole, or files that no row names.
+    ///
+    /// - Throws: ``PlaceTaken`` where a store is there by now; it is then as it was.
     package func move(_ source: DatabaseOptions, to destination: DatabaseOptions) throws {
         guard let path = source.path, let target = destination.path else { return }
-        // What a log still has is only in the database when that was copied.
-        guard FileSize.of(path + "-wal") ?? 0 == 0, FileSize.of(target) == nil else {
-            try replace(destination, with: source)
+        // What a log still has is only in the database when that was copied. A log that is left at the destination would be taken for the
+        // new file's by SQLite, unless SQLite makes that.
+        let isFree = ["", "-wal", "-journal"].allSatisfy { FileSize.of(target + $0) == nil }
+        guard FileSize.of(path + "-wal") ?? 0 == 0, isFree else {
+            try replace(destination, with: source, isNew: true)
             try destroy(source)
             return FileSize.removeDatabase(path)
         }
         let manager = FileManager.default
         let (from, to) = (ExternalData(storePath: path), ExternalData(storePath: target))
-        if let names = from.files()?.keys, !names.isEmpty, let folder = to.folder {
+        let names = Set(from.files()?.keys.map { $0 } ?? [])
+        if !names.isEmpty, let folder = to.folder {
             try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
             for name in names {
                 guard let old = from.path(of: name), let new = to.path(of: name) else { continue }
@@ -101,12 +120,13 @@ package struct StoreFiles {
             }
         }
         removeExternalData(of: path)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try file.synchronize()
-        try file.close()
-        guard rename(path, target) == 0 else {
-            throw StoreFailure(
-                .cannotOpen, "The store cannot be put at '\(target)': \(String(cString: strerror(errno))).")
+        guard let file = StoreFileDescriptor(path, O_RDWR), fsync(file.number) == 0 else {
+            throw Self.notPut(target, errno)
+        }
+        let code = ExclusiveRename.move(path, to: target)
+        guard code == 0 else {
+            remove(names, of: target)
+            throw code == EEXIST ? PlaceTaken() : Self.notPut(target, code)
         }
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         let folder = open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
@@ -114,6 +134,10 @@ package struct StoreFiles {
         defer { close(folder) }
         // Some file systems have nothing to say to that.
         fsync(folder)
+    }
+
+    private static func notPut(_ path: String, _ code: Int32) -> StoreFailure {
+        StoreFailure(.cannotOpen, "The store cannot be put at '\(path)': \(String(cString: strerror(code))).")
     }
 
     // MARK: External data

@@ -76,9 +76,7 @@ package struct StoreReport: Sendable {
                 try MetadataRow.found(connection)
                 ?? MetadataRow(identifier: "", metadata: StoreMetadata(propertyList: Data()))
             let dictionary = row.metadata.dictionary
-            var pragmas = try database.settings()
-            // Of a file that cannot be written, nor the index of its log beside it, SQLite says another mode.
-            if isInWriteAheadMode(path) { pragmas["journal_mode"] = "wal" }
+            let pragmas = try database.settings()
             let model = try cachedModel(connection)
             let external = ExternalData(storePath: path).files()
             return StoreReport(
@@ -106,15 +104,6 @@ package struct StoreReport: Sendable {
     private static func cachedModel(_ connection: any SQLConnection) throws -> CompiledModel? {
         guard try ModelCache.content(in: connection) != nil else { return nil }
         return try? ModelCompiler.compile(ModelCache.document(in: connection, path: nil))
-    }
-
-    /// Whether the file's header says that it has a write-ahead log.
-    private static func isInWriteAheadMode(_ path: String?) -> Bool {
-        guard let path, let file = FileHandle(forReadingAtPath: path) else { return false }
-        defer { try? file.close() }
-        guard let header = try? file.read(upToCount: 20), header.count == 20 else { return false }
-        // The versions of the format that are needed for writing and for reading: 1 a journal, 2 a log.
-        return header[header.startIndex + 18] == 2 && header[header.startIndex + 19] == 2
     }
 
     private static func count(

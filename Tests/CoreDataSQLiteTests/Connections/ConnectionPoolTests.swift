@@ -104,3 +104,37 @@ import Testing
         #expect(!pool.isInUse(besidesBy: one) && pool.connections.isEmpty)
     }
 }
+
+extension ConnectionPoolTests {
+    @Test func aConnectionThatIsDiscardedLeavesItsPlace() {
+        var pool = Pool(a, usesOneConnection: false, readerLimit: 1)
+        _ = pool.enterReader(one)
+        pool.discard(a)
+        #expect(pool.connections.isEmpty)
+        guard case .mayOpen = pool.enterReader(two) else {
+            Issue.record("its place is taken")
+            return
+        }
+        let writer = Connection("w")
+        _ = pool.enterWriter(one, isWrite: true)
+        pool.didOpenWriter(writer)
+        pool.leaveWriter(fromWrite: true)
+        pool.discardWriter()
+        guard case .taken(nil, isOutermost: true) = pool.enterWriter(two, isWrite: true) else {
+            Issue.record("another writer is opened")
+            return
+        }
+    }
+
+    @Test func idleConnectionsAreLentTogether() {
+        var pool = Pool(a, usesOneConnection: false, readerLimit: 2)
+        _ = pool.enterReader(one)
+        _ = pool.enterReader(two)
+        pool.didOpenReader(Connection("b"), for: two)
+        for connection in pool.connections { pool.giveBack(connection) }
+        #expect(pool.lendIdle(to: three) { $0.name == "b" }.map(\.name) == ["b"])
+        #expect(pool.idleReaders.map(\.name) == ["a"])
+        #expect(pool.isInUse(by: three))
+        #expect(pool.lendIdle(to: three) { $0.name == "b" }.isEmpty)
+    }
+}

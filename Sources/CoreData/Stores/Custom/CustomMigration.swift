@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
@@ -67,6 +68,9 @@ struct CustomMigration {
         return engine.contents
     }
 
+    /// Read so that this process keeps its locks: a class of a program's own may keep a database there.
+    private static func bytes(_ url: URL) -> Data? { try? StoreFileDescriptor(url.path, O_RDONLY)?.read() }
+
     private func write(_ contents: MemoryContents, _ mapping: ModelMapping, _ old: Old) throws {
         let coordinator = try NSPersistentStoreCoordinator(validating: model)
         guard let members = coordinator.compiledModel.entities(inConfiguration: configuration) else { return }
@@ -97,7 +101,7 @@ struct CustomMigration {
             }
         }
         guard let store = coordinator.persistentStores.first as? NSAtomicStore else { return }
-        let before = try? Data(contentsOf: url, options: .mappedIfSafe)
+        let before = Self.bytes(url)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
@@ -109,7 +113,7 @@ struct CustomMigration {
                 objects += try context.fetch(request)
             }
             do { try store.write(migrated: objects) } catch {
-                if let before, (try? Data(contentsOf: url)) != before { try? before.write(to: url, options: .atomic) }
+                if let before, Self.bytes(url) != before { try? before.write(to: url, options: .atomic) }
                 throw error
             }
         }
