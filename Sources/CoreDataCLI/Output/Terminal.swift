@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// Where people and programs read what the tool says.
@@ -52,8 +53,8 @@ final class TextOutput {
     private let handle: FileHandle
     /// What messages call it.
     private let name: String
-    /// The file that appears only when it is complete.
-    private let file: (temporary: URL, final: URL)?
+    /// The file that appears only when it is complete, and whether it takes the place of one that was there.
+    private let file: (temporary: URL, final: URL, replaces: Bool)?
 
     /// - Parameter path: a file, which takes the place of one that is there when all is written; `nil` or `-` for
     ///   standard output.
@@ -80,7 +81,7 @@ final class TextOutput {
             let handle = FileHandle(forWritingAtPath: temporary.path)
         else { throw ToolFailure("Cannot write \(path): its folder does not exist or cannot be written to.") }
         self.handle = handle
-        file = (temporary, final)
+        file = (temporary, final, FileManager.default.fileExists(atPath: final.path))
     }
 
     /// Whether a file can take the place of what is there: a device or a pipe is written to.
@@ -108,9 +109,16 @@ final class TextOutput {
             try? FileManager.default.removeItem(at: file.final)
             try FileManager.default.moveItem(at: file.temporary, to: file.final)
         #else
-            // In one step, so that there is always one of the two files.
-            guard rename(file.temporary.path, file.final.path) == 0 else {
-                throw ToolFailure("Cannot write \(file.final.path): \(String(cString: strerror(errno))).")
+            // In one step, so that there is always one of the two files. What came there meanwhile is not replaced.
+            let code =
+                file.replaces
+                ? rename(file.temporary.path, file.final.path) == 0 ? 0 : errno
+                : ExclusiveRename.move(file.temporary.path, to: file.final.path)
+            guard code != EEXIST else {
+                throw ToolFailure("A file was put at \(file.final.path) meanwhile; it is left as it is.")
+            }
+            guard code == 0 else {
+                throw ToolFailure("Cannot write \(file.final.path): \(String(cString: strerror(code))).")
             }
         #endif
     }

@@ -85,13 +85,7 @@ enum StoreFile {
 
     /// Whether there is a database at the path.
     static func isDatabase(_ path: String) -> Bool {
-        if isOnServer(path) { return true }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
-            let file = FileHandle(forReadingAtPath: path)
-        else { return false }
-        defer { try? file.close() }
-        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
+        isOnServer(path) || StoreTools.isDatabase(path)
     }
 
     /// The version hashes of the model that the store was made with, by entity; `nil` where it does not say.

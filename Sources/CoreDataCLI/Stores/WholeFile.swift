@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataPrimitives
 import Foundation
 
 /// A store's file as long as it says of itself: one that was cut off is copied, with nothing where its end was.
@@ -12,27 +13,30 @@ struct WholeFile {
     init(of store: String) throws {
         // Beside a link lies nothing that is the store's.
         let store = StoreTools.file(of: URL(fileURLWithPath: store)).path
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: store))
-        defer { try? file.close() }
-        let size = Int(try file.seekToEnd())
-        try file.seek(toOffset: 0)
-        let header = [UInt8](try file.read(upToCount: 100) ?? Data())
+        let header = [UInt8](StoreTools.start(ofFileAt: store, count: 100) ?? Data())
+        let size = (try FileManager.default.attributesOfItem(atPath: store)[.size] as? NSNumber)?.intValue ?? 0
         guard let wanted = Self.size(in: header), wanted > size else {
             (path, isCopy) = (store, false)
             return
         }
         path = URL(fileURLWithPath: store).deletingPathExtension().path + ".recovering"
         isCopy = true
-        guard !FileManager.default.fileExists(atPath: path) else {
+        guard let file = StoreFileDescriptor(store, O_RDONLY) else {
+            throw ToolFailure("Cannot read \(store): \(String(cString: strerror(errno))).")
+        }
+        // Exclusively, and over no link: nothing that is there is written to.
+        guard let copy = StoreFileDescriptor(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600) else {
+            guard errno == EEXIST else {
+                throw ToolFailure("Cannot write \(path): \(String(cString: strerror(errno))).")
+            }
             throw ToolFailure("There is a file at \(path), where a copy of the store is to be made: move it away.")
         }
-        try FileManager.default.copyItem(atPath: store, toPath: path)
         do {
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-            let copy = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            defer { try? copy.close() }
+            try file.copy(to: copy)
             // What is added takes no room on the disk.
-            try copy.truncate(atOffset: UInt64(wanted))
+            guard ftruncate(copy.number, off_t(wanted)) == 0 else {
+                throw ToolFailure("Cannot write \(path): \(String(cString: strerror(errno))).")
+            }
         } catch {
             remove()
             throw error

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// A backup as a destination lists it.
@@ -63,17 +64,18 @@ public struct FolderDestination: BackupDestination {
         try await BackgroundWork.run { _ in
             let files = FileManager.default
             try files.createDirectory(at: folder, withIntermediateDirectories: true)
-            guard !files.fileExists(atPath: url(name).path) else {
-                throw ToolkitError(
-                    "There is a backup '\(name)' in \(folder.path) already; delete it, or take another name.")
-            }
+            guard !files.fileExists(atPath: url(name).path) else { throw isTaken(name) }
             let partial = folder.appendingPathComponent(".\(name).\(UUID().uuidString)")
             do {
                 try files.copyItem(at: file, to: partial)
                 let handle = try FileHandle(forUpdating: partial)
                 try handle.synchronize()
                 try handle.close()
-                try files.moveItem(at: partial, to: url(name))
+                // Another program may have stored a backup of that name meanwhile.
+                let code = ExclusiveRename.move(partial.path, to: url(name).path)
+                guard code == 0 else {
+                    throw code == EEXIST ? isTaken(name) : POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+                }
             } catch {
                 try? files.removeItem(at: partial)
                 throw error
@@ -99,6 +101,10 @@ public struct FolderDestination: BackupDestination {
             }
             try FileManager.default.removeItem(at: url(name))
         }
+    }
+
+    private func isTaken(_ name: String) -> ToolkitError {
+        ToolkitError("There is a backup '\(name)' in \(folder.path) already; delete it, or take another name.")
     }
 
     private func url(_ name: String) -> URL { folder.appendingPathComponent(name) }

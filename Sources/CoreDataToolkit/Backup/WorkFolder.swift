@@ -1,8 +1,13 @@
+import CoreDataPrimitives
 import Foundation
 
 /// A folder for what is made on the way; gone afterwards.
-struct WorkFolder: Sendable {
+///
+/// The folder is locked as long as the value lives. One that nobody has locked was left by a program that died.
+final class WorkFolder: Sendable {
     let url: URL
+    /// Of the locked folder; negative where the file system has no such locks.
+    private let descriptor: Int32
 
     /// The archive.
     var archive: URL { url.appendingPathComponent("backup.zip") }
@@ -14,22 +19,36 @@ struct WorkFolder: Sendable {
     private static let mark = ".restoring-"
 
     static func temporary() throws -> WorkFolder {
-        try WorkFolder(
-            making: FileManager.default.temporaryDirectory.appendingPathComponent("backup-\(UUID().uuidString)"))
+        try WorkFolder {
+            FileManager.default.temporaryDirectory.appendingPathComponent("backup-\(UUID().uuidString)")
+        }
     }
 
-    /// Beside a store, with the process that uses it in its name.
+    /// Beside a store.
     static func beside(_ store: URL) throws -> WorkFolder {
-        let process = ProcessInfo.processInfo.processIdentifier
-        let name = ".\(store.lastPathComponent)\(mark)\(process)-\(UUID().uuidString)"
-        return try WorkFolder(making: store.deletingLastPathComponent().appendingPathComponent(name))
+        try WorkFolder {
+            store.deletingLastPathComponent()
+                .appendingPathComponent(".\(store.lastPathComponent)\(mark)\(UUID().uuidString)")
+        }
     }
 
-    private init(making url: URL) throws {
-        self.url = url
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    /// - Parameter name: called again where another program took the folder for one that was left, before it was locked.
+    private init(_ name: () -> URL) throws {
+        for _ in 0..<100 {
+            let url = name()
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            switch FolderLock.take(url.path) {
+            case .taken(let taken): (self.url, descriptor) = (url, taken)
+            case .unsupported: (self.url, descriptor) = (url, -1)
+            case .inUse, .missing: continue
+            }
+            return
+        }
+        throw ToolkitError("No folder can be locked in '\(name().deletingLastPathComponent().path)'.")
     }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 
     func remove() { try? FileManager.default.removeItem(at: url) }
 
@@ -39,20 +58,14 @@ struct WorkFolder: Sendable {
         let folder = store.deletingLastPathComponent()
         let start = ".\(store.lastPathComponent)\(mark)"
         for name in (try? files.contentsOfDirectory(atPath: folder.path)) ?? [] where name.hasPrefix(start) {
-            let process = name.dropFirst(start.count).prefix { $0 != "-" }
-            guard let number = Int32(process), number != ProcessInfo.processInfo.processIdentifier,
-                !isRunning(number, folder.appendingPathComponent(name))
-            else { continue }
-            try? files.removeItem(at: folder.appendingPathComponent(name))
+            let left = folder.appendingPathComponent(name)
+            switch FolderLock.take(left.path) {
+            case .taken(let descriptor):
+                try? files.removeItem(at: left)
+                close(descriptor)
+            case .unsupported: if FolderLock.isOld(left.path) { try? files.removeItem(at: left) }
+            case .inUse, .missing: break
+            }
         }
-    }
-
-    /// Whether the process may still use the folder; where the system does not tell of processes, for a day.
-    private static func isRunning(_ process: Int32, _ folder: URL) -> Bool {
-        if FileManager.default.fileExists(atPath: "/proc/self") {
-            return FileManager.default.fileExists(atPath: "/proc/\(process)")
-        }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.path)
-        return (attributes?[.modificationDate] as? Date ?? .distantPast).timeIntervalSinceNow > -86_400
     }
 }

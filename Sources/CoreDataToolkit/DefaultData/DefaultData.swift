@@ -103,7 +103,12 @@ public enum DefaultData {
             throw ToolkitError(
                 "There is no initial store at '\(initial.path)'; it must come with the program. See DefaultData.")
         }
-        try NSPersistentStoreCoordinator().replacePersistentStore(at: url, withPersistentStoreFrom: initial, type: type)
+        do { try StoreTools.makeCopy(of: initial, at: url, type: type.rawValue) } catch let error as CocoaError
+            where error.code == .fileWriteFileExists
+        {
+            // Another program has made its store since.
+            return false
+        }
         return true
     }
 }

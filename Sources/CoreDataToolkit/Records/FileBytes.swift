@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// The bytes of a file as UTF-8. A file is mapped, not read, so that a large one takes no memory.
@@ -31,6 +32,10 @@ package final class FileBytes {
 
     /// The bytes of a file as they are, mapped; of standard input, read.
     package static func contents(path: String, name: String) throws -> Data {
+        // To read the store that this process has open would cost it its locks.
+        guard path == "-" || !StoreTools.isDatabase(path) else {
+            throw ToolkitError("Cannot read \(name): it is a database, and no file of records.")
+        }
         do {
             return path == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data()
