@@ -39,7 +39,16 @@ public enum PostgreSQLStore {
                 type: NSPostgreSQLStoreType, schemes: PostgreSQLAddress.schemes,
                 makeDatabase: { try makeDatabase($0, password: password) },
                 shown: { PostgreSQLAddress.withoutPassword($0) },
-                takePlace: { try takePlace($0, purpose: $1, password: password) }))
+                takePlace: { try takePlace($0, purpose: $1, password: password) },
+                removeEmptySchema: { options in
+                    var options = options
+                    options.createsFile = false
+                    guard let database = try makeDatabase(options, password: password) as? PostgreSQLDatabase else {
+                        return
+                    }
+                    defer { database.close() }
+                    try database.removeEmptySchema()
+                }))
     }
 
     private static func takePlace(

@@ -50,27 +50,28 @@ package struct Library {
 
     private static func file(_ folder: URL) -> URL { folder.appendingPathComponent("Library.momd") }
 
-    init(writingTo folder: URL) throws {
-        let versions = Self.documents.enumerated().map { index, document in
+    init(writingTo folder: URL, count: Int = Self.documents.count) throws {
+        let versions = Self.documents.prefix(count).enumerated().map { index, document in
             ModelVersions.Version(name: index == 0 ? "Library" : "Library \(index + 1)", document: document)
         }
+        let current = versions.last?.name ?? ""
         try ModelCompilation(
-            of: ModelVersions(name: "Library", versions: versions, currentName: "Library 3"), isFolder: true
+            of: ModelVersions(name: "Library", versions: versions, currentName: current), isFolder: true
         ).write(to: Self.file(folder))
         try self.init(folder)
     }
 
     init(_ folder: URL) throws {
-        models = try ["Library", "Library 2", "Library 3"].map {
+        models = try NSManagedObjectModel.versionNames(at: Self.file(folder)).map {
             try NSManagedObjectModel.load(contentsOf: Self.file(folder), version: $0)
         }
     }
 
-    /// The versions, in a folder of their own.
-    package init() throws {
+    /// The versions, in a folder of their own; the first ones only, as an older program has them.
+    package init(count: Int = 3) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try self.init(writingTo: folder)
+        try self.init(writingTo: folder, count: count)
     }
 
     // MARK: Mappings

@@ -8,6 +8,8 @@ import PostgreSQLAccounts
 //
 //     PostgreSQLTransfers <url> <times> <contexts> <seed>     moves money between accounts that others move, too
 //     PostgreSQLTransfers migrate <how> <url>                  migrates a library: mapped, chain or staged
+//     PostgreSQLTransfers open <version> <url>                 adds a library as a program with so many versions does by default, and
+//                                                              reads it; prints the code of the error
 //     PostgreSQLTransfers copy <source> <url> <number>         copies a library, and kills itself once so many objects are copied
 let arguments = CommandLine.arguments
 
@@ -27,6 +29,18 @@ func migrate(_ how: String, _ url: URL) throws {
     }
 }
 
+func open(_ version: Int, _ url: URL) throws {
+    PostgreSQLStore.register()
+    do {
+        try Library(count: version).open(url, .postgreSQL, version, Library.automatic) { context in
+            _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book"))
+        }
+    } catch let error as CocoaError {
+        print(error.errorCode)
+        throw error
+    }
+}
+
 func copy(_ source: URL, to url: URL, number: Int) throws {
     PostgreSQLStore.register()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Library().models[0])
@@ -39,6 +53,10 @@ func copy(_ source: URL, to url: URL, number: Int) throws {
 do {
     if arguments.count == 4, arguments[1] == "migrate", let url = URL(string: arguments[3]) {
         try migrate(arguments[2], url)
+    } else if arguments.count == 4, arguments[1] == "open", let version = Int(arguments[2]),
+        let url = URL(string: arguments[3])
+    {
+        try open(version, url)
     } else if arguments.count == 5, arguments[1] == "copy", let url = URL(string: arguments[3]),
         let number = Int(arguments[4])
     {

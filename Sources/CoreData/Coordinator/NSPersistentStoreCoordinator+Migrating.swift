@@ -220,6 +220,8 @@ extension NSPersistentStoreCoordinator {
         var dictionary: [String: Any] = old.store.metadata
         let own = try new.source.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept + [StoreMetadata.Key.identifier] { dictionary[key] = own[key] }
+        let former = try old.source.metadata().metadata.formerVersions
+        if !former.isEmpty { dictionary[StoreMetadata.Key.formerVersions] = former }
         guard dictionary.count > own.count else { return }
         let metadata = try StoreMetadata(dictionary: dictionary)
         _ = try new.source.save(keys: [:]) { _ in

@@ -11,6 +11,13 @@ extension CoreDataErrors {
         case .missingSourceModel:
             userInfo["reason"] = "Can't find model for source store"
             return make(NSMigrationMissingSourceModelError, failure.message, userInfo)
+        case .unknownVersion:
+            userInfo["reason"] = "Can't find model for source store"
+            userInfo[NSMigrationLossesErrorKey] = failure.losses.map(\.name)
+            return make(
+                NSMigrationMissingSourceModelError,
+                "The store '\(place(url))' was not migrated: \(failure.message)", details(of: failure, adding: userInfo)
+            )
         case .notInferrable:
             userInfo["reason"] = "Can't find or automatically infer mapping model for migration"
             userInfo[NSUnderlyingErrorKey] = inference(failure)

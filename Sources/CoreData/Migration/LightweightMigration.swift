@@ -21,6 +21,8 @@ package struct LightweightMigration {
     var source: NSManagedObjectModel?
     /// Other models that it may have been made with.
     var known: [NSManagedObjectModel] = []
+    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    var lossRule: LossRule?
     /// Whether a store that is of another model than ``source`` by now is left alone.
     var isFromSourceOnly = false
     /// Told how much is done, from 0 to 1; throws to end the migration.
@@ -34,7 +36,7 @@ package struct LightweightMigration {
         self.type = type
         self.source = source
         self.configuration = configuration
-        self.files = files + [model.fileURL].compactMap { $0 }
+        self.files = files
     }
 
     /// What a migration does, for people.
@@ -43,6 +45,8 @@ package struct LightweightMigration {
         package var entities: [String]
         /// Each step in words, with the statements that it runs; bound values are not shown.
         package var steps: [(words: String, statements: [String])]
+        /// What it drops.
+        package var losses: [MappingLoss]
     }
 
     /// Migrates the store unless it is of the model already.
@@ -109,7 +113,7 @@ package struct LightweightMigration {
             if let format = AtomicFileStore.format(ofType: type) {
                 let words = "write the file anew, as a store of the newer model"
                 return try AtomicMigration(format, migration()).plan(path: url.path).map {
-                    Plan(entities: $0.mapping.lines, steps: [(words, [])])
+                    Plan(entities: $0.mapping.lines, steps: [(words, [])], losses: $0.losses)
                 }
             }
             guard let plan = try migration().plan(try Self.databaseOptions(StoreSettings(nil), url)) else {
@@ -117,7 +121,8 @@ package struct LightweightMigration {
             }
             return Plan(
                 entities: plan.mapping.lines,
-                steps: try plan.steps.map { step in (step.words, try step.texts(in: plan.dialect).map(\.sql)) })
+                steps: try plan.steps.map { step in (step.words, try step.texts(in: plan.dialect).map(\.sql)) },
+                losses: plan.losses)
         }
     }
 
@@ -139,39 +144,20 @@ package struct LightweightMigration {
             },
             findSource: findSource, progress: { try progress(Double($0) / Double(max(1, $1))) },
             makeDatabase: { try SQLStore.makeDatabase($0) })
+        migration.lossRule = lossRule
         if isFromSourceOnly { migration.onlySource = source?.entityVersionHashesByName }
         return migration
     }
 
     // MARK: The older model
 
-    /// Among the versions beside the model, then in all bundles.
+    /// What the caller has, then the versions beside the model, then all bundles.
     private func findSource(_ hashes: [String: Data]) -> ModelDocument? {
-        for model in [source].compactMap({ $0 }) + known {
-            let known = model.entityVersionHashesByName
-            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return model.makeDocument() }
-        }
-        for file in files {
-            guard let versions = try? NSManagedObjectModel.versions(at: file) else { continue }
-            for version in versions.versions.reversed() {
-                guard let compiled = try? ModelCompiler.compile(version.document) else { continue }
-                if hashes.allSatisfy({ compiled.entity(named: $0.key)?.versionHash == $0.value }) {
-                    return version.document
-                }
-            }
-        }
-        let metadata: [String: Any] = [NSStoreModelVersionHashesKey: hashes]
-        let bundles: [[Bundle]?] = [nil, Bundle.allBundles + Bundle.allFrameworks]
-        for bundles in bundles {
-            if let model = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata) {
-                return model.makeDocument()
-            }
-        }
-        return nil
+        KnownVersions(model, files: files, models: [source].compactMap { $0 } + known).document(hashes)
     }
 
     /// The model that the store was made with: the store's own copy, or whatever else has its hashes.
-    func sourceModel(ofStoreAt url: URL) -> NSManagedObjectModel? {
+    package func sourceModel(ofStoreAt url: URL) -> NSManagedObjectModel? {
         guard
             let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
                 ofType: type, at: url, options: nil),
@@ -233,8 +219,9 @@ extension LightweightMigration {
                 return try open()
             }
             if !isReadOnly, isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
-                let progressive = ProgressiveMigration(
+                var progressive = ProgressiveMigration(
                     to: model, configuration: configuration, type: type, infers: isInferenceWanted(options))
+                progressive.lossRule = LossRule(options, KnownVersions(model))
                 // Where nothing leads there, what follows tells why.
                 if progressive.leads(from: url) {
                     try progressive.run(at: url, options: options)
@@ -249,7 +236,9 @@ extension LightweightMigration {
                 throw CoreDataErrors.missingMapping(
                     url: ServerStores.shared.shown(url), model: model, mismatch: failure.message)
             }
-            try LightweightMigration(to: model, configuration: configuration, type: type).run(at: url, options: options)
+            var migration = LightweightMigration(to: model, configuration: configuration, type: type)
+            migration.lossRule = LossRule(options, KnownVersions(model))
+            try migration.run(at: url, options: options)
             return try open()
         }
     }

@@ -217,6 +217,10 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
                         to: try open(target, dStoreType, dOptions, destinationModel, isSource: false, named: dURL),
                         savesPortions: isBeside)
                 }
+                if isNew {
+                    try noteFormerVersions(
+                        of: sourceURL, type: sStoreType, sOptions, in: target, type: dStoreType, dOptions)
+                }
             }
             try place?.put(at: dURL, type: dStoreType)
             if let serverPlace { try AttachedStore.converting(dURL) { try serverPlace.put(dOptions) } }

@@ -59,7 +59,8 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         try checkOrder(steps, url)
         let models = knownModels(and: model)
         let run = Run(
-            url: url, type: type, configuration: configuration, options: options, models: models.map(\.model))
+            url: url, type: type, configuration: configuration, options: options, models: models.map(\.model),
+            checksums: Set(steps.map(\.checksum)))
         func isStore(of step: Step) -> Bool {
             models.contains { known in
                 known.checksum == step.checksum
@@ -132,10 +133,15 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         let options: [AnyHashable: Any]
         /// Those of stages and of the file of the newest, which the store may have been made with.
         let models: [NSManagedObjectModel]
+        /// Those of the versions that stages name.
+        let checksums: Set<String>
 
         func step(to model: NSManagedObjectModel) throws {
             var migration = LightweightMigration(to: model, configuration: configuration, type: type)
             migration.known = models
+            var versions = KnownVersions(model, models: models)
+            versions.checksums = checksums
+            migration.lossRule = LossRule(options, versions)
             try migration.run(at: url, options: options)
         }
 

@@ -28,6 +28,8 @@ package struct ProgressiveMigration {
         package var mapping: String?
         /// What becomes of the entities that are not the same, by an inferred mapping.
         package var entities: [String]
+        /// What an inferred step drops, by the names that the store's version has.
+        package var losses: [MappingLoss]
     }
 
     let model: NSManagedObjectModel
@@ -35,6 +37,8 @@ package struct ProgressiveMigration {
     let type: String
     /// Whether mappings may be inferred.
     let infers: Bool
+    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    var lossRule: LossRule?
     private let files: [URL]
     private let mappings: [(name: String, model: NSMappingModel)]
 
@@ -83,6 +87,7 @@ package struct ProgressiveMigration {
             // Whoever else migrates it leads it forward too; more steps than versions, of which ever fewer lie ahead, there are none.
             most = max(most, chain.versionCount)
             guard let first = chain.steps.first, count <= most else { throw missing(url, chain) }
+            if count == 0 { try checkLosses(chain, at: url) }
             let (done, all) = (count, count + chain.steps.count)
             try run(first, at: url, options) { try progress((Double(done) + $0) / Double(all)) }
             count += 1
@@ -90,6 +95,7 @@ package struct ProgressiveMigration {
         return count > 0
     }
 
+    // Before the first step the whole chain was checked; after it the store is of a version that the program has.
     private func run(
         _ step: Chain.Step, at url: URL, _ options: [AnyHashable: Any]?, _ progress: @escaping (Double) throws -> Void
     ) throws {
@@ -108,10 +114,12 @@ package struct ProgressiveMigration {
     package func plan(of url: URL) throws -> [Step]? {
         guard let chain = try chain(of: url) else { return nil }
         guard !chain.steps.isEmpty else { throw missing(url, chain) }
-        return chain.steps.map { step in
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
+        let losses = chain.losses(of: NSManagedObjectModel.versionHashes(inStoreMetadata: metadata) ?? [:])
+        return zip(chain.steps, losses).map { step, losses in
             Step(
                 from: step.from.name, to: step.to.name, mapping: step.mapping?.name,
-                entities: step.inferred?.lines ?? [])
+                entities: step.inferred?.lines ?? [], losses: losses)
         }
     }
 

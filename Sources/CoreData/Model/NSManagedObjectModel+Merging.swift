@@ -136,6 +136,8 @@ extension NSManagedObjectModel {
         }
         if !localization.isEmpty { localizationDictionary = localization }
         appliesIndexDecodingQuirk = models.contains(where: \.appliesIndexDecodingQuirk)
+        let parts = models.map { $0.fileURL.map { [$0] } ?? $0.partURLs }
+        partURLs = parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }
         // What one of them may have, the whole may have.
         let origins = Set(models.map(\.origin))
         origin = origins.count == 1 ? origins.first ?? .written : .compiled

@@ -45,6 +45,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
 
     /// The file that the model was read from: other versions may be beside it.
     final var fileURL: URL?
+    /// The files of the models that this one was merged of; `nil` where one of them was not read from a file.
+    final var partURLs: [URL]?
 
     /// Makes an empty model.
     public override init() { super.init() }
@@ -144,6 +146,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
         copy.storedVersionIdentifiers = storedVersionIdentifiers
         copy.appliesIndexDecodingQuirk = appliesIndexDecodingQuirk
         copy.origin = origin
+        (copy.fileURL, copy.partURLs) = (fileURL, partURLs)
         copy.templates = templates.mapValues(NSFetchRequest.init)
         copy.bindTemplates()
         let byName = copy.entitiesByName

@@ -70,8 +70,8 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    static func stage(_ format: any AtomicFormat.Type, of url: URL) throws -> String? {
-        try onFile(at: url) { try AtomicStore.metadata(format, path: $0).stage }
+    static func metadataRow(_ format: any AtomicFormat.Type, of url: URL) throws -> MetadataRow {
+        try onFile(at: url) { try AtomicStore.metadata(format, path: $0) }
     }
 
     static func setStage(_ stage: String?, _ format: any AtomicFormat.Type, of url: URL) throws {

@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import Synchronization
 
@@ -65,8 +66,16 @@ extension AttachedStore {
 
     /// The stage of a migration that a store in a file is in the middle of.
     static func stage(of url: URL, type: String, _ options: [AnyHashable: Any]?) throws -> String? {
-        if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.stage(format, of: url) }
-        return try SQLStore.stage(of: url, options)
+        try metadataRow(of: url, type: type, options).stage
+    }
+
+    /// The metadata of a store that no coordinator has open, with what users do not see.
+    static func metadataRow(of url: URL, type: String, _ options: [AnyHashable: Any]?) throws -> MetadataRow {
+        if let format = AtomicFileStore.format(ofType: type) { return try AtomicFileStore.metadataRow(format, of: url) }
+        guard StoreClasses.shared.classes[type] != nil else { return try SQLStore.metadataRow(of: url, options) }
+        var dictionary = try metadata(of: url, type: type, options)
+        let identifier = dictionary.removeValue(forKey: NSStoreUUIDKey) as? String ?? ""
+        return MetadataRow(identifier: identifier, metadata: try StoreMetadata(dictionary: dictionary))
     }
 
     /// Notes that; `nil` for none.

@@ -121,8 +121,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    static func stage(of url: URL, _ options: [AnyHashable: Any]?) throws -> String? {
-        try onFile(at: url, options) { try StoreEngine.metadata(options: $0, makeDatabase: makeDatabase).stage }
+    static func metadataRow(of url: URL, _ options: [AnyHashable: Any]?) throws -> MetadataRow {
+        try onFile(at: url, options) { try StoreEngine.metadata(options: $0, makeDatabase: makeDatabase) }
     }
 
     static func setStage(_ stage: String?, of url: URL, _ options: [AnyHashable: Any]?) throws {

@@ -88,7 +88,9 @@ extension AttachedStore {
     }
 
     /// Copies a store to a place where there is none; one of both, or both, may be on a server.
-    static func copy(_ source: URL, _ sourceOptions: [AnyHashable: Any]?, to destination: URL) throws {
+    static func copy(
+        _ source: URL, _ sourceOptions: [AnyHashable: Any]?, to destination: URL, withHistory: Bool = false
+    ) throws {
         func options(_ url: URL, _ options: [AnyHashable: Any]?) throws -> (DatabaseOptions, String) {
             if let driver = ServerStores.shared.driver(of: url) {
                 return (try ServerPlace.options(url, options), driver.type)
@@ -97,7 +99,9 @@ extension AttachedStore {
         }
         try converting(source) {
             let (from, to) = (try options(source, sourceOptions), try options(destination, nil))
-            try StoreEngine.copy(from.0, to: to.0, types: (from.1, to.1)) { try SQLStore.makeDatabase($0) }
+            try StoreEngine.copy(from.0, to: to.0, types: (from.1, to.1), withHistory: withHistory) {
+                try SQLStore.makeDatabase($0)
+            }
         }
     }
 

@@ -18,11 +18,16 @@ package final class ServerStores: Sendable {
         /// died of the same is to be gone on with.
         package var takePlace: @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place
 
+        /// Removes the schema of a URL if nothing is in it and the role may; never `public`.
+        package var removeEmptySchema: @Sendable (DatabaseOptions) throws -> Void
+
         package init(
             type: String, schemes: Set<String>, makeDatabase: @escaping DatabaseFactory,
             shown: @escaping @Sendable (URL) -> URL,
-            takePlace: @escaping @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place
+            takePlace: @escaping @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place,
+            removeEmptySchema: @escaping @Sendable (DatabaseOptions) throws -> Void = { _ in }
         ) {
+            self.removeEmptySchema = removeEmptySchema
             self.takePlace = takePlace
             self.type = type
             self.schemes = schemes

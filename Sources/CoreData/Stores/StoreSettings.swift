@@ -46,6 +46,7 @@ struct StoreSettings {
         for key in [
             NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
             NSMigratePersistentStoresProgressivelyOption, NSPersistentStoreDeferredLightweightMigrationOptionKey,
+            NSMigratePersistentStoresAllowingLossOption,
         ] { _ = try number(key) }
         isReadOnly = try number(NSReadOnlyPersistentStoreOption)?.boolValue ?? false
         leavesNothing = try number(StoreTools.leavesNothingOption)?.boolValue ?? false

@@ -33,28 +33,54 @@ package enum StoreTools {
         return try body(place.url)
     }
 
-    /// Puts a copy of a store, with all that belongs to it and its UUID, in the place of what there is.
+    /// Puts a copy of a store, with all that belongs to it, its UUID and its history, in the place of what there is.
     package static func copy(_ source: URL, to destination: URL, type known: String? = nil) throws {
+        if try copyOnServer(source, to: destination, replaces: true) { return }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
             at: destination, withPersistentStoreFrom: source, ofType: known ?? type(ofStoreAt: source))
     }
 
-    /// Puts a copy of a store, with its UUID, where there is none. It is there when it is whole; what a process leaves that dies before
-    /// goes with the next copy to that place.
+    /// Puts a copy of a store, with its UUID and its history, where there is none. It is there when it is whole; what a process leaves that
+    /// dies before goes with the next copy to that place.
     ///
     /// - Parameter type: the store's type; `nil` for what its file says.
+    /// - Parameter prepare: changes the copy before it is there.
     /// - Throws: 516 where a store is there by now; it is then as it was.
-    package static func makeCopy(of source: URL, at destination: URL, type known: String? = nil) throws {
+    package static func makeCopy(
+        of source: URL, at destination: URL, type known: String? = nil, _ prepare: (URL) throws -> Void = { _ in }
+    ) throws {
+        if try copyOnServer(source, to: destination, replaces: false, prepare) { return }
         let type = known ?? type(ofStoreAt: source)
+        func copyInPlace() throws {
+            try copy(source, to: destination, type: type)
+            try prepare(destination)
+        }
         // A store of a program's own class is that class's to put in its place.
-        guard AttachedStore.isFileType(type) else { return try copy(source, to: destination, type: type) }
+        guard AttachedStore.isFileType(type) else { return try copyInPlace() }
         try StoreFolder.making(for: destination) {
-            guard let place = NewStorePlace(for: destination) else {
-                return try copy(source, to: destination, type: type)
-            }
+            guard let place = NewStorePlace(for: destination) else { return try copyInPlace() }
             try copy(source, to: place.url, type: type)
+            try prepare(place.url)
             try place.put(at: destination, type: type)
         }
+    }
+
+    /// - Returns: whether both are on a server.
+    private static func copyOnServer(
+        _ source: URL, to destination: URL, replaces: Bool, _ prepare: (URL) throws -> Void = { _ in }
+    ) throws -> Bool {
+        guard isOnServer(source), let place = try ServerPlace(for: destination) else { return false }
+        defer { withExtendedLifetime(place) {} }
+        try AttachedStore.copy(source, nil, to: place.url, withHistory: true)
+        try prepare(place.url)
+        try AttachedStore.converting(destination) { try place.put(replaces: replaces) }
+        return true
+    }
+
+    /// Removes the schema of a store that was removed, if nothing is in it; nothing happens for files.
+    package static func removeEmptySchema(of url: URL) throws {
+        guard let driver = ServerStores.shared.driver(of: url) else { return }
+        try AttachedStore.converting(url) { try driver.removeEmptySchema(ServerPlace.options(url)) }
     }
 
     /// Takes a store away that nobody has open, and its file too: a process that dies meanwhile leaves it whole, or what

@@ -101,6 +101,22 @@ extension ModelVersions {
                 + Suggestion.text(for: name ?? currentName, among: versions.map(\.name)))
     }
 
+    /// The version of that name, or the current one if the model says which that is: nothing is migrated to one that was guessed.
+    func target(named name: String?, at path: String) throws -> ModelDocument {
+        if name == nil, !saysWhichIsCurrent {
+            throw ToolFailure(
+                """
+                \(StoreFile.shown(path)) has several versions, and does not say which is the current one: \
+                \(versions.map { "'\($0.name)'" }.joined(separator: ", ")).
+                hint: --to names the version to migrate to
+                """)
+        }
+        return try document(named: name, at: path)
+    }
+
+    /// Whether there is one version only, or the model names its current one.
+    var saysWhichIsCurrent: Bool { versions.count < 2 || namesCurrentVersion }
+
     /// The version before that one, in the order of their names.
     func previous(to name: String?) -> ModelDocument? {
         guard let index = versions.firstIndex(where: { $0.name == name ?? currentName }), index > 0 else { return nil }

@@ -60,6 +60,17 @@ extension PostgreSQLDatabase {
         try writeWithoutTransaction { try $0.execute(ServerText.dropSchema(name)) }
     }
 
+    /// Removes the schema if nothing is in it. One that has something in it, another role's, and `public` stay.
+    package func removeEmptySchema() throws {
+        let name = options.address.schema
+        guard name != "public" else { return }
+        do { try writeWithoutTransaction { try $0.execute(ServerText.dropEmptySchema(name)) } } catch let failure
+            as SQLFailure
+        {
+            note("the schema \(name) stays: \(failure.message)")
+        }
+    }
+
     private var mark: String { "OpenCoreData on the way to \(SQLIdentifier.quoted(options.address.schema)): " }
 
     private func leavings() throws -> [(name: String, note: String)] {

@@ -225,6 +225,10 @@ package enum ServerText {
         SELECT CAST(nspname AS TEXT), obj_description(oid, 'pg_namespace') FROM pg_namespace \
         WHERE starts_with(obj_description(oid, 'pg_namespace'), $1::TEXT) ORDER BY 1
         """
+    /// Fails where something is in it.
+    package static func dropEmptySchema(_ name: String) -> String {
+        "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) RESTRICT"
+    }
     package static func dropSchema(_ name: String) -> String {
         "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) CASCADE"
     }

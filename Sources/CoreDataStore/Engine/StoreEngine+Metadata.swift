@@ -126,6 +126,7 @@ package struct MetadataRow: Sendable {
         dictionary[StoreMetadata.Key.historyReaders] = nil
         dictionary[StoreMetadata.Key.deferredTasks] = nil
         dictionary[StoreMetadata.Key.stage] = nil
+        dictionary[StoreMetadata.Key.formerVersions] = nil
         return dictionary
     }
 }

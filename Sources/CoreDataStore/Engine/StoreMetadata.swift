@@ -62,6 +62,8 @@ extension StoreMetadata {
         package static let deferredTasks = "OpenCoreDataDeferredMigration"
         /// Ours: the custom stage of a migration that the store is in the middle of; users do not see it.
         package static let stage = "OpenCoreDataMigrationStage"
+        /// Ours: the checksums of the versions that the store was migrated from, the oldest first; users do not see it. See ``LossRule``.
+        package static let formerVersions = "OpenCoreDataFormerVersions"
         /// What no user sets.
         package static let deferral = [isDeferring, deferredTasks, stage]
 
@@ -69,6 +71,7 @@ extension StoreMetadata {
         package static let kept = [
             type, versionHashes, versionHashesVersion, versionHashesDigest, versionChecksum, versionIdentifiers,
             frameworkVersion, autoVacuumLevel, historyReaders, isDeferring, deferredTasks, stage,
+            formerVersions,
         ]
     }
 

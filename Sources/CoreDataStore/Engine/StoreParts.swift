@@ -166,12 +166,13 @@ package struct StoreSchemas {
 extension StoreEngine {
     /// Makes a store of everything that another has, with its UUID and metadata, by the model that it keeps a copy of.
     ///
-    /// Histories are not copied.
+    /// A store on a server is copied as it is at one moment, whatever others save meanwhile.
     ///
+    /// - Parameter withHistory: whether the history is copied, where both are of one kind of server.
     /// - Throws: ``StoreFailure`` for what is no store, or keeps no copy of its model.
     package static func copy(
         _ source: DatabaseOptions, to destination: DatabaseOptions, types: (from: String, to: String),
-        makeDatabase: @escaping DatabaseFactory
+        withHistory: Bool = false, makeDatabase: @escaping DatabaseFactory
     ) throws {
         let document = try cachedModelDocument(options: source, makeDatabase: makeDatabase)
         let model = try ModelCompiler.compile(document)
@@ -181,7 +182,10 @@ extension StoreEngine {
         reading.createsStore = false
         let old = try open(model: model, options: reading, makeDatabase: makeDatabase)
         defer { old.close() }
-        let row = try old.metadata()
+        let pinned = old.database.dialect.writesTogether ? try old.pinned() as? StoreEngine : nil
+        defer { pinned?.close() }
+        let state = pinned ?? old
+        let row = try state.metadata()
         var writing = StoreOptions(destination)
         writing.type = types.to
         writing.identifier = row.identifier
@@ -189,6 +193,7 @@ extension StoreEngine {
         writing.document = { document }
         let new = try open(model: model, options: writing, makeDatabase: makeDatabase)
         defer { new.close() }
-        try RowCopy(from: old, to: new, model: model).run()
+        try RowCopy(from: state, to: new, model: model).run()
+        if withHistory { try HistoryCopy(source: state, target: new).run() }
     }
 }

@@ -65,7 +65,9 @@ package struct AtomicMigration {
         try format.check(migration.model, entities: migration.entities)
         let row = try AtomicStore.metadata(format, path: path)
         guard let source = try migration.source(of: row, path: path, cached: { nil }) else { return nil }
-        return try inDatabase(MemoryContents(model: source.model), source) { database in
+        var contents = MemoryContents(model: source.model)
+        contents.metadata = row.metadata
+        return try inDatabase(contents, source) { database in
             try database.read { try migration.plan(source, MetadataRow.read($0), $0) }
         }
     }

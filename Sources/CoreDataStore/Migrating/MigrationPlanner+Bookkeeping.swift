@@ -44,7 +44,8 @@ extension MigrationPlanner {
     func metadataSteps(_ deferred: [DeferredTask]) throws -> [MigrationStep] {
         let old = source.metadata.metadata
         let metadata = try StoreMetadata.made(
-            for: newModel, entities: entities, type: old.type ?? "SQLite", adding: old
+            for: newModel, entities: entities, type: old.type ?? "SQLite",
+            adding: old.migrated(to: newModel.versionHashes(of: entities))
         ).deferring(deferred)
         let update = UpdateStatement(
             BookkeepingSchema.metadataTable, set: [.init("Z_PLIST", .bind(.blob(metadata.propertyList)))])

@@ -101,7 +101,8 @@ struct MigrationPlanner {
             }
         steps += historySteps() + (try metadataSteps(deferred)) + (try modelCacheSteps(document))
         return MigrationPlan(
-            mapping: mapping, steps: steps, lostFiles: lostFiles(), removals: removedObjects(), schema: target,
+            mapping: mapping, steps: steps, losses: mapping.losses(of: source.entities), lostFiles: lostFiles(),
+            removals: removedObjects(), schema: target,
             dialect: dialect, deferred: deferred)
     }
 

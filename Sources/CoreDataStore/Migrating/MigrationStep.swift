@@ -63,6 +63,8 @@ package struct MigrationStep: Sendable {
 package struct MigrationPlan: Sendable {
     package var mapping: ModelMapping
     package var steps: [MigrationStep]
+    /// What of the store's entities nothing of the newer model takes over.
+    package var losses: [MappingLoss] = []
     /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the
     /// end.
     var lostFiles: [SelectStatement]
@@ -95,6 +97,8 @@ package struct MigrationFailure: Error, Sendable {
     package enum Kind: Sendable, Equatable {
         /// Nobody has the model that the store was made with.
         case missingSourceModel
+        /// The program has not the version that the store is of, and the migration would drop something.
+        case unknownVersion
         /// No mapping can be inferred.
         case notInferrable
         /// Rows would not fit the new model.
@@ -119,6 +123,8 @@ package struct MigrationFailure: Error, Sendable {
     /// Whether what is in the way are rows without a value that they are to have.
     package var lacksValues = false
     package var obstacles: [MappingInference.Obstacle] = []
+    /// What the migration would drop.
+    package var losses: [MappingLoss] = []
     /// What the database said.
     package var cause: SQLFailure?
     package var metadata: MetadataRow?

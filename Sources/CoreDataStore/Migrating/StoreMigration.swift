@@ -23,6 +23,8 @@ package struct StoreMigration {
     var findSource: ([String: Data]) -> ModelDocument?
     /// Whether what can wait is put off; see ``DeferredTask``.
     package var defers = false
+    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    package var lossRule: LossRule?
     /// Where that is given, a store with other version hashes is left alone, though it is not of the newer model.
     package var onlySource: [String: Data]?
     /// Told before each step how many are done, of how many; throws to end the migration.
@@ -129,6 +131,8 @@ package struct StoreMigration {
             failure.metadata = row
             throw failure
         }
+        try lossRule?.check(
+            mapping.losses(of: source.entities), from: source.hashes, to: model.versionHashes(of: entities), row)
         var planner = MigrationPlanner(
             source: try MigrationSource.read(
                 connection, model: source.model, entities: source.entities, metadata: row), mapping: mapping,

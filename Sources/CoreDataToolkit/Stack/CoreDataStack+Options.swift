@@ -24,6 +24,9 @@ extension CoreDataStack {
         public var undo = true
         /// Whether a store of an older model is migrated; else setting up throws 134100.
         public var migrates = true
+        /// Whether a migration may drop something of a store whose version the program has not, as an older program would; `nil` for the
+        /// rule of `NSMigratePersistentStoresAllowingLossOption`. With ``versions``, those are what the program has.
+        public var migratesAllowingLoss: Bool?
         /// The stages of a migration; without it a mapping model of the bundles counts, else the mapping is inferred.
         public var stagedMigration: NSStagedMigrationManager?
         /// The versions of the model, for a migration through one after the other; `nil` for one step. SQLite stores.

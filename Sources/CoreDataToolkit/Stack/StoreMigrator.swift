@@ -11,6 +11,8 @@ struct StoreMigrator {
     let url: URL
     let model: NSManagedObjectModel
     var versions: MigrationVersions?
+    /// See ``CoreDataStack/Options/migratesAllowingLoss``.
+    var allowsLoss: Bool?
 
     /// From one version of the model to another.
     private struct Step {
@@ -63,8 +65,8 @@ struct StoreMigrator {
 
     /// One after the other where the versions are known, and the store is of one of them; else one step.
     private func steps(from source: NSManagedObjectModel, _ metadata: [String: Any]) throws -> [Step] {
-        if let versions {
-            let models = try versions.models()
+        let models = try versions?.models()
+        if let versions, let models {
             let first = models.firstIndex { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
             let last = models.lastIndex { $0.entityVersionHashesByName == model.entityVersionHashesByName }
             if let first, let last, first < last {
@@ -76,8 +78,13 @@ struct StoreMigrator {
                 }
             }
         }
-        let mapping = try Self.mapping(source, model)
+        let written = NSMappingModel(from: nil, forSourceModel: source, destinationModel: model)
+        let mapping =
+            try written ?? NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model)
         try checkKeepsSomething(mapping, source)
+        if written == nil {
+            try StoreTools.checkLosses(ofStoreAt: url, to: model, known: models, allowsLoss: allowsLoss)
+        }
         return [Step(source: source, destination: model, mapping: mapping)]
     }
 

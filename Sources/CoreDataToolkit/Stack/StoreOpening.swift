@@ -40,7 +40,9 @@ struct StoreOpening {
         }
         try cancellation?.check()
         if options.migrates, options.stagedMigration == nil, options.configuration == nil, type == .sqlite {
-            try StoreMigrator(url: url, model: model, versions: options.versions).run(cancellation, progress)
+            try StoreMigrator(
+                url: url, model: model, versions: options.versions, allowsLoss: options.migratesAllowingLoss
+            ).run(cancellation, progress)
         }
         try cancellation?.check()
     }
@@ -63,6 +65,7 @@ struct StoreOpening {
         description.isReadOnly = options.isReadOnly
         description.shouldMigrateStoreAutomatically = options.migrates
         description.shouldInferMappingModelAutomatically = options.migrates
+        description.shouldMigrateStoreAllowingLoss = options.migratesAllowingLoss
         if let staged = options.stagedMigration {
             description.setOption(staged, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
         }

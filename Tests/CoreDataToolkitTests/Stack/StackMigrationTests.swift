@@ -111,6 +111,37 @@ import Testing
         #expect(try await stack.count("Item", "name != nil") == 377)
     }
 
+    @Test func anOlderProgramDoesNotDropWhatANewerOneAdded() async throws {
+        let grocery = try Grocery()
+        try await grocery.makeFullStack().removeStores()
+        let newer = try await CoreDataStack.setUp(
+            model: Self.newModel(), storeURL: grocery.storeURL, options: .server)
+        try await newer.removeStores()
+        let error = await #expect(throws: CocoaError.self) {
+            _ = try await CoreDataStack.setUp(model: Grocery.model(), storeURL: grocery.storeURL, options: .server)
+        }
+        #expect(error?.errorCode == NSMigrationMissingSourceModelError)
+        #expect(error?.userInfo[NSMigrationLossesErrorKey] as? [String] == ["Item.note"])
+        // The versions that the program says it has are those that it has.
+        var options = CoreDataStack.Options.server
+        options.versions = MigrationVersions { try [Self.newModel(), Grocery.model()] }
+        let later = try await CoreDataStack.setUp(
+            model: Grocery.model(), storeURL: grocery.storeURL, options: options)
+        #expect(try await later.count("Item") == 377)
+    }
+
+    @Test func anOptionAllowsAnOlderProgramToDrop() async throws {
+        let grocery = try Grocery()
+        try await grocery.makeFullStack().removeStores()
+        try await CoreDataStack.setUp(model: Self.newModel(), storeURL: grocery.storeURL, options: .server)
+            .removeStores()
+        var options = CoreDataStack.Options.server
+        options.migratesAllowingLoss = true
+        let older = try await CoreDataStack.setUp(
+            model: Grocery.model(), storeURL: grocery.storeURL, options: options)
+        #expect(try await older.count("Item") == 377)
+    }
+
     @Test func withoutMigrationTheErrorTellsOfTheModel() async throws {
         let grocery = try Grocery()
         try await grocery.makeFullStack().removeStores()

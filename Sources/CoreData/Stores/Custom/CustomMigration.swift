@@ -31,7 +31,8 @@ struct CustomMigration {
     /// - Returns: whether there was something to do.
     func run(from row: MetadataRow) throws -> Bool {
         let old = Old()
-        let lightweight = LightweightMigration(to: model, configuration: configuration, type: type)
+        var lightweight = LightweightMigration(to: model, configuration: configuration, type: type)
+        lightweight.lossRule = LossRule(options, KnownVersions(model))
         return try lightweight.converting(url) {
             try MigrationTurn.with(url) {
                 let found = try AtomicMigration(ofRowsOf: type, lightweight.migration())
@@ -83,6 +84,8 @@ struct CustomMigration {
             try store.loadMetadata()
             var metadata: [String: Any] = store.metadata
             for key in metadata.keys where key.hasPrefix("NSStoreModelVersion") { metadata[key] = nil }
+            let former = contents.metadata.formerVersions
+            metadata[StoreMetadata.Key.formerVersions] = former.isEmpty ? nil : former
             store.metadata = metadata
             try CustomStore.check(
                 store, type: type, model: runtime.model, entities: entities, try StoreSettings(options))

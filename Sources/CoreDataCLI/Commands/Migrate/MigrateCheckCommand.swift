@@ -35,7 +35,7 @@ struct MigrateCheckCommand: ParsableCommand {
 
     func run() throws {
         let versions = try ModelOptions.versions(model)
-        let target = try versions.document(named: to, at: model)
+        let target = try versions.target(named: to, at: model)
         let name = to ?? versions.currentName
         var failures = 0
         for version in versions.versions where version.name != name {

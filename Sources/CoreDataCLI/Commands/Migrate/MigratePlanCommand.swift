@@ -33,16 +33,22 @@ struct MigratePlanCommand: ParsableCommand {
 
     func run() throws {
         if let migration = try input.progressiveMigration() { return try show(migration.plan(of: input.url)) }
-        let plan = try input.migration().plan(of: input.url)
+        let migration = try input.migration()
+        let plan = try migration.plan(of: input.url)
+        let losses = MigrationLosses(
+            plan?.losses ?? [], ofStoreAt: input.url, migration.sourceModel(ofStoreAt: input.url),
+            configuration: input.configuration
+        ).entries
         if json {
             return print(
                 try JSONOutput.text(
                     Listing(
-                        isNeeded: plan != nil, entities: plan?.entities ?? [],
+                        isNeeded: plan != nil, entities: plan?.entities ?? [], losses: losses,
                         steps: (plan?.steps ?? []).map { .init(words: $0.words, statements: $0.statements) })))
         }
         guard let plan else { return print("\(StoreFile.shown(input.store)) is of that model already") }
         for line in plan.entities { print(line) }
+        for entry in losses { print("drops \(entry.line)") }
         if !plan.entities.isEmpty { print() }
         for (number, step) in plan.steps.enumerated() {
             print("\(number + 1). \(step.words)")
@@ -55,13 +61,16 @@ struct MigratePlanCommand: ParsableCommand {
             return print(
                 try JSONOutput.text(
                     (steps ?? []).map {
-                        Passage(from: $0.from, to: $0.to, mapping: $0.mapping, entities: $0.entities)
+                        Passage(
+                            from: $0.from, to: $0.to, mapping: $0.mapping, entities: $0.entities,
+                            losses: $0.losses.map(\.name))
                     }))
         }
         guard let steps else { return print("\(StoreFile.shown(input.store)) is of that model already") }
         for (number, step) in steps.enumerated() {
             print("\(number + 1). \(step.from) → \(step.to): \(step.mapping.map { "by \($0)" } ?? "inferred")")
             for line in step.entities { print("   \(line)") }
+            for loss in step.losses { print("   drops \(loss.text)") }
         }
     }
 
@@ -70,6 +79,8 @@ struct MigratePlanCommand: ParsableCommand {
         var to: String
         var mapping: String?
         var entities: [String]
+        /// By the names that the store's version has.
+        var losses: [String]
     }
 
     private struct Listing: Encodable {
@@ -80,6 +91,7 @@ struct MigratePlanCommand: ParsableCommand {
 
         var isNeeded: Bool
         var entities: [String]
+        var losses: [MigrationLosses.Entry]
         var steps: [Step]
     }
 }

@@ -10,12 +10,16 @@ struct MigrateRunCommand: ParsableCommand {
         usage: "coredata migrate run [<options>] <store> --model <model>",
         discussion: """
             The copy is <store>.before-migration; migrate rollback puts it back. That of a store on a server is in the schema \
-            <schema>_before_migration, without its history. With --dry-run only a copy is migrated and checked, and taken \
-            away again.
+            <schema>_before_migration. With --dry-run only a copy is migrated and checked, and taken away again. A run that \
+            was stopped is gone on with by the same command.
+
+            What the model no longer has is dropped only where --allow-loss names it: an entity, or a property.
 
             EXAMPLES
               coredata migrate run Library.sqlite --model Library.xcdatamodeld
               coredata migrate run Library.sqlite --model Library.xcdatamodeld --dry-run
+              coredata migrate run Library.sqlite --model Library.xcdatamodeld \\
+                --allow-loss Book.isbn --allow-loss Shelf
               coredata migrate run Library.sqlite --model Library.xcdatamodeld \\
                 --progressive --mapping Library1to2.cdm
             """)
@@ -28,6 +32,15 @@ struct MigrateRunCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Keep a copy of the store as it was.")
     var backup = true
 
+    @Option(
+        name: .customLong("allow-loss"),
+        help: ArgumentHelp(
+            """
+            An entity, such as Shelf, or an attribute or relationship, such as Book.isbn, by its name in the store's version, \
+            that may be dropped; may be repeated.
+            """, valueName: "name"))
+    var allowedLosses: [String] = []
+
     func validate() throws {
         if dryRun, !backup {
             throw ValidationError("--dry-run leaves the store as it is: there is nothing to back up.")
@@ -37,31 +50,27 @@ struct MigrateRunCommand: ParsableCommand {
     func run() throws {
         let migration = try input.migration()
         let progressive = try input.progressiveMigration()
-        let isNeeded =
-            try progressive.map { try $0.plan(of: input.url) != nil } ?? (try migration.plan(of: input.url) != nil)
-        guard isNeeded else { return print("\(StoreFile.shown(input.store)) is of that model already") }
-        let copy = try MigrationInput.backup(of: input.store)
-        let place = StoreFile.shown(copy)
-        if dryRun { return try rehearse(migration, progressive) }
-        if backup {
-            guard try !StoreTools.isTaken(copy) else {
-                throw ToolFailure(
-                    "There is a copy of an earlier migration at \(place). Put it back with migrate rollback, or remove it."
-                )
-            }
-            try StoreTools.makeCopy(of: input.url, at: copy)
+        let copy = MigrationCopy(store: input.url, url: try MigrationInput.backup(of: input.store))
+        guard let losses = try input.losses(migration, progressive, copy) else {
+            return print("\(StoreFile.shown(input.store)) is of that model already")
         }
+        try losses.check(allowedLosses, ofStore: input.store)
+        if dryRun { return try rehearse(migration, progressive) }
+        if backup { try copy.prepare(for: migration.model.versionChecksum) }
         var bar = ProgressBar("Migrating", unit: "%")
         defer { bar.finish() }
         do {
             try Self.migrate(input.url, migration, progressive) { bar.update(fraction: $0, count: Int($0 * 100)) }
         } catch {
             // A chain may have come half the way.
-            if backup, progressive == nil { try? StoreTools.remove(copy) }
+            if backup, progressive == nil { try? copy.remove() }
             throw error
         }
+        if backup { try copy.finish() }
         bar.finish()
+        let place = StoreFile.shown(copy.url)
         print("Migrated \(StoreFile.shown(input.store))\(backup ? "; as it was it is in \(place)" : "")")
+        for entry in losses.entries { print("Dropped \(entry.line)") }
     }
 
     private static func migrate(
@@ -100,53 +109,5 @@ struct MigrateRunCommand: ParsableCommand {
             guard verification.isPassed else { throw ExitCode(1) }
         }
         print("\(StoreFile.shown(input.store)) can be migrated: a copy was, and is sound")
-    }
-}
-
-/// `coredata migrate rollback`
-struct MigrateRollbackCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "rollback",
-        abstract: "Puts back the copy that migrate run kept.",
-        usage: "coredata migrate rollback <store>",
-        discussion: """
-            What was saved since the migration is lost. A copy whose UUID is not the store's is left where it is.
-
-            EXAMPLES
-              coredata migrate rollback Library.sqlite
-            """)
-
-    @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
-    var store: String
-
-    func run() throws {
-        try StoreFile.checkReaches(store)
-        let copy = try MigrationInput.backup(of: store)
-        let url = StoreFile.url(store)
-        for place in [url, copy] { StoreTools.removeLeavings(of: place) }
-        guard try StoreTools.isTaken(copy) else {
-            throw ToolFailure(
-                "There is no copy at \(StoreFile.shown(copy)): migrate run keeps one of the store that it migrates.")
-        }
-        try checkIsCopy(copy, of: url)
-        try StoreTools.copy(copy, to: url)
-        try? StoreTools.remove(copy)
-        print("\(StoreFile.shown(store)) is as it was before the migration")
-    }
-}
-
-extension MigrateRollbackCommand {
-    /// - Throws: ``ToolFailure`` where both are stores, and not the same one. A store that is missing or damaged is put back.
-    private func checkIsCopy(_ copy: URL, of url: URL) throws {
-        guard let own = Self.identifier(url), let copied = Self.identifier(copy), own != copied else { return }
-        throw ToolFailure(
-            "\(StoreFile.shown(copy)) is a copy of another store: its UUID is \(copied), that of \(StoreFile.shown(store)) is \(own). Nothing was put back."
-        )
-    }
-
-    private static func identifier(_ url: URL) -> String? {
-        let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: StoreTools.type(ofStoreAt: url), at: url, options: StoreFile.readingOptions)
-        return metadata?[NSStoreUUIDKey] as? String
     }
 }

@@ -49,10 +49,28 @@ struct MigrationInput: ParsableArguments {
     func migration() throws -> LightweightMigration {
         try StoreFile.checkExists(store)
         let path = model ?? ""
-        let document = try ModelOptions.versions(path).document(named: to, at: path)
+        let document = try ModelOptions.versions(path).target(named: to, at: path)
         return LightweightMigration(
             to: try NSManagedObjectModel(document: document), configuration: configuration,
             type: StoreTools.type(ofStoreAt: url), files: [URL(fileURLWithPath: path)])
+    }
+
+    /// What the migration would drop; `nil` where the store is of the model already.
+    ///
+    /// - Parameter copy: where an earlier run may have left the store as it was before it came half the way: names are those of that.
+    func losses(
+        _ migration: LightweightMigration, _ progressive: ProgressiveMigration?, _ copy: MigrationCopy
+    ) throws -> MigrationLosses? {
+        func losses(_ found: [MappingLoss], at url: URL) -> MigrationLosses {
+            MigrationLosses(
+                found, ofStoreAt: url, migration.sourceModel(ofStoreAt: url), configuration: configuration)
+        }
+        guard let progressive else { return try migration.plan(of: url).map { losses($0.losses, at: url) } }
+        guard let steps = try progressive.plan(of: url) else { return nil }
+        if copy.isBegun(for: migration.model.versionChecksum), let all = try progressive.plan(of: copy.url) {
+            return losses(all.flatMap(\.losses), at: copy.url)
+        }
+        return losses(steps.flatMap(\.losses), at: url)
     }
 
     /// The migration over versions that lie between; `nil` where that is not asked for.
