@@ -1,0 +1,98 @@
+// The operators of Publishers+Merge.swift.
+#if OpenCombine
+    import OpenCombine
+
+    extension Publisher {
+        /// Merges one publisher of the same type.
+        public func merge(with other: Self) -> Publishers.MergeMany<Self> { Publishers.MergeMany([self, other]) }
+
+        /// Merges one publisher more.
+        public func merge<P: Publisher>(with other: P) -> Publishers.Merge<Self, P>
+        where P.Failure == Failure, P.Output == Output {
+            Publishers.Merge(self, other)
+        }
+
+        /// Merges 2 publishers more.
+        public func merge<B: Publisher, C: Publisher>(with b: B, _ c: C) -> Publishers.Merge3<Self, B, C>
+        where B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output {
+            Publishers.Merge3(self, b, c)
+        }
+
+        /// Merges 3 publishers more.
+        public func merge<B: Publisher, C: Publisher, D: Publisher>(
+            with b: B, _ c: C, _ d: D
+        ) -> Publishers.Merge4<Self, B, C, D>
+        where
+            B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output, D.Failure == Failure,
+            D.Output == Output
+        {
+            Publishers.Merge4(self, b, c, d)
+        }
+
+        /// Merges 4 publishers more.
+        public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher>(
+            with b: B, _ c: C, _ d: D, _ e: E
+        ) -> Publishers.Merge5<Self, B, C, D, E>
+        where
+            B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output, D.Failure == Failure,
+            D.Output == Output, E.Failure == Failure, E.Output == Output
+        {
+            Publishers.Merge5(self, b, c, d, e)
+        }
+
+        /// Merges 5 publishers more.
+        public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher>(
+            with b: B, _ c: C, _ d: D, _ e: E, _ f: F
+        ) -> Publishers.Merge6<Self, B, C, D, E, F>
+        where
+            B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output, D.Failure == Failure,
+            D.Output == Output, E.Failure == Failure, E.Output == Output, F.Failure == Failure, F.Output == Output
+        {
+            Publishers.Merge6(self, b, c, d, e, f)
+        }
+
+        /// Merges 6 publishers more.
+        public func merge<B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher>(
+            with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G
+        ) -> Publishers.Merge7<Self, B, C, D, E, F, G>
+        where
+            B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output, D.Failure == Failure,
+            D.Output == Output, E.Failure == Failure, E.Output == Output, F.Failure == Failure, F.Output == Output,
+            G.Failure == Failure, G.Output == Output
+        {
+            Publishers.Merge7(self, b, c, d, e, f, g)
+        }
+
+        /// Merges 7 publishers more.
+        public func merge<
+            B: Publisher, C: Publisher, D: Publisher, E: Publisher, F: Publisher, G: Publisher, H: Publisher
+        >(with b: B, _ c: C, _ d: D, _ e: E, _ f: F, _ g: G, _ h: H) -> Publishers.Merge8<Self, B, C, D, E, F, G, H>
+        where
+            B.Failure == Failure, B.Output == Output, C.Failure == Failure, C.Output == Output, D.Failure == Failure,
+            D.Output == Output, E.Failure == Failure, E.Output == Output, F.Failure == Failure, F.Output == Output,
+            G.Failure == Failure, G.Output == Output, H.Failure == Failure, H.Output == Output
+        {
+            Publishers.Merge8(self, b, c, d, e, f, g, h)
+        }
+    }
+
+    extension Publishers.Merge: Equatable where A: Equatable, B: Equatable {}
+
+    extension Publishers.Merge3: Equatable where A: Equatable, B: Equatable, C: Equatable {}
+
+    extension Publishers.Merge4: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable {}
+
+    extension Publishers.Merge5: Equatable where A: Equatable, B: Equatable, C: Equatable, D: Equatable, E: Equatable {}
+
+    extension Publishers.Merge6: Equatable
+    where A: Equatable, B: Equatable, C: Equatable, D: Equatable, E: Equatable, F: Equatable {}
+
+    extension Publishers.Merge7: Equatable
+    where A: Equatable, B: Equatable, C: Equatable, D: Equatable, E: Equatable, F: Equatable, G: Equatable {}
+
+    extension Publishers.Merge8: Equatable
+    where A: Equatable, B: Equatable, C: Equatable, D: Equatable, E: Equatable, F: Equatable, G: Equatable, H: Equatable
+    {}
+
+    extension Publishers.MergeMany: Equatable where Upstream: Equatable {}
+#endif
