@@ -10,7 +10,6 @@ import Testing
     }
 
     @Test(arguments: [
-        ("var o: NSKeyValueObservation?", "'NSKeyValueObservation' does not exist here"),
         ("func f(_ c: [NSKeyValueChangeKey: Any]) {}", "'NSKeyValueChangeKey' does not exist here"),
         ("let t = NSHashTable<NSObject>.weakObjects()", "'NSHashTable' does not exist here"),
         ("let a = x.publisher(for: \\.name)", "'publisher(for:)' does not exist here"),
@@ -18,7 +17,6 @@ import Testing
         ("o.perform(NSSelectorFromString(\"x\"))", "'perform(_:)' does not exist here"),
         ("o.perform(Selector((\"x\")), with: 1)", "'perform(_:with:)' does not exist here"),
         ("if o.responds(to: Selector((\"x\"))) {}", "'responds(to:)' does not exist here"),
-        ("let t = book.observe(\\.title, options: [.new]) { _, _ in }", "'observe(_:options:)' does not exist here"),
         (
             "class A: NSObject { override class func description() -> String { \"\" } }",
             "'description' cannot be overridden: NSObject has no such method here"
@@ -38,6 +36,7 @@ import Testing
         "context.performAndWait(f)", "let e = NSPersistentHistoryTokenExpiredError",
         "struct NSHashTable {}; let t = NSHashTable()",
         "class A { override class func make() {} ; func description() -> String { \"\" } }", "queue.observe(x)",
+        "var o: NSKeyValueObservation?", "let t = book.observe(\\.title, options: [.new]) { _, _ in }",
         "let r = NSPersistentHistoryChangeRequest.fetchHistory(after: t)",
         "class P: NSQueryGenerationToken {}", "try context.setQueryGenerationFrom(.current)",
         "d.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)",

@@ -20,15 +20,12 @@ import Testing
             "let a = try c.fetch(NSFetchRequest<NSFetchRequestResult>.cast(f)!)"
         ),
         ("let a = try f() as! NSFetchRequest<A>", "let a = try NSFetchRequest<A>.cast(f())!"),
-        ("let s: NSSet = [a, b]", "let s: NSSet = NSSet(array: [a, b])"),
-        ("var s: NSMutableSet? = []", "var s: NSMutableSet? = NSMutableSet(array: [])"),
-        ("f([a] as NSSet)", "f(NSSet(array: [a]))"),
     ])
     func castThatNeedsObjectiveCIsACall(before: String, after: String) throws { try check(before, becomes: after) }
 
     @Test(arguments: [
         "let r = x as? Book", "let r = A.fetchRequest() as NSFetchRequest<A>", "let s: NSArray = [a]",
-        "let s = [a] as Set",
+        "let s = [a] as Set", "let s: NSSet = [a, b]", "var s: NSMutableSet? = []", "f([a] as NSSet)",
         "let r = x as! NSFetchRequestResultType",
     ])
     func otherCastsStay(text: String) throws { try check(text, becomes: text) }

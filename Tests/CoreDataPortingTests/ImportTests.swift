@@ -25,6 +25,37 @@ import Testing
         try check(before, becomes: after)
     }
 
+    @Test(arguments: [
+        (
+            "import CoreData\nlet t: Foundation.ValueTransformer? = nil\n",
+            "import CoreData\nlet t: ValueTransformer? = nil\n"
+        ),
+        (
+            "import CoreData\nFoundation.ValueTransformer.setValueTransformer(t, forName: n)\n",
+            "import CoreData\nValueTransformer.setValueTransformer(t, forName: n)\n"
+        ),
+        (
+            "import Foundation\nclass T: Foundation.ValueTransformer {}\n",
+            "import Foundation\nimport CoreData\nclass T: ValueTransformer {}\n"
+        ),
+        (
+            "import Foundation\nlet s = Foundation.URLSession.shared\n",
+            "import Foundation\n#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nlet s = URLSession.shared\n"
+        ),
+        ("import CoreData\nlet m = Foundation.UndoManager()\n", "import CoreData\nlet m = UndoManager()\n"),
+        (
+            "import Foundation\nlet d: Foundation.Date = Foundation.Date()\n",
+            "import Foundation\nlet d: Foundation.Date = Foundation.Date()\n"
+        ),
+        (
+            "import Foundation\nlet v = Kit.ValueTransformer.self\n",
+            "import Foundation\nlet v = Kit.ValueTransformer.self\n"
+        ),
+    ])
+    func moduleThatAnotherHasHereIsDropped(before: String, after: String) throws {
+        try check(before, becomes: after)
+    }
+
     @Test func aModuleThatTheTargetHasIsImportedAndItsNamesAreNotTold() throws {
         let text = "import Combine\nimport CoreData\nlet changes: AnyPublisher<Int, Never>? = nil\n"
         let having = Porter.port([PortSource(path: "Book.swift", text: text)], having: ["Combine"])

@@ -32,15 +32,15 @@ enum AbsentNames {
     // MARK: Foundation
 
     private static let foundation: [String: String] = {
-        let observing = "there is no key-value observing: observe .NSManagedObjectContextObjectsDidChange, or didSet"
+        let observing =
+            "there is key-value observing by key path only, of managed objects, migration managers and progress objects"
         let runtime = "it asks the Objective-C runtime: call methods directly, or put it in #if canImport(ObjectiveC)"
         let service = "put its uses in #if canImport(ObjectiveC)"
         let byReason: [(String, [String])] = [
             (
                 observing,
                 [
-                    "NSKeyValueObservation", "NSKeyValueChangeKey", "NSKeyValueObservingOptions",
-                    "NSKeyValueObservedChange", "NSKeyValueObservingCustomization",
+                    "NSKeyValueChangeKey", "NSKeyValueObservingCustomization",
                 ]
             ),
             (

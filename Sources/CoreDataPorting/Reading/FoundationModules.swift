@@ -32,8 +32,10 @@ enum FoundationModules {
 
     private static let completed: Set<String> = [
         "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSFastEnumeration", "NSPredicate",
-        "NSSecureUnarchiveFromDataTransformer", "NSSelectorFromString", "NSSortDescriptor", "NSStringFromSelector",
-        "Selector", "ValueTransformer", "autoreleasepool",
+        "NSKeyValueChange", "NSKeyValueObservation", "NSKeyValueObservedChange", "NSKeyValueObservingOptions",
+        "NSKeyValueSetMutationKind", "NSSecureUnarchiveFromDataTransformer", "NSSelectorFromString",
+        "NSSortDescriptor", "NSStringFromSelector", "NSValueTransformerName", "Selector", "UndoManager",
+        "ValueTransformer", "autoreleasepool",
     ]
 
     private static let coreDataPrefixes = [
@@ -53,6 +55,16 @@ enum FoundationModules {
         "NSOverwriteMergePolicy", "NSPropertyDescription", "NSPropertyMapping", "NSQueryGenerationToken",
         "NSRefreshedObjectsKey", "NSRelationshipDescription", "NSRollbackMergePolicy", "NSSQLiteStoreType",
         "NSSaveChangesRequest", "NSUpdatedObjectsKey",
+    ]
+
+    /// Whether Foundation has the name on Apple's platforms and another module has it here, so that `Foundation.Name` names nothing.
+    static func isElsewhere(_ name: String) -> Bool { supplied.contains(name) || part(with: name) != nil }
+
+    private static let supplied: Set<String> = [
+        "NSFastEnumeration", "NSKeyValueChange", "NSKeyValueObservation", "NSKeyValueObservedChange",
+        "NSKeyValueObservingOptions", "NSKeyValueSetMutationKind", "NSSecureUnarchiveFromDataTransformer",
+        "NSSelectorFromString", "NSStringFromSelector", "NSValueTransformerName", "Selector", "UndoManager",
+        "ValueTransformer",
     ]
 
     /// Whether Foundation has the name: the common ones, for sources that get Foundation by a bridging header.

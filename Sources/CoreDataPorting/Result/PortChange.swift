@@ -10,7 +10,7 @@ package struct PortChange: Hashable, Sendable {
         case selector = "#selector to a method or a name"
         case selectorName = "names of selectors to strings"
         case requestCast = "casts of fetch requests to calls"
-        case setLiteral = "array literals to sets"
+        case moduleName = "names of modules dropped"
         case archiveName = "names of classes in archives"
         case requiredInitialiser = "initialisers made required"
         case addedInitialiser = "required initialisers added"

@@ -37,14 +37,14 @@ extension PortVisitor {
     private static func hint(
         forCallOf name: String, _ labels: [String?], _ node: FunctionCallExprSyntax
     ) -> String? {
-        let observing = "there is no key-value observing: observe .NSManagedObjectContextObjectsDidChange, or didSet"
+        let observing =
+            "observe(_:options:changeHandler:) takes a key path, of managed objects, migration managers and progress objects"
         let selectors = "there are no messages by selector: call the method, or keep a closure"
         switch (name, labels) {
         case ("publisher", ["for"]), ("publisher", ["for", "object"]), ("publisher", ["for", "options"]):
             return "there is no Combine: use addObserver(forName:object:queue:using:)"
         case ("notifications", ["named"]), ("notifications", ["named", "object"]):
             return "use addObserver(forName:object:queue:using:), or an AsyncStream on top of it"
-        case ("observe", _) where node.arguments.first?.expression.is(KeyPathExprSyntax.self) == true: return observing
         case ("addObserver", [nil, "forKeyPath", "options", "context"]), ("removeObserver", [nil, "forKeyPath"]),
             ("removeObserver", [nil, "forKeyPath", "context"]):
             return observing

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// Casts that only classes of Objective-C allow: of fetch requests to another result type, and of array literals to sets.
+/// Casts that only classes of Objective-C allow: of fetch requests to another result type.
 extension PortVisitor {
     /// `T.fetchRequest() as! NSFetchRequest<T>`: here each result type makes a class of its own.
     func portCasts(_ node: SequenceExprSyntax) {
@@ -10,9 +10,7 @@ extension PortVisitor {
                 let type = elements[position + 1].as(TypeExprSyntax.self)?.type
             else { continue }
             let value = elements[position - 1]
-            if cast.questionOrExclamationMark == nil {
-                portSetLiteral(value, as: type, through: type.span.upperBound)
-            } else if isFetchRequest(type) {
+            if cast.questionOrExclamationMark != nil, isFetchRequest(type) {
                 portRequestCast(value, cast, type, isAlone: isAlone(elements, before: position - 1))
             }
         }
@@ -50,22 +48,5 @@ extension PortVisitor {
         if operation.is(AssignmentExprSyntax.self) { return true }
         guard let binary = operation.as(BinaryOperatorExprSyntax.self) else { return true }
         return ["??", "==", "!=", "===", "!==", "&&", "||"].contains(binary.operator.text)
-    }
-
-    // MARK: Sets
-
-    /// `let tags: NSSet = [a, b]`: here an array literal is no set of Foundation's.
-    func portSetLiteral(_ node: PatternBindingSyntax) {
-        guard let type = node.typeAnnotation?.type, let value = node.initializer?.value else { return }
-        portSetLiteral(value, as: type, through: value.span.upperBound)
-    }
-
-    private func portSetLiteral(_ value: ExprSyntax, as type: TypeSyntax, through end: Int) {
-        let plain = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
-        guard value.is(ArrayExprSyntax.self), let name = plain.as(IdentifierTypeSyntax.self)?.name.plainText,
-            ["NSSet", "NSMutableSet", "NSCountedSet"].contains(name)
-        else { return }
-        rewrite(value.span.lowerBound..<value.span.lowerBound, to: "\(name)(array: ", as: .setLiteral)
-        rewrite(value.span.upperBound..<end, to: ")", as: .setLiteral)
     }
 }

@@ -139,11 +139,6 @@ final class PortVisitor: SyntaxVisitor {
         return .visitChildren
     }
 
-    override func visit(_ node: PatternBindingSyntax) -> SyntaxVisitorContinueKind {
-        portSetLiteral(node)
-        return .visitChildren
-    }
-
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
         addRequiredInitialiser(to: node)
         listKeyPaths(of: node)
@@ -182,6 +177,11 @@ final class PortVisitor: SyntaxVisitor {
     /// A member's name is not the name of something in a module, unless the module stands before it.
     override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
         guard let base = node.base else { return .skipChildren }
+        if let module = base.as(DeclReferenceExprSyntax.self),
+            dropModule(module.baseName, before: node.declName.baseName)
+        {
+            return .skipChildren
+        }
         walk(base)
         if let module = base.as(DeclReferenceExprSyntax.self), AppleModules.isAppleOnly(module.baseName.plainText) {
             walk(node.declName)
@@ -197,6 +197,9 @@ final class PortVisitor: SyntaxVisitor {
     }
 
     override func visit(_ node: MemberTypeSyntax) -> SyntaxVisitorContinueKind {
+        if let module = node.baseType.as(IdentifierTypeSyntax.self), dropModule(module.name, before: node.name) {
+            return .visitChildren
+        }
         if let module = node.baseType.as(IdentifierTypeSyntax.self),
             AppleModules.isAppleOnly(module.name.plainText)
         {
