@@ -33,6 +33,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
+    /// Makes a request that deletes nothing.
+    public convenience override init() { self.init(objectIDs: []) }
+
     /// Makes a request that deletes what another finds; it is copied.
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
         fetchRequest = NSFetchRequest(fetch)
@@ -67,6 +70,9 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
     public let result: Any?
     /// What the request was to return.
     public let resultType: NSBatchDeleteRequestResultType
+
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public convenience override init() { self.init(nil, .resultTypeStatusOnly) }
 
     init(_ result: Any?, _ resultType: NSBatchDeleteRequestResultType) {
         (self.result, self.resultType) = (result, resultType)

@@ -51,6 +51,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
 
+    /// Makes a request of no entity, which cannot be executed.
+    public convenience override init() { self.init(entityName: "", objects: []) }
+
     /// Inserts an object for each dictionary, with its values by property names.
     public init(entityName: String, objects dictionaries: [[String: Any]]) {
         (self.entityName, entity, objectsToInsert) = (entityName, nil, dictionaries)
@@ -114,6 +117,9 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
     public let result: Any?
     /// What the request was to return.
     public let resultType: NSBatchInsertRequestResultType
+
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public convenience override init() { self.init(nil, .statusOnly) }
 
     init(_ result: Any?, _ resultType: NSBatchInsertRequestResultType) {
         (self.result, self.resultType) = (result, resultType)

@@ -47,6 +47,9 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
 
+    /// Makes a request of no entity, which cannot be executed.
+    public convenience override init() { self.init(entityName: "") }
+
     /// An update of the entity with that name.
     public init(entityName: String) { (self.entityName, givenEntity) = (entityName, nil) }
 
@@ -72,6 +75,9 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
     public let result: Any?
     /// What the request was to return.
     public let resultType: NSBatchUpdateRequestResultType
+
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public convenience override init() { self.init(nil, .statusOnlyResultType) }
 
     init(_ result: Any?, _ resultType: NSBatchUpdateRequestResultType) {
         (self.result, self.resultType) = (result, resultType)

@@ -38,6 +38,9 @@ open class NSConstraintConflict: NSObject {
         _ = constraintValues
     }
 
+    /// Makes a stand-in, where one is wanted: a conflict of no constraint and no objects.
+    public convenience override init() { self.init(constraint: [], database: nil, conflicting: []) }
+
     /// The conflict of a save; its snapshots are made when they are asked for.
     init(constraint: [String], database: NSManagedObject?, conflicting: [NSManagedObject]) {
         self.constraint = constraint

@@ -104,13 +104,15 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func processChanges() {
-        guard !isProcessing else { return }
+        // What is changed while a save writes belongs to an event that ends after it: see LateChanges.
+        guard !isProcessing, savePhase != .writing else { return }
         isProcessing = true
         defer { isProcessing = false }
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
         guard !event.isEmpty else { return }
         let finished = event
         event = ChangeEvent()
+        if touchedBySave != nil { noteTouched(finished) }
         if registry.recordsUndo { registerUndo(of: finished) }
         let observations = registry.observations
         let observed = observations == nil ? [] : observedChanges(in: finished)
@@ -134,6 +136,13 @@ extension NSManagedObjectContext {
         guard let observations, !observed.isEmpty else { return }
         isProcessing = false
         tell(observed, observations)
+    }
+
+    /// The save that runs has hooks and validation of these objects to call, whoever ended the event.
+    private func noteTouched(_ finished: ChangeEvent) {
+        touchedBySave?.append(contentsOf: finished.inserted)
+        touchedBySave?.append(contentsOf: finished.updated)
+        touchedBySave?.append(contentsOf: finished.deleted)
     }
 
     private func forgetEventValues(of object: NSManagedObject) {

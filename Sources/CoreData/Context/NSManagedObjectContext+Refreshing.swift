@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     /// What the open method of the class does.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
+        if isRefusedWhileWriting("refresh(_:mergeChanges:)") { return }
         adoptPermanentKeys()
         guard object.registry === registry else { return }
         if object.flags.contains(.inaccessible) { return refreshLost(object) }
@@ -93,6 +94,7 @@ extension NSManagedObjectContext {
 
     /// What the open method of the class does.
     final func refreshObjects() {
+        if isRefusedWhileWriting("refreshAllObjects()") { return }
         leaveGenerationIfGone()
         let objects = registry.objects
         // Those with changes last: they are brought in step with what the others are then.
@@ -110,12 +112,13 @@ extension NSManagedObjectContext {
     /// What the open method of the class does.
     final func takeChangesBack() {
         checkOwned("rollback()")
+        if isRefusedWhileWriting("rollback()") { return }
         processPendingChanges()
         let inserted = insertedList.filter { $0.isInserted }
         let changed = updatedList.filter { $0.isUpdated } + deletedList.filter { $0.isDeleted && $0.isStored }
         for object in inserted { forget(object) }
         for object in changed where !object.flags.contains(.inaccessible) {
-            if object.flags.contains(.announces) { object.announceChange() }
+            if object.flags.contains(.announces) { object.announceChange(nil) }
             object.values = nil
             object.relations.removeAll()
             object.forgetFetchedProperties()
@@ -124,6 +127,7 @@ extension NSManagedObjectContext {
         clearLists()
         readFailure = nil
         for object in changed { object.withoutNotingChanges { object.awake(fromSnapshotEvents: .rollback) } }
+        for object in changed where object.flags.contains(.announces) { object.announceChanged(nil) }
         event.deleted += inserted
         event.refreshed += changed
         registry.recordsUndo = false
@@ -145,8 +149,8 @@ extension NSManagedObjectContext {
         let observed = objects.filter { $0.flags.contains(.observed) }
             .map { ObservedChange(object: $0, slots: $0.extras?.observed ?? IndexMask()) }
         for object in objects {
-            if object.flags.contains(.announces) { object.announceChange() }
-            object.flags = object.flags.intersection(.new).union(.inaccessible)
+            if object.flags.contains(.announces) { object.announceChange(nil) }
+            object.flags = object.flags.intersection(.new).union([.inaccessible, .forgotten])
             object.values = nil
             object.relations.removeAll()
             object.forgetFetchedProperties()

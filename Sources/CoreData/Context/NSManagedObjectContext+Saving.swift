@@ -9,8 +9,8 @@ extension NSManagedObjectContext {
     /// What ``save()`` does.
     final func saveChanges() throws {
         checkOwned("save()")
-        isSaving = true
-        defer { isSaving = false }
+        try beginSave()
+        defer { endSave() }
         processPendingChanges()
         guard let coordinator else {
             guard hasChanges else { return }
@@ -36,8 +36,8 @@ extension NSManagedObjectContext {
     /// validated later; see ``NSMigrationManager``.
     final func saveUnvalidated() throws {
         checkOwned("save()")
-        isSaving = true
-        defer { isSaving = false }
+        try beginSave()
+        defer { endSave() }
         processPendingChanges()
         guard let coordinator, hasChanges else { return }
         try checkReads()
@@ -48,6 +48,8 @@ extension NSManagedObjectContext {
 
     /// Calls `willSave` and validates until no hook changes anything any more.
     private func settle() throws {
+        touchedBySave = []
+        defer { touchedBySave = nil }
         var changed = changedLists()
         var rounds = 0
         while !changed.isEmpty {
@@ -56,7 +58,7 @@ extension NSManagedObjectContext {
             while !next.isEmpty {
                 rounds += 1
                 if rounds > 1000 { throw CoreDataErrors.neverSettles() }
-                for objects in next { objects.forEachHeld { $0.willSave() } }
+                for objects in next { objects.forEachHeld { if $0.hasChanges { $0.willSave() } } }
                 next = processPendingChanges(addingTo: &changed)
                 try checkReads()
             }
@@ -67,16 +69,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    private var eventObjects: [NSManagedObject] { event.inserted + event.updated + event.deleted }
-
-    /// Ends the event, and adds to the lists what it changed and what is not in them; returns all that it changed.
+    /// Ends the event, and adds to the lists what changed since the last call and is not in them; returns all that changed.
+    ///
+    /// A hook that fetches ends an event, too: its objects count as well.
     private func processPendingChanges(addingTo changed: inout [[NSManagedObject]]) -> [[NSManagedObject]] {
         propagateDeletes()
-        let touched = eventObjects
-        guard !touched.isEmpty else { return [] }
+        if !(event.inserted.isEmpty && event.updated.isEmpty && event.deleted.isEmpty) { processPendingChanges() }
+        guard let touched = touchedBySave, !touched.isEmpty else { return [] }
+        touchedBySave = []
         var seen = Set(changed.joined().map(ObjectReference.init))
         let new = touched.filter { seen.insert(ObjectReference($0)).inserted }
-        processPendingChanges()
         if !new.isEmpty { changed.append(new) }
         var told: Set<ObjectReference> = []
         let next = touched.filter { $0.hasChanges && told.insert(ObjectReference($0)).inserted }
@@ -130,6 +132,7 @@ extension NSManagedObjectContext {
 
     /// Hooks and notifications tell of what was written, and is clean now.
     final func finish(_ saved: SavedObjects, tells: Bool = true) {
+        if isSaving { savePhase = .notifying }
         advanceGeneration()
         checkedList = []
         registry.mayHaveDangling = false

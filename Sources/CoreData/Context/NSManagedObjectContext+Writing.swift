@@ -89,11 +89,12 @@ extension NSManagedObjectContext {
         let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
         let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
         let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
-        try saveToParent(inserted: inserted, updated: updated, deleted: deleted)
+        let late = try saveToParent(inserted: inserted, updated: updated, deleted: deleted)
         var outcome = SavedObjects(inserted: inserted, updated: updated, deleted: deleted)
         inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         updated.forEachHeld { $0.flags.remove(.updated) }
         leave(deleted)
+        late.make(in: self)
         outcome.vanished += lostDeletions()
         return outcome
     }
@@ -228,6 +229,7 @@ extension NSManagedObjectContext {
         saved.inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
         leave(saved.deleted)
+        saved.late?.make(in: self)
     }
 
     /// Whoever is told of something before the save ends is not to take them for what is there.

@@ -112,12 +112,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Takes back the last group of changes that the undo manager has; without one nothing happens.
     open func undo() {
+        if isRefusedWhileWriting("undo()") { return }
         processPendingChanges()
         keptUndoManager?.undo()
     }
 
     /// Does again what was undone last; without an undo manager nothing happens.
     open func redo() {
+        if isRefusedWhileWriting("redo()") { return }
         processPendingChanges()
         keptUndoManager?.redo()
     }
@@ -192,7 +194,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var readFailure: (any Error)?
     /// Who is told of values that cannot be read, in place of the log.
     package final var unreadableValueListener: ((String) -> Void)?
-    final var isSaving = false
+    /// What the save that runs does; what may be called back depends on it.
+    @exclusivity(unchecked) final var savePhase = SavePhase.none
+    final var isSaving: Bool { savePhase != .none }
+    /// The number of saves that run, one inside the other.
+    final var savesInProgress = 0
+    /// The objects of the events that ended while a save calls hooks and validates; `nil` at other times.
+    @exclusivity(unchecked) final var touchedBySave: [NSManagedObject]?
+    /// Whether `reset()` was called while rows were written, and is done when the save ends.
+    final var resetsAfterSave = false
     /// New objects that a merge policy gave up for others, in the save that runs, by their temporary keys.
     final var absorbed: [(temporaryKey: Int64, survivor: NSManagedObject)] = []
     final var retained: [NSManagedObject] = []
@@ -345,7 +355,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func rollback() { takeChangesBack() }
 
     /// Forgets every object; those that are still held are of no use any more.
+    ///
+    /// Inside the part of a save that writes, as in a value transformer, it takes effect when the save has ended.
     open func reset() {
+        if savePhase == .writing { return resetsAfterSave = true }
         siblings.removeAll()
         forgetObjects()
     }
@@ -391,6 +404,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     ///     try context.save()
     ///     // BEGIN IMMEDIATE; UPDATE Z_PRIMARYKEY …; INSERT INTO ZITEM …; UPDATE ZUNIT …; COMMIT
+    ///
+    /// Hooks, validation methods, observers and merge policies that run inside a save cannot save the same context again: that call
+    /// throws 132001, and the save that runs goes on. `didSave()` and observers of ``didSaveObjectsNotification`` may save what they
+    /// changed.
     ///
     /// - Throws: validation errors (1550–1690; several as 1560 with `NSDetailedErrors`), 133020 when a row was
     ///   changed by somebody else, 133021 for a uniqueness constraint, 134030 and others for the store. After an error

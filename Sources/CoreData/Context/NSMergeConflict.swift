@@ -47,6 +47,12 @@ open class NSMergeConflict: NSObject {
         persistedSnapshot = persnap
     }
 
+    /// Makes a stand-in, where one is wanted: a conflict of an object of no entity.
+    public convenience override init() {
+        self.init(
+            source: NSManagedObject(), newVersion: 0, oldVersion: 0, cachedSnapshot: nil, persistedSnapshot: nil)
+    }
+
     /// The conflict of a save.
     ///
     /// - Parameter cached: what the coordinator had in memory.

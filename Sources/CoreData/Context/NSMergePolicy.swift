@@ -79,6 +79,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes a stand-in, where one is wanted: a policy of the error type.
+    public convenience override init() { self.init(merge: .errorMergePolicyType) }
+
     /// Resolves conflicts of both kinds, or throws the error that the save shall throw.
     ///
     /// Calls ``resolve(optimisticLockingConflicts:)``, then ``resolve(constraintConflicts:)``, each where there are conflicts of

@@ -36,6 +36,9 @@ open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @uncheck
         self.generation = generation
     }
 
+    /// Makes a stand-in, where one is wanted: a token of no generation, which no context can be pinned to.
+    public convenience override init() { self.init(identifier: UUID(), nil) }
+
     convenience init(_ generation: QueryGeneration) { self.init(identifier: generation.identifier, generation) }
 
     public class var supportsSecureCoding: Bool { true }

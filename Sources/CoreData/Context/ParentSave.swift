@@ -359,10 +359,10 @@ extension NSManagedObjectContext {
         if keepsObjects { retained.append(object) }
     }
 
-    /// Hands everything that changed to the parent.
+    /// Hands everything that changed to the parent; returns what changed meanwhile.
     final func saveToParent(
         inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]
-    ) throws {
+    ) throws -> LateChanges {
         adoptPermanentKeys()
         try readRows(of: updated + deleted)
         // What is gone can be lost by another; see SavePreparation.
@@ -370,9 +370,14 @@ extension NSManagedObjectContext {
         let gone = written.filter { !$0.hasRow }
         if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
         let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
-        var save = try ParentSave(
-            child: self, inserted: inserted, updated: written, deleted: deleted, checked: checked)
-        try save.run()
-        save.commit()
+        let earlier = event
+        return try writing {
+            var save = try ParentSave(
+                child: self, inserted: inserted, updated: written, deleted: deleted, checked: checked)
+            try save.run()
+            let late = LateChanges(event, since: earlier)
+            save.commit()
+            return late
+        }
     }
 }

@@ -32,6 +32,8 @@ final class SavePreparation {
     private(set) var historyTransaction: Int64?
     /// Whether rows with the unique values of new objects may take what was set on these, without the merge policy being asked.
     var mayAbsorb = false
+    /// What was changed while rows were made of the objects; to be made again when they are clean.
+    private(set) var late: LateChanges?
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
 
@@ -81,16 +83,19 @@ final class SavePreparation {
     ///
     /// - Returns: whether anything was written.
     func run(beforeCommit: () throws -> Void) throws -> Bool {
-        try withoutActuallyEscaping(beforeCommit) { try save(beforeCommit: $0) }
+        try withoutActuallyEscaping(beforeCommit) { beforeCommit in
+            try context.writing { try save(beforeCommit: beforeCommit) }
+        }
     }
 
     /// As ``run(beforeCommit:)``, where nothing is to be done before the commit.
-    func run() throws -> Bool { try save(beforeCommit: nil) }
+    func run() throws -> Bool { try context.writing { try save(beforeCommit: nil) } }
 
     private func save(beforeCommit: (() throws -> Void)?) throws -> Bool {
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
+        let earlier = context.event
         do {
             let outcome = try tellingObjects {
                 try store.source.save(
@@ -103,6 +108,7 @@ final class SavePreparation {
             }
             historyTransaction = outcome.historyTransaction
             let writesAnything = changes.writesAnything
+            late = LateChanges(context.event, since: earlier)
             dropAbsorbed(outcome.absorbed, &changes)
             commit(changes, outcome)
             return writesAnything

@@ -13,13 +13,19 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Safe because `state` guards the descriptions, and the rest is set once.
 
     /// The container's name, which is also its store's file name.
-    public let name: String
+    open var name: String { givenName }
+    private let givenName: String
     /// The model of the container's stores.
-    public let managedObjectModel: NSManagedObjectModel
-    /// What holds the container's stores.
-    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
-    /// The context of the main queue.
-    public let viewContext: NSManagedObjectContext
+    open var managedObjectModel: NSManagedObjectModel { givenModel }
+    private let givenModel: NSManagedObjectModel
+    /// The coordinator of the container's stores.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { madeCoordinator }
+    private let madeCoordinator: NSPersistentStoreCoordinator
+    /// The context of the main queue; a subclass may have another one.
+    ///
+    ///     override var viewContext: NSManagedObjectContext { editingContext }
+    open var viewContext: NSManagedObjectContext { madeContext }
+    private let madeContext: NSManagedObjectContext
     /// `nil` until somebody asks for the descriptions or sets them.
     private let state: Mutex<Transfer<[NSPersistentStoreDescription]?>>
     /// Whether no model was found.
@@ -41,12 +47,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Makes a container whose one store, unless the descriptions say otherwise, is `<defaultDirectory>/<name>.sqlite`.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-        self.name = name
-        managedObjectModel = model
-        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
-        viewContext.name = "viewContext"
+        givenName = name
+        givenModel = model
+        madeCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        madeContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        madeContext.persistentStoreCoordinator = madeCoordinator
+        madeContext.name = "viewContext"
         state = Mutex(Transfer(nil))
         super.init()
     }

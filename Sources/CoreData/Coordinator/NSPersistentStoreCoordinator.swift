@@ -30,6 +30,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let runtime: ModelRuntime
     let generations = QueryGenerations()
     private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+    /// The thread whose block the queue runs; 0 for none.
+    private let owner = Atomic<UInt>(0)
 
     /// The model, frozen: to change it, copy it.
     public let managedObjectModel: NSManagedObjectModel
@@ -41,7 +43,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Makes a coordinator without stores; the model can no longer be changed.
     ///
     /// - Precondition: the model is valid; ``init(validating:)`` throws its diagnostics instead.
-    public init(managedObjectModel model: NSManagedObjectModel) {
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         do { runtime = try CoreDataErrors.converting { try ModelRuntime(model) } } catch {
             preconditionFailure("The model is not valid:\n\(error.localizedDescription)")
@@ -369,18 +371,38 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Runs the block on the coordinator's queue, later.
     @preconcurrency
-    open func perform(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
+    open func perform(_ block: @escaping @Sendable () -> Void) { queue.async { self.owning(block) } }
 
     /// Runs the block on the coordinator's queue and waits for it.
-    open func performAndWait(_ block: () -> Void) { queue.sync(execute: block) }
+    ///
+    /// A block that the queue runs may call it again: the inner block runs at once.
+    open func performAndWait(_ block: () -> Void) { runAndWait(block) }
 
     /// Runs the block on the coordinator's queue, waits for it and returns its result.
     @discardableResult
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try queue.sync(execute: block) }
+    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try runAndWait(block) }
+
+    private final func runAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        // To wait for the queue inside one of its own blocks would stop the program.
+        if owner.load(ordering: .relaxed) == Self.thread { return try block() }
+        return try queue.sync { try owning(block) }
+    }
+
+    /// Runs the block, which the queue has begun, with its thread as the owner of the queue.
+    private final func owning<T>(_ block: () throws -> T) rethrows -> T {
+        owner.store(Self.thread, ordering: .relaxed)
+        defer { owner.store(0, ordering: .relaxed) }
+        return try block()
+    }
+
+    /// The calling thread.
+    private static var thread: UInt { UInt(bitPattern: Unmanaged.passUnretained(Thread.current).toOpaque()) }
 
     /// Runs the block on the coordinator's queue and returns its result.
     @preconcurrency
     public final func perform<T>(
         isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws -> T
-    ) async rethrows -> T { try await queue.result(of: block, rescue: { throw $0 }) }
+    ) async rethrows -> T {
+        try await queue.result(of: block, within: { body in self.owning(body) }, rescue: { throw $0 })
+    }
 }

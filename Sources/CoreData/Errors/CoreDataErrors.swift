@@ -90,6 +90,17 @@ enum CoreDataErrors {
             """)
     }
 
+    /// A context was to be saved by what its own save called. Apple's framework has this code and no name for it.
+    static func recursiveSave(_ context: String) -> CocoaError {
+        make(
+            132001,
+            """
+            Attempt to recursively call save() on the context \(context) aborted: it was called by a hook, a validation method, an \
+            observer or a merge policy of a save that runs. That save goes on, and saves what was changed before it writes; save() \
+            may be called after it.
+            """)
+    }
+
     static func missingObject(_ id: NSManagedObjectID) -> CocoaError {
         make(
             NSManagedObjectReferentialIntegrityError,

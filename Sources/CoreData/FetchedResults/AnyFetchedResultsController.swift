@@ -83,7 +83,8 @@ open class AnyFetchedResultsController: NSObject {
     }
 
     private func checkRequest() throws {
-        guard request.sortDescriptors?.isEmpty == false else {
+        // None is a choice, too: the objects stay as they come.
+        guard request.sortDescriptors != nil else {
             throw CoreDataErrors.invalidRequest(
                 "An instance of NSFetchedResultsController requires a fetch request with sort descriptors.")
         }

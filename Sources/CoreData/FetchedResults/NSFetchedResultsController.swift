@@ -39,6 +39,13 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
             request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
     }
 
+    /// Makes a stand-in, where one is wanted: a controller of no entity, which can fetch nothing.
+    public convenience init() {
+        self.init(
+            fetchRequest: NSFetchRequest<ResultType>(), managedObjectContext: NSManagedObjectContext(.mainQueue),
+            sectionNameKeyPath: nil, cacheName: nil)
+    }
+
     /// Removes the file of a `cacheName`, or of all of them for `nil`.
     ///
     /// Differs from Apple: not needed before another request uses the name.

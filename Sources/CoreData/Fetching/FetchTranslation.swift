@@ -42,6 +42,7 @@ struct FetchTranslation {
             try descriptors.contains { $0.asksObjects(of: entity, in: model) } && mayAskObjects(entity)
         sorts = sortsObjects ? [] : try descriptors.map { try Self.sort($0, entity: entity, in: model) }
         predicate = try request.predicate?.node.flattened().runningFetches().foldingConstants()
+            .readingNumbersAsTexts(of: entity, in: model)
         evaluator = predicate.map { PredicateEvaluator($0) }
         asksObjects =
             try sortsObjects || predicate?.asksObjects(of: entity, in: model) == true && mayAskObjects(entity)

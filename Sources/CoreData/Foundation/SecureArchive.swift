@@ -34,7 +34,15 @@ enum SecureArchive {
             canArchiveAll(dictionary.allKeys) && canArchiveAll(dictionary.allValues)
         // Foundation's archiver asks for their hash, for which they ask themselves without end.
         case is NSDecimalNumber: false
-        default: isSecure ? object is NSSecureCoding : object is NSCoding
+        default: hasArchivableClass(object) && (isSecure ? object is NSSecureCoding : object is NSCoding)
+        }
+    }
+
+    /// Whether Foundation's archiver can name the object's class: it stops the program at one inside a type or a function, and at a generic
+    /// one.
+    private static func hasArchivableClass(_ object: AnyObject) -> Bool {
+        sequence(first: type(of: object), next: { _getSuperclass($0) }).allSatisfy {
+            String(reflecting: $0).split(separator: ".", omittingEmptySubsequences: false).count == 2
         }
     }
 

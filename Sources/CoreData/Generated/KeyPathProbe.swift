@@ -10,11 +10,11 @@ import Foundation
 /// path's class that is in no context; property keys answer with marked values instead of stored ones. What comes out
 /// must be the mark that went in, otherwise the property only computes something from a key and has no name itself.
 enum KeyPathProbe {
-    /// What has been asked so far. One thread probes at a time.
+    /// What has been asked so far, in one application of a path; its probes have it.
     private final class Recording {
         var keys: [String] = []
         /// Whom the next question must go to for the path to be a chain.
-        var next: NSManagedObject
+        var next: ObjectIdentifier?
         var lastType: Any.Type = Void.self
         var isChain = true
         /// Tells the values of one run from those of another.
@@ -24,17 +24,19 @@ enum KeyPathProbe {
         /// What was answered by key-value coding, where no type tells that the path led to it.
         var given: AnyObject?
 
-        init(root: NSManagedObject, mark: Int, wanted: Any.Type) {
-            next = root
+        init(mark: Int, wanted: Any.Type) {
             self.mark = mark
             self.wanted = wanted
         }
     }
 
     private static let maximumSteps = 32
-    private static let lock = NSRecursiveLock()
-    // Safe because `lock` guards it.
-    nonisolated(unsafe) private static var recording: Recording?
+
+    /// What a probe notes in; `nil` for other objects. No lock is held while accessors of the program run: each application has
+    /// probes of its own.
+    private static func recording(of object: NSManagedObject) -> Recording? {
+        object.runtime === runtime ? object.extras?.probe as? Recording : nil
+    }
 
     // MARK: Asking
 
@@ -43,8 +45,6 @@ enum KeyPathProbe {
         guard let root = type(of: keyPath).rootType as? NSManagedObject.Type, root != NSManagedObject.self,
             runtime != nil
         else { return nil }
-        lock.lock()
-        defer { lock.unlock() }
         guard let first = answer(keyPath, root, mark: 0), let second = answer(keyPath, root, mark: 1),
             first.name == second.name, isDistinct(first, second)
         else { return nil }
@@ -58,12 +58,12 @@ enum KeyPathProbe {
     }
 
     private static func answer(_ keyPath: AnyKeyPath, _ root: NSManagedObject.Type, mark: Int) -> Answer? {
-        guard let object = makeProbe(root) else { return nil }
         let wanted = unwrapped(type(of: keyPath).valueType)
-        let recording = Recording(root: object, mark: mark, wanted: wanted)
-        let outer = self.recording
-        self.recording = recording
-        defer { self.recording = outer }
+        let recording = Recording(mark: mark, wanted: wanted)
+        guard let object = makeProbe(root, recording) else { return nil }
+        recording.next = ObjectIdentifier(object)
+        // A probe has the recording, and must not be kept by it.
+        defer { recording.given = nil }
         let value = (object as Any)[keyPath: keyPath]
         guard recording.isChain, !recording.keys.isEmpty, isGiven(value, recording.given) else { return nil }
         if wanted is any TypedObjectID.Type, unwrapped(recording.lastType) is NSManagedObject.Type {
@@ -98,17 +98,17 @@ enum KeyPathProbe {
 
     /// Notes that a probe is asked for a key, and prepares the answer in the slot that is returned.
     static func slot<Value>(of key: PropertyKey<Value>, in object: NSManagedObject) -> Int? {
-        guard let runtime, object.runtime === runtime, let recording else { return nil }
+        guard let runtime, let recording = recording(of: object) else { return nil }
         recording.keys.append(key.name)
         recording.lastType = Value.self
-        recording.isChain = recording.isChain && recording.next === object
+        recording.isChain = recording.isChain && recording.next == ObjectIdentifier(object)
         let type = unwrapped(Value.self)
         if let target = type as? NSManagedObject.Type {
             let slot = runtime.slot(forKey: Property.target) ?? 0
             // A property that walks up a tree must come to an end.
-            let destination = recording.keys.count < maximumSteps ? makeProbe(target) : nil
+            let destination = recording.keys.count < maximumSteps ? makeProbe(target, recording) : nil
             object.assignToOne(destination, slot)
-            if let destination { recording.next = destination }
+            if let destination { recording.next = ObjectIdentifier(destination) }
             return slot
         }
         let isCollection = type is NSSet.Type || type is any ManagedCollection.Type
@@ -141,16 +141,17 @@ enum KeyPathProbe {
     ///
     /// The type of a key on the way is not known: only the last one is answered.
     static func value(forKey key: String, in object: NSManagedObject) -> Any?? {
-        guard object.runtime === runtime, let recording else { return .none }
+        guard let recording = recording(of: object) else { return .none }
         recording.keys.append(key)
         recording.lastType = recording.wanted
-        recording.isChain = recording.isChain && recording.next === object && recording.keys.count < maximumSteps
+        recording.isChain =
+            recording.isChain && recording.next == ObjectIdentifier(object) && recording.keys.count < maximumSteps
         if let target = recording.wanted as? NSManagedObject.Type {
-            recording.given = recording.isChain ? makeProbe(target) : nil
+            recording.given = recording.isChain ? makeProbe(target, recording) : nil
             return .some(recording.given)
         }
         if let collection = recording.wanted as? any KeyValueCollection.Type {
-            let members = (0...recording.mark).compactMap { _ in makeProbe(collection.memberType) }
+            let members = (0...recording.mark).compactMap { _ in makeProbe(collection.memberType, recording) }
             recording.given = collection.collection(of: members)
             return .some(recording.given)
         }
@@ -196,11 +197,12 @@ enum KeyPathProbe {
         return try? ModelRuntime(model).entity(named: "KeyPathProbe")
     }()
 
-    private static func makeProbe(_ type: NSManagedObject.Type) -> NSManagedObject? {
+    private static func makeProbe(_ type: NSManagedObject.Type, _ recording: Recording) -> NSManagedObject? {
         runtime.map { runtime in
             let probe = NSManagedObject.makeFault(ObjectHome(outside: runtime), 0, type: type)
             // There is nothing to read.
             probe.flags = .new
+            probe.madeExtras().probe = recording
             return probe
         }
     }

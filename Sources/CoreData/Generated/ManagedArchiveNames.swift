@@ -28,7 +28,8 @@ open class ManagedArchiveNames {
                 else { return }
                 let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
                 for (name, type): (String, AnyClass) in list.classes {
-                    found.names[NSStringFromClass(type)] = name
+                    // As Foundation's archiver spells it; of a class inside a type it has no spelling, and cannot archive it.
+                    found.names[String(reflecting: type)] = name
                     // What the program has set itself stays.
                     if NSKeyedUnarchiver.class(forClassName: name) == nil {
                         NSKeyedUnarchiver.setClass(type, forClassName: name)

@@ -47,6 +47,13 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         self.updatedProperties = updatedProperties
     }
 
+    /// Makes a stand-in, where one is wanted: a change of no store.
+    public convenience override init() {
+        self.init(
+            changeID: 0, changedObjectID: NSManagedObjectID(), changeType: .insert, tombstone: nil,
+            updatedProperties: nil)
+    }
+
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The entity `CHANGE`, for a request that selects changes; see ``NSPersistentHistoryChangeRequest``.

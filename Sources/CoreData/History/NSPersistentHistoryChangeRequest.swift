@@ -47,6 +47,9 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
+    /// Makes a stand-in, where one is wanted: as a request for the whole history.
+    public convenience override init() { self.init(.fetchAfterToken(nil)) }
+
     open override var requestType: NSPersistentStoreRequestType { .historyRequestType }
 
     /// Asks for the transactions that were made after that date.

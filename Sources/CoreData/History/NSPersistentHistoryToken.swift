@@ -20,6 +20,9 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
 
     package init(_ positions: [String: Int64]) { self.positions = positions }
 
+    /// Makes a token of the beginning: it names no store.
+    public convenience override init() { self.init([:]) }
+
     public class var supportsSecureCoding: Bool { true }
 
     private static let codingKey = "positions"

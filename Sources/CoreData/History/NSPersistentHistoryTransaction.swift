@@ -48,6 +48,13 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         for change in changes ?? [] { change.ownTransaction = self }
     }
 
+    /// Makes a stand-in, where one is wanted: a transaction of no store, without changes.
+    public convenience override init() {
+        self.init(
+            transactionNumber: 0, timestamp: Date(timeIntervalSinceReferenceDate: 0), storeID: "", bundleID: "",
+            processID: "", contextName: nil, author: nil, changes: nil)
+    }
+
     /// The same with those changes.
     func with(_ changes: [NSPersistentHistoryChange]?) -> NSPersistentHistoryTransaction {
         NSPersistentHistoryTransaction(

@@ -2,7 +2,8 @@ import Foundation
 
 /// What a store answers to a request; each kind of request has its own.
 open class NSPersistentStoreResult: NSObject {
-    override init() {}
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public override init() {}
 }
 
 /// What a fetch request that was executed as a request found: objects, IDs, dictionaries or a number.
@@ -42,4 +43,7 @@ open class NSPersistentHistoryResult: NSPersistentStoreResult {
         self.result = result
         self.resultType = resultType
     }
+
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public convenience override init() { self.init(nil, .statusOnly) }
 }

@@ -29,4 +29,9 @@ open class NSCustomMigrationStage: NSMigrationStage {
         self.nextModel = nextModel
         super.init()
     }
+
+    /// Makes a stand-in, where one is wanted: a stage between models without entities.
+    public convenience override init() {
+        self.init(migratingFrom: NSManagedObjectModelReference(), to: NSManagedObjectModelReference())
+    }
 }

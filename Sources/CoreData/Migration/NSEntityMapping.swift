@@ -51,5 +51,28 @@ open class NSEntityMapping: NSObject {
     /// The name of the ``NSEntityMigrationPolicy`` subclass that does the work, with or without its module.
     open var entityMigrationPolicyClassName: String?
 
+    /// Mappings are equal when the same becomes of the same objects.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityMapping else { return false }
+        return self === other
+            || (name == other.name && mappingType == other.mappingType && sourceEntityName == other.sourceEntityName
+                && sourceEntityVersionHash == other.sourceEntityVersionHash
+                && destinationEntityName == other.destinationEntityName
+                && destinationEntityVersionHash == other.destinationEntityVersionHash
+                && attributeMappings == other.attributeMappings && relationshipMappings == other.relationshipMappings
+                && ContentEquality.areEqual(sourceExpression, other.sourceExpression)
+                && ContentEquality.areEqual(userInfo, other.userInfo)
+                && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName)
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(name)
+        hasher.combine(mappingType)
+        hasher.combine(sourceEntityName)
+        hasher.combine(destinationEntityName)
+        return hasher.finalize()
+    }
+
     open override var description: String { "<NSEntityMapping: \(name ?? "")>" }
 }

@@ -12,4 +12,7 @@ open class NSLightweightMigrationStage: NSMigrationStage {
         versionChecksums = checksums
         super.init()
     }
+
+    /// A stage without versions.
+    public convenience override init() { self.init([]) }
 }

@@ -60,6 +60,14 @@ open class NSMappingModel: NSObject {
 
     open override var description: String { "<NSMappingModel: \((entityMappings ?? []).map(\.name))>" }
 
+    /// Mapping models are equal when their entity mappings are, in the same order.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSMappingModel else { return false }
+        return self === other || (entityMappings ?? []) == (other.entityMappings ?? [])
+    }
+
+    open override var hash: Int { (entityMappings ?? []).hashValue }
+
     /// Whether its mappings are those between the two models, by version hash.
     ///
     /// - Parameter abstract: the abstract entities of either side, of which there are no objects: Xcode makes no mappings for them.

@@ -35,7 +35,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     open var usesStoreSpecificMigrationManager = true
     /// Told how far the migration is, from 0 to 1, whenever that changes; it may cancel.
     ///
-    /// Differs from Apple: there `migrationProgress` is observed by key-value observing.
+    /// Apple's framework has only `observe(\.migrationProgress)`, which works here, too.
     public final var progressListener: ((Float) -> Void)?
     /// What the user keeps with the manager.
     open var userInfo: [AnyHashable: Any]?
@@ -46,6 +46,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// Whether nobody else knows of the destination, so that it can be made where it is to be.
     final var isDestinationUnknown = false
     private var run: MigrationRun?
+    final let observers = PropertyObservers<ObservedProperty>()
     private var isMigrating = false
 
     /// Makes a manager for stores of one model that become stores of another.
@@ -53,6 +54,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         self.sourceModel = sourceModel
         self.destinationModel = destinationModel
         super.init()
+    }
+
+    /// Makes a stand-in, where one is wanted: a manager of models without entities.
+    public convenience override init() {
+        self.init(sourceModel: NSManagedObjectModel(), destinationModel: NSManagedObjectModel())
     }
 
     /// The context of the objects that are migrated, while a migration runs.
@@ -416,23 +422,33 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// Tells that all is done, where that was not told yet.
     private func finish() {
+        if migrationProgress != 1 { observers.willChange(.progress) }
         let isKnown = shared.withLock { shared in
             defer { shared.progress = 1 }
             return shared.progress == 1
         }
-        if !isKnown { progressListener?(1) }
+        if !isKnown {
+            observers.didChange(.progress)
+            progressListener?(1)
+        }
     }
 
     /// Whether somebody has asked for the migration to end.
     final var isCancelled: Bool { shared.withLock { $0.cancellation != nil } }
 
     /// The mapping is being gone through from now on.
-    final func begin(_ mapping: NSEntityMapping) { currentEntityMapping = mapping }
+    final func begin(_ mapping: NSEntityMapping) {
+        observers.willChange(.mapping)
+        currentEntityMapping = mapping
+        observers.didChange(.mapping)
+    }
 
     /// Notes how much is done, and throws what the migration was cancelled with.
     final func step(_ done: Double? = nil) throws {
         if let done {
+            observers.willChange(.progress)
             shared.withLock { $0.progress = Float(done) }
+            observers.didChange(.progress)
             progressListener?(migrationProgress)
         }
         let cancellation = shared.withLock { Transfer($0.cancellation) }

@@ -14,6 +14,16 @@ open class NSPropertyMapping: NSObject {
     /// What the user keeps with the mapping.
     open var userInfo: [AnyHashable: Any]?
 
+    /// Mappings are equal when they give the same property the same value.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyMapping else { return false }
+        return self === other
+            || (name == other.name && ContentEquality.areEqual(valueExpression, other.valueExpression)
+                && ContentEquality.areEqual(userInfo, other.userInfo))
+    }
+
+    open override var hash: Int { name.hashValue }
+
     open override var description: String {
         "<NSPropertyMapping: \(name ?? "?") = \(valueExpression.map { "\($0)" } ?? "nothing")>"
     }

@@ -31,6 +31,9 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// A manager without stages.
+    public convenience override init() { self.init([]) }
+
     /// A version that the store passes, and the custom stage, if any, that leads there from the version before.
     private struct Step {
         var checksum: String

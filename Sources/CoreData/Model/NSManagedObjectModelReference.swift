@@ -30,6 +30,12 @@ open class NSManagedObjectModelReference: NSObject {
         storedVersionChecksum = versionChecksum
     }
 
+    /// Makes a stand-in, where one is wanted: a reference to a model without entities.
+    public convenience override init() {
+        let model = NSManagedObjectModel()
+        self.init(model: model, versionChecksum: model.versionChecksum)
+    }
+
     /// A reference to a model in a file of any form; of several versions the one with the checksum is meant.
     public init(fileURL: URL, versionChecksum: String) {
         source = .file(fileURL)

@@ -39,18 +39,21 @@ extension NSManagedObject {
         ManagedObjectClasses.shared.learn(self)
         let claiming = ManagedObjectClasses.shared.entities(ofClass: self)
         if claiming.count == 1 { return claiming[0].entity }
-        if claiming.isEmpty {
-            preconditionFailure(
+        guard let first = claiming.min(by: { $0.name < $1.name }) else {
+            CoreDataLog.general.error(
                 """
                 No NSEntityDescriptions in any model claim the NSManagedObject subclass '\(self)' so +entity is \
-                confused. Have you loaded your NSManagedObjectModel yet?
+                confused. Have you loaded your NSManagedObjectModel yet? The answer is an entity without properties.
                 """)
+            return EntityRuntime.ofNoModel.entity
         }
-        preconditionFailure(
+        CoreDataLog.general.error(
             """
             Failed to find a unique match for an NSEntityDescription to the NSManagedObject subclass '\(self)': \
-            \(claiming.map(\.name).joined(separator: ", ")). Use init(entity:insertInto:).
+            \(claiming.map(\.name).sorted().joined(separator: ", ")). The answer is '\(first.name)'; use \
+            init(entity:insertInto:), or name the entity in an override of entity().
             """)
+        return first.entity
     }
 
     /// A request for the objects of this class.

@@ -149,8 +149,20 @@ extension NSManagedObject {
 
     /// A fault, in its context but not yet registered there.
     static func makeFault(_ home: ObjectHome, _ primaryKey: Int64, type: NSManagedObject.Type) -> NSManagedObject {
-        ocd_set_pending_home(Unmanaged.passUnretained(home).toOpaque())
-        let object = type.init(entity: home.entity, insertInto: nil)
+        var pending = ocd_pending_fault(
+            home: Unmanaged.passUnretained(home).toOpaque(),
+            class_metadata: unsafeBitCast(type as AnyClass, to: UnsafeRawPointer.self), entity: home.entityAddress,
+            outer: nil)
+        let object = withUnsafeMutablePointer(to: &pending) { pending in
+            ocd_push_pending_fault(pending)
+            let object = type.init(entity: home.entity, insertInto: nil)
+            // A class whose initialiser names another entity has made a new object of that.
+            if object.home !== home {
+                ocd_pop_pending_fault(pending)
+                object.move(to: home)
+            }
+            return object
+        }
         object.begin(withKey: primaryKey)
         object.flags = .fault
         return object

@@ -35,7 +35,7 @@ struct EntityValidation {
             if let relationship = slot.relationship {
                 if relationship.deleteRule == .deny { denying.append(index) }
                 if slot.isToMany {
-                    if !slot.property.isOptional || relationship.minCount > 0 || relationship.maxCount > 1 {
+                    if relationship.minCount > 0 || relationship.maxCount > 1 {
                         counted.append(index)
                     }
                 } else if !slot.property.isOptional {
@@ -231,8 +231,8 @@ extension NSManagedObject {
         guard let relationship = info.relationship else { return }
         let count = members.lazy.filter { !$0.isDeleted }.count
         if count == 0, info.property.isOptional { return }
-        let minimum = max(relationship.minCount, info.property.isOptional ? 0 : 1)
-        if count < minimum {
+        // Optional or not, only the count that the model gives is asked for: models made in code have none.
+        if count < relationship.minCount {
             errors.append(ValidationErrors.tooFew(info.name, of: self, members: members.filter { !$0.isDeleted }))
         } else if relationship.maxCount > 0, count > relationship.maxCount {
             errors.append(ValidationErrors.tooMany(info.name, of: self, members: members.filter { !$0.isDeleted }))

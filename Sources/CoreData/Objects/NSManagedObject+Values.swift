@@ -141,7 +141,7 @@ extension NSManagedObject {
 
     @inline(__always)
     private final func noteOldValue(_ slot: Int, _ values: ObjectValues) {
-        if flags.contains(.announces) { announceChange() }
+        if flags.contains(.announces) { announceChange(slot) }
         guard !flags.contains(.ignoresChanges), home.isInContext, !values.event.contains(slot) else { return }
         values.event.insert(slot)
         if values.changed.contains(slot) || values.live.contains(slot) { keepOldValue(slot, values) }
@@ -175,6 +175,7 @@ extension NSManagedObject {
         values.changed.insert(slot)
         if flags.isListedAsChanged { return }
         home.registry?.context?.noteChange(of: self)
+        if flags.contains(.announces) { announceChanged(slot) }
     }
 
     // MARK: Any

@@ -55,7 +55,10 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: the entity is not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        if let pending = ocd_take_pending_home() {
+        if let pending = ocd_take_pending_home(
+            unsafeBitCast(type(of: self) as AnyClass, to: UnsafeRawPointer.self),
+            Unmanaged.passUnretained(entity).toOpaque())
+        {
             home = Unmanaged<ObjectHome>.fromOpaque(pending).takeUnretainedValue()
             super.init()
             return
@@ -92,7 +95,8 @@ open class NSManagedObject: NSObject {
     ///
     ///     override class func entity() -> NSEntityDescription { Library.model.entitiesByName["Item"]! }
     ///
-    /// - Precondition: exactly one entity claims the class.
+    /// Where no entity claims the class, as none claims `NSManagedObject` itself, it is one of no model, which no store knows; of several
+    /// it is the first by name. A message in the log says so.
     open class func entity() -> NSEntityDescription { claimedEntity() }
 
     deinit {
@@ -272,11 +276,11 @@ open class NSManagedObject: NSObject {
     /// Whether its key is not one of a store: it was never saved there, and has got no permanent ID.
     final var hasTemporaryKey: Bool { primaryKey < 0 }
 
-    /// Whether its values have not been read yet; asking does not read them.
-    public final var isFault: Bool { flags.contains(.fault) }
+    /// Whether its values have not been read yet; asking does not read them. True for good once its context was reset.
+    public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .forgotten]) }
 
     /// 0 when the object is fully realised and not turning into a fault or back.
-    open var faultingState: Int { flags.isDisjoint(with: [.fault, .inTransition]) ? 0 : 1 }
+    open var faultingState: Int { flags.isDisjoint(with: [.fault, .inTransition, .forgotten]) ? 0 : 1 }
 
     /// Objects are equal when they are the same object; never fires a fault.
     public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }

@@ -192,6 +192,8 @@ final class ObjectExtras: @unchecked Sendable {
     /// Who is told before anything changes, and how.
     var announcer: AnyObject?
     var announce: (() -> Void)?
+    /// Who observes properties by key path.
+    private(set) var observers: PropertyObservers<Int>?
     /// The slots that somebody observes.
     var observed = IndexMask()
     /// Those of them whose values were replaced by others in this event; `nil` where nobody compared.
@@ -201,6 +203,15 @@ final class ObjectExtras: @unchecked Sendable {
     /// The object of the parent context to which this one was saved: as long as it is there the parent knows which row the object was of, and with
     /// the next save does not take what others wrote for what was seen here.
     var savedTo: NSManagedObject?
+    /// What an object that only shows which keys it is asked for notes them in; see ``KeyPathProbe``.
+    var probe: AnyObject?
+
+    func madeObservers() -> PropertyObservers<Int> {
+        if let observers { return observers }
+        let made = PropertyObservers<Int>()
+        observers = made
+        return made
+    }
 
     deinit { Self.id(at: idAddress.load(ordering: .relaxed))?.release() }
 
@@ -232,9 +243,10 @@ final class ObjectExtras: @unchecked Sendable {
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
 
-    /// Whether the context has the object in its lists of what changes, this event's too, already.
+    /// Whether the context has the object in its lists of what changes, this event's too, already, and nobody is told of each change.
     var isListedAsChanged: Bool {
         !isDisjoint(with: [.inserted, .updated]) && !isDisjoint(with: [.eventInserted, .eventUpdated])
+            && !contains(.announces)
     }
 
     /// Values have not been read, or have been let go.
@@ -244,6 +256,8 @@ struct ObjectFlags: OptionSet {
     static let deleted = ObjectFlags(rawValue: 1 << 3)
     /// No row stands for it where the context reads: it was made here and has not been saved, whatever its key.
     static let new = ObjectFlags(rawValue: 1 << 15)
+    /// The context was reset: it is none of its objects any more, and counts as a fault.
+    static let forgotten = ObjectFlags(rawValue: 1 << 20)
     /// In the list that is being made.
     static let collected = ObjectFlags(rawValue: 1 << 14)
     /// In the context's list of that name, whether or not it still has the state.

@@ -3,6 +3,9 @@ import CoreDataPrimitives
 import Foundation
 
 extension PredicateMaking where Self: NSPredicate {
+    /// Makes a predicate that every object fulfils, as a stand-in where one is wanted.
+    public init() { self.init(predicateNode: .constant(true)) }
+
     /// Makes a predicate from the predicate language.
     ///
     ///     NSPredicate(format: "name BEGINSWITH[c] %@ AND %K > %d", "a", "author.age", 30)

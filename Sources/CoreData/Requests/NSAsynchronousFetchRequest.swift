@@ -43,6 +43,9 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: AnyAsyn
         completionBlock = blk
     }
 
+    /// Makes a request of no entity, which cannot be executed.
+    public convenience override init() { self.init(fetchRequest: NSFetchRequest<ResultType>()) }
+
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSAsynchronousFetchRequest(fetchRequest: fetchRequest, completionBlock: completionBlock)
         copy.estimatedResultCount = estimatedResultCount

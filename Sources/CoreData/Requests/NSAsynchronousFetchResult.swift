@@ -14,6 +14,9 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
         progress = Progress(totalUnitCount: estimatedCount > 0 ? Int64(estimatedCount) : -1)
     }
 
+    /// Makes a stand-in, where one is wanted: a result of nothing.
+    public convenience override init() { self.init(NSManagedObjectContext(.privateQueue), estimatedCount: 0) }
+
     /// Has it stop where it can; what is done already stays so. May be called on any queue.
     open func cancel() { progress?.cancel() }
 }
@@ -63,12 +66,14 @@ extension Progress {
     fileprivate func finish(with count: Int) {
         totalUnitCount = Int64(max(1, count))
         completedUnitCount = totalUnitCount
+        ProgressWatches.shared.look()
     }
 
     /// Notes that rows were read.
     func advance(by rows: Int) throws {
         try throwIfCancelled()
         completedUnitCount += Int64(rows)
+        ProgressWatches.shared.look()
     }
 }
 

@@ -29,6 +29,9 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    /// Makes a stand-in, where one is wanted: a request without objects.
+    public convenience override init() { self.init(inserted: nil, updated: nil, deleted: nil, locked: nil) }
+
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
 
     /// A request of the same objects.

@@ -12,7 +12,11 @@ struct ImportBatch {
         let missing: ObjectReference
 
         /// Whether its owner cannot be saved without.
-        var isRequired: Bool { owner.isInserted && (!relationship.isOptional || relationship.minCount > 1) }
+        var isRequired: Bool {
+            guard owner.isInserted else { return false }
+            if relationship.minCount > 1 { return true }
+            return !relationship.isOptional && (!relationship.isToMany || relationship.minCount > 0)
+        }
 
         var message: String {
             """

@@ -76,6 +76,30 @@ import Testing
         }
     }
 
+    @Test("R1: no sort descriptors at all is an error, an empty list of them is none")
+    func unsorted() throws {
+        let stack = try LibraryStack()
+        try stack.story { context in
+            try fill(context)
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            let list = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            #expect(throws: CocoaError.self) { try list.performFetch() }
+            request.sortDescriptors = []
+            let listener = Listener()
+            list.delegate = listener
+            try list.performFetch()
+            #expect(list.fetchedObjects?.compactMap(\.title).sorted() == ["a", "b", "c", "d", "e"])
+            let book = Book(context: context)
+            book.title = "f"
+            context.processPendingChanges()
+            #expect(list.fetchedObjects?.count == 6 && listener.taken().contains { $0.hasPrefix("insert f") })
+            context.delete(book)
+            context.processPendingChanges()
+            #expect(list.fetchedObjects?.count == 5 && list.fetchedObjects?.contains(book) == false)
+        }
+    }
+
     @Test("R8, R9: sections, places and index titles", arguments: [0, 2])
     func sections(batchSize: Int) throws {
         let stack = try LibraryStack()

@@ -20,6 +20,14 @@ extension NSManagedObject {
         return made
     }
 
+    /// Before a property changes; `nil` where any of them may.
     @inline(never)
-    final func announceChange() { extras?.announce?() }
+    final func announceChange(_ slot: Int?) {
+        extras?.announce?()
+        extras?.observers?.willChange(slot)
+    }
+
+    /// After a property was set, or any of them may have changed.
+    @inline(never)
+    final func announceChanged(_ slot: Int?) { extras?.observers?.didChange(slot) }
 }

@@ -76,7 +76,9 @@ extension NSManagedObject {
 
     /// Runs `body`, which gives the object other values than by setting them, and takes note of what is to be announced.
     final func replacingValues(_ body: () -> Void) {
-        if flags.contains(.announces) { announceChange() }
+        let isAnnounced = flags.contains(.announces)
+        if isAnnounced { announceChange(nil) }
+        defer { if isAnnounced { announceChanged(nil) } }
         guard flags.contains(.observed), let extras else { return body() }
         let observed = Array(extras.observed)
         let before = observed.map(observedValue)

@@ -22,6 +22,9 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes a stand-in, where one is wanted: a node of no object.
+    public convenience override init() { self.init(objectID: NSManagedObjectID()) }
+
     /// The value of a property: an attribute's, the node that a to-one leads to, a set of nodes, or nil.
     open func value(forKey key: String) -> Any? {
         let value = propertyCache?[key]

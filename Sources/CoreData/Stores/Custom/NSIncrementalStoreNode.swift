@@ -21,6 +21,9 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes a stand-in, where one is wanted: a node of no object.
+    public convenience override init() { self.init(objectID: NSManagedObjectID(), withValues: [:], version: 0) }
+
     /// Gives the node other values of the same object.
     open func update(withValues values: [String: Any], version: UInt64) {
         self.values = values
