@@ -319,7 +319,8 @@ struct ServerMigrationTests {
     @Test(arguments: ["mapped", "chain", "staged"]) func aProgramThatIsKilledLeavesAWholeStore(_ way: String) throws {
         let library = try Library()
         var numbers = SeededNumbers(seed: 18)
-        let rounds = ProcessInfo.processInfo.environment["COREDATA_SERVER_STOPS"].flatMap(Int.init)
+        let rounds =
+            ProcessInfo.processInfo.environment["COREDATA_SERVER_STOPS"].flatMap(Int.init)
             ?? Trials.count(6, atLeast: 3)
         var seen: Set<String> = []
         for round in 0..<rounds {
