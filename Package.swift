@@ -242,8 +242,8 @@ let package = Package(
             name: "CoreDataCLITests",
             dependencies: [
                 "CoreDataCLI", "CoreData", "CoreDataToolkit", "CoreDataModel", "CoreDataModelTools",
-                "CoreDataPostgreSQL", "CoreDataPrimitives", "PostgreSQLServer", "TestSupport",
-                "coredata-modelc", "coredata-port",
+                "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataPrimitives", "CoreDataSQL",
+                "PostgreSQLServer", "TestSupport", "coredata-modelc", "coredata-port",
             ]),
         .testTarget(
             name: "CoreDataToolkitTests",
