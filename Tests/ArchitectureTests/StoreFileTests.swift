@@ -27,7 +27,6 @@ import Testing
         "Sources/CoreDataDigests/": "archives",
         "Sources/CoreDataModel/": "models",
         "Sources/CoreDataCodeGeneration/": "models and sources",
-        "Sources/CoreDataManagedProperties/": "text of declarations",
         "Sources/CoreDataPorting/": "sources",
         "Sources/CoreDataCLI/Commands/Model/ModelFmtCommand.swift": "models",
         "Sources/CoreDataCLI/Output/Terminal.swift": "a new file, which replaces no store",
