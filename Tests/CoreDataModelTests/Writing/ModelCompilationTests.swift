@@ -109,7 +109,8 @@ import Testing
         let apples = try PropertyListValue(
             propertyList: Data(contentsOf: folder.appendingPathComponent("SampleModel.momd/VersionInfo.plist")))
         for key in ["NSManagedObjectModel_VersionHashes", "NSManagedObjectModel_CurrentVersionName"] {
-            #expect(try #require(ours[key]) == apples[key])
+            let value: PropertyListValue = try #require(ours[key])
+            #expect(value == apples[key])
         }
         if let checksums = apples["NSManagedObjectModel_VersionChecksums"] {
             #expect(ours["NSManagedObjectModel_VersionChecksums"] == checksums)
