@@ -9,10 +9,10 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// Two versions of a program with one store on a server, as while a newer one is deployed machine by machine.
-@Suite struct RollingDeploymentTests {
-    private static func url(_ schema: String = Notes.newSchema("y")) -> URL? {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)")) struct RollingDeploymentTests {
+    private static func url(_ schema: String = Notes.newSchema("y")) throws -> URL {
         PostgreSQLStore.register()
-        return PostgreSQLServer.shared?.url(schema: schema)
+        return try PostgreSQLServer.shared.url(schema: schema)
     }
 
     private static func start(_ version: Int, _ url: URL) throws -> (process: Process, output: Pipe) {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func anOlderProgramThatStartsAgainIsRefused() throws {
-        guard let url = Self.url() else { return }
+        let url = try Self.url()
         let (old, new) = (try Library(count: 1), try Library())
         try old.fill(url, .postgreSQL, "Book", count: 24)
         // It runs while the newer one migrates, and is told at its next save.
@@ -60,7 +60,7 @@ import Testing
     @Test func programsOfBothVersionsStartAtOnce() throws {
         let new = try Library()
         for _ in 0..<3 {
-            guard let url = Self.url() else { return }
+            let url = try Self.url()
             try new.fill(url, .postgreSQL, "Book", count: 24)
             let started = try [1, 3, 1, 3, 1].map { (version: $0, program: try Self.start($0, url)) }
             for (version, program) in started {
@@ -82,7 +82,7 @@ import Testing
     /// The role of the programs may only work with rows: who deploys migrates, with another role.
     @Test func aRoleOfRowsNeitherMigratesForwardNorBack() throws {
         let schema = Notes.newSchema("y")
-        guard let server = PostgreSQLServer.shared, let url = Self.url(schema) else { return }
+        let (server, url) = (try PostgreSQLServer.shared, try Self.url(schema))
         let (old, new) = (try Library(count: 1), try Library())
         try old.fill(url, .postgreSQL, "Book", count: 24)
         let owner = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))

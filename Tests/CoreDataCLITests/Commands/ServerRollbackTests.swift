@@ -10,7 +10,7 @@ import Testing
 @testable import CoreDataPostgreSQLDriver
 
 /// What `coredata migrate` keeps of a store on a server, and puts back: rows, history, and no schema that nobody needs.
-@Suite struct ServerRollbackTests {
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)")) struct ServerRollbackTests {
     /// `Zebra` before `Author`, so that numbers of entities of a migrated store are not those of a fresh one.
     private static let old = """
         <entity name="Book"><attribute name="title" optional="YES" attributeType="String" preservesValueInHistoryOnDeletion="YES"/>
@@ -39,10 +39,10 @@ import Testing
         try command.run()
     }
 
-    private func newURL() -> String? {
+    private func newURL() throws -> String {
         PostgreSQLStore.register()
         let schema = "k" + UUID().uuidString.filter { $0 != "-" }.lowercased()
-        return PostgreSQLServer.shared?.url(schema: schema).absoluteString
+        return try PostgreSQLServer.shared.url(schema: schema).absoluteString
     }
 
     private func inContext<R>(
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func aRollbackPutsTheHistoryBackAndLeavesNoSchema() throws {
-        guard let store = newURL() else { return }
+        let store = try newURL()
         let scratch = try Scratch()
         let (old, new) = (try makeModel(scratch, "Old", Self.old), try makeModel(scratch, "New", Self.new))
         try run("store", "create", store, "--model", old, "--history")
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func anUnrelatedModelDoesNotEmptyAStoreOnAServer() throws {
-        guard let store = newURL() else { return }
+        let store = try newURL()
         let scratch = try Scratch()
         let old = try makeModel(scratch, "Old", Self.old)
         let other = try makeModel(
@@ -157,7 +157,7 @@ import Testing
 
     /// What a run leaves that was killed between the copy and the migration.
     @Test func aRunThatWasKilledBeforeItMigratedIsRepeatedOnAServer() throws {
-        guard let store = newURL() else { return }
+        let store = try newURL()
         let scratch = try Scratch()
         let (old, new) = (try makeModel(scratch, "Old", Self.old), try makeModel(scratch, "New", Self.new))
         try run("store", "create", store, "--model", old)
