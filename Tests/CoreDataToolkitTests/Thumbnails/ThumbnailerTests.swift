@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataToolkit
