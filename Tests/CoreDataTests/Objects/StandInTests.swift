@@ -83,8 +83,8 @@ import Testing
         final class Unclaimed: NSManagedObject {}
         #expect(Unclaimed.entity().properties.isEmpty)
         let stack = try LibraryStack()
-        try stack.story { context in
-            #expect(throws: CocoaError.self) { try context.fetch(Unclaimed.fetchRequest()) }
+        stack.story { context in
+            _ = #expect(throws: CocoaError.self) { try context.fetch(Unclaimed.fetchRequest()) }
         }
     }
 }

@@ -245,7 +245,7 @@ import Testing
             Tag(context: context).name = "tag"
             try context.save()
         }
-        try stack.story { context in
+        try stack.story { (context) throws in
             #expect(try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).map(\.name) == ["tag"])
         }
     }
