@@ -32,6 +32,13 @@ static void die(void) {
     for (;;) kill(getpid(), SIGKILL);
 }
 
+// Says so to who reads standard output, and waits for SIGCONT.
+static void stop(void) {
+    static const char word[] = "stopped\n";
+    syscall(SYS_write, 1, word, sizeof word - 1);
+    kill(getpid(), SIGSTOP);
+}
+
 // Counts an operation. Where it is not to be done `errno` tells why; what takes no space is done on a full disk.
 static int fails(int takesSpace) {
     if (!isCounting) return 0;
@@ -48,6 +55,14 @@ static int fails(int takesSpace) {
         case file_operations_full:
             errno = ENOSPC;
             return takesSpace;
+        case file_operations_stop:
+            if (number == last) stop();
+            return 0;
+        case file_operations_stop_and_fail:
+            if (number != last) return 0;
+            stop();
+            errno = EIO;
+            return 1;
     }
     return 0;
 }

@@ -195,6 +195,17 @@ package struct Library {
         }
     }
 
+    /// The warnings about files that no row of an SQLite store refers to.
+    func strayFiles(of url: URL) throws -> [String] {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        guard
+            let model = models.first(where: { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
+            )
+        else { throw Broken("\(url.lastPathComponent) is of none of the versions") }
+        let found = try NSPersistentStoreCoordinator.verifyPersistentStore(at: url, model: model)
+        return found.findings.filter { $0.severity == .warning }.map { "\(url.lastPathComponent): \($0)" }
+    }
+
     private struct Book {
         var name: String
         var number: Int

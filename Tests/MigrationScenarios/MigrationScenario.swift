@@ -173,6 +173,17 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         }
     }
 
+    /// What no row of a store refers to, of the files of external data: where no process died there are none.
+    package func strayFiles(_ folder: URL) throws -> [String] {
+        let library = try Library(folder)
+        var found: [String] = []
+        for url in [store(folder), other(folder)] where url.pathExtension == "sqlite" {
+            guard let file = try? Data(contentsOf: url, options: .alwaysMapped), file.count > 0 else { continue }
+            found += try library.strayFiles(of: url)
+        }
+        return found
+    }
+
     /// The names that a folder may have in the end.
     package func leftovers(_ folder: URL) throws -> [String] {
         var expected: Set<String> = ["Library.momd", ".Store_SUPPORT", ".Other_SUPPORT"]

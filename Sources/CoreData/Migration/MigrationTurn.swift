@@ -2,16 +2,19 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// The turn of one program, and of one thread of it, to migrate a store: the others wait, and then find it done.
+/// The turn of one program, and of one thread of it, to migrate a store, to put another in its place or to remove it: the others wait, and
+/// then find it done.
 ///
 /// ```
-///  Shop.sqlite, of an older version ──▶ app:       .migrating-Shop.sqlite locked ──▶ migrates ──▶ unlocked
-///                                  └──▶ extension:   waits                                      └──▶ nothing to do
+///  Shop.sqlite, of an older version ──▶ app:       .migrating-Shop locked ──▶ migrates ──▶ unlocked
+///                                  └──▶ extension:   waits                              └──▶ nothing to do
 /// ```
-/// What has the lock is a file beside the store, removed with the turn; for one on a server a session's transaction, which goes with its
-/// connection. A program that dies gives the lock up.
-enum MigrationTurn {
-    /// The stores whose turn is the caller's already.
+/// A lock file beside the store is locked, and removed at the end of the turn. Stores that share a folder of external data
+/// (`Shop.sqlite`, `Shop.backup`) share the lock file: only the process that has the turn removes files of that folder which it did not
+/// stop referring to itself. A store on a server is locked by a transaction of a session, which ends with its connection. A process that
+/// dies releases the lock.
+package enum MigrationTurn {
+    /// The turns that the caller has already, by the paths of their lock files or the names of stores on servers.
     @TaskLocal private static var held: Set<String> = []
     /// By what turns of stores on servers are held, by their URLs.
     @TaskLocal private static var holds: [String: any SQLHold] = [:]
@@ -19,18 +22,27 @@ enum MigrationTurn {
     /// Runs the body when it is the caller's turn; at once where nothing can be written beside the store.
     ///
     /// - Parameter waiting: called while somebody else has the turn; what it throws ends the waiting.
-    static func with<R>(
+    package static func with<R>(
         _ store: URL, waiting: () throws -> Void = {}, _ body: () throws -> R
     ) throws -> R {
         if ServerStores.shared.driver(of: store) != nil { return try onServer(store, waiting, body) }
         let place = store.resolvingSymlinksInPath()
-        guard store.isFileURL, !held.contains(place.path), let lock = try Lock(of: place, waiting) else {
+        let path = Lock.path(of: place)
+        guard store.isFileURL, !held.contains(path), let lock = try Lock(path, waiting) else {
             return try body()
         }
         defer { lock.release() }
         NewStorePlace.removeLeavings(of: place)
-        return try $held.withValue(held.union([place.path]), operation: body)
+        return try $held.withValue(held.union([path]), operation: body)
     }
+
+    /// Runs the body when it is the caller's turn; `nil` where another process or thread has the turn now.
+    @discardableResult
+    static func ifFree<R>(_ store: URL, _ body: () throws -> R) throws -> R? {
+        do { return try with(store, waiting: { throw IsTaken() }, body) } catch is IsTaken { return nil }
+    }
+
+    private struct IsTaken: Error {}
 
     /// Removes the file of a turn whose process died after it had migrated the store, and that of a store that was made for its place.
     static func removeLeavings(of store: URL) {
@@ -76,8 +88,8 @@ enum MigrationTurn {
         private let path: String
         private let number: Int32
 
-        init?(of store: URL, _ waiting: () throws -> Void) throws {
-            path = Self.path(of: store)
+        init?(_ path: String, _ waiting: () throws -> Void) throws {
+            self.path = path
             while true {
                 // A link that somebody put there would have a file made elsewhere.
                 let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -103,8 +115,10 @@ enum MigrationTurn {
             }
         }
 
-        private static func path(of store: URL) -> String {
-            store.deletingLastPathComponent().appendingPathComponent(".migrating-\(store.lastPathComponent)").path
+        /// Without the extension, as the folder of external data.
+        static func path(of store: URL) -> String {
+            let name = ".migrating-\(store.deletingPathExtension().lastPathComponent)"
+            return store.deletingLastPathComponent().appendingPathComponent(name).path
         }
 
         /// Takes away what nobody has locked; who waits for it notices, and makes another.

@@ -64,16 +64,21 @@ package final class NewStorePlace {
     /// Says what the folder is for; no store is called so.
     private static func note(in folder: URL) -> URL { folder.appendingPathComponent(".purpose") }
 
-    /// Puts the store, which nobody has open, where it is to be.
+    /// Puts the store, which no process has open, where it is to be. Of several processes that do so at once one succeeds.
     ///
     /// - Throws: 516 where a store is there by now.
     func put(at destination: URL, type: String) throws {
-        guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
+        func check() throws {
+            guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
+        }
         do {
-            if AtomicFileStore.format(ofType: type) != nil {
-                try AtomicStore.put(url.path, at: destination.path)
-            } else {
-                try SQLStore.put(url, at: destination)
+            try MigrationTurn.with(destination, waiting: check) {
+                try check()
+                if AtomicFileStore.format(ofType: type) != nil {
+                    try AtomicStore.put(url.path, at: destination.path)
+                } else {
+                    try SQLStore.put(url, at: destination)
+                }
             }
         } catch is PlaceTaken {
             throw CoreDataErrors.isTakenByNow(destination)

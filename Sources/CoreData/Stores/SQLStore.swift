@@ -68,7 +68,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
                 with it - Forcing into Read Only mode
                 """)
         }
-        try tidy(engine, settings)
+        try tidy(engine, settings, place)
         let store = SQLStore(
             engine, type: type, coordinator: coordinator, configuration: configuration, url: url, options: options)
         return AttachedStore(
@@ -89,11 +89,14 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings) throws {
+    private static func tidy(_ engine: StoreEngine, _ settings: StoreSettings, _ place: URL?) throws {
         guard !engine.isReadOnly else { return }
         if settings.analyzes { try engine.database.analyze() }
         if settings.vacuums {
-            try engine.removeOrphanedExternalData()
+            if let place {
+                // A process that has the turn may be about to put a store here whose files no row refers to yet; another time will do.
+                try MigrationTurn.ifFree(place) { try engine.removeOrphanedExternalData() }
+            }
             try engine.database.vacuum()
         }
     }
@@ -133,7 +136,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     static func destroy(at url: URL, _ options: [AnyHashable: Any]?) throws {
         try onFile(at: url, options, .fileWriteUnsupportedScheme) { options in
-            try openElsewhere(url) { try files.destroy(options) }
+            try inTurn(url, options) { try openElsewhere(url) { try files.destroy(options) } }
         }
     }
 
@@ -147,7 +150,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
     ) throws {
         let from = try StoreSettings(sourceOptions).storeOptions(path: source.path).database
         try onFile(at: url, options, .fileWriteUnsupportedScheme, makes: true) { options in
-            try openElsewhere(url) { try files.replace(options, with: from, ifStill: noted) }
+            try inTurn(url, options) {
+                try openElsewhere(url) { try files.replace(options, with: from, ifStill: noted) }
+            }
         }
     }
 
@@ -158,13 +163,28 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// Moves a store that nobody has open to where there is none.
+    /// Moves a store that nobody has open to where there is none; in the caller's turn (``MigrationTurn``).
     ///
     /// - Throws: `PlaceTaken` where there is one by now.
     static func put(_ url: URL, at destination: URL) throws {
         try onFile(at: destination, nil, .fileWriteUnsupportedScheme, makes: true) { options in
             try files.move(StoreOptions(path: url.path).database, to: options)
         }
+    }
+
+    /// Runs the body when it is the caller's turn to do something to the store as a whole.
+    ///
+    /// - Throws: 134090 where another process or thread has the turn for longer than a busy store is waited for.
+    private static func inTurn(_ url: URL, _ options: DatabaseOptions, _ body: () throws -> Void) throws {
+        let end = ContinuousClock.now + max(.seconds(1), options.busyTimeout ?? .zero)
+        func waiting() throws {
+            guard ContinuousClock.now > end else { return }
+            throw CoreDataErrors.make(
+                NSPersistentStoreTimeoutError,
+                "The store '\(url.path)' is being migrated, replaced or removed elsewhere, here or in another program; try again when that is done.",
+                [NSFilePathErrorKey: url.path])
+        }
+        try MigrationTurn.with(url, waiting: waiting, body)
     }
 
     /// The first bytes of a file that may be a store of this process: read without a descriptor that would release its locks.

@@ -85,7 +85,9 @@ package enum StoreTools {
 
     /// Takes a store away that nobody has open, and its file too: a process that dies meanwhile leaves it whole, or what
     /// ``removeLeavings(of:)`` takes away.
-    package static func remove(_ url: URL) throws {
+    package static func remove(_ url: URL) throws { try MigrationTurn.with(url) { try removeInTurn(url) } }
+
+    private static func removeInTurn(_ url: URL) throws {
         let type = type(ofStoreAt: url)
         let path = url.isFileURL ? file(of: url).path : nil
         // A store that was but emptied would be in the way of the next.

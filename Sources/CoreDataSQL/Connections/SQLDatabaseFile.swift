@@ -6,13 +6,13 @@ package protocol SQLDatabaseFile {
     static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws
 
     /// Makes the database that `source` is at one moment of the file at `destination`, whether or not there is one: in one
-    /// transaction, so that a crash leaves the old or the new. `beforeCopy` runs at that moment of the source; what it
-    /// throws ends everything.
+    /// transaction, so that a crash leaves the old or the new. `beforeCopy` runs at that moment of the source, with the destination
+    /// locked for all others; what it throws ends everything. `afterCopy` runs after the commit, before the lock is released.
     ///
     /// - Throws: ``SQLFailure``; ``DatabaseChanged`` where `noted` is given and somebody has written to the destination since.
     static func replace(
         _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)?,
-        beforeCopy: () throws -> Void) throws
+        beforeCopy: () throws -> Void, afterCopy: () -> Void) throws
 
     /// Notes what a database is now, for whoever reads it for long and replaces it then.
     static func note(_ options: DatabaseOptions) throws -> any NotedDatabase

@@ -28,7 +28,7 @@ package enum SQLiteFile: SQLDatabaseFile {
 
     package static func replace(
         _ destination: DatabaseOptions, with source: DatabaseOptions, ifStill noted: (any NotedDatabase)?,
-        beforeCopy: () throws -> Void
+        beforeCopy: () throws -> Void, afterCopy: () -> Void
     ) throws {
         guard let path = destination.path, let sourcePath = source.path else { return }
         let from = try openForReading(sourcePath, source)
@@ -40,14 +40,15 @@ package enum SQLiteFile: SQLDatabaseFile {
         do {
             try beforeCopy()
             try copy(from, to.database)
-            // A connection that keeps its lock keeps its journal, too, which means nothing any more; nor does the index of the log that
-            // there was, which nobody can have open.
-            for suffix in ["-journal", "-shm"] { unlink(path + suffix) }
         } catch {
             // While it is locked: nobody can have made a store of the file meanwhile.
             if to.isMade { removeFiles(path) }
             throw error
         }
+        // A connection that keeps its lock keeps its journal, too, which means nothing any more; nor does the index of the log that
+        // there was, which nobody can have open.
+        for suffix in ["-journal", "-shm"] { unlink(path + suffix) }
+        afterCopy()
     }
 
     /// Opens the destination of a copy for this connection alone.

@@ -151,8 +151,11 @@ extension StoreEngine {
                     let result = try body(BatchWriter(self, connection, origin, files))
                     try SearchIndexes.update(layout.searchIndexes, in: connection)
                     return result
-                }, committed: { _ in rowCache.commitOfUnknownRows() })
-            files.finish()
+                },
+                committed: { _ in
+                    files.finish()
+                    rowCache.commitOfUnknownRows()
+                })
             return result
         } catch {
             files.cancel()

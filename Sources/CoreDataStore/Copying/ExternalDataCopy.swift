@@ -104,12 +104,9 @@ enum PartialFile {
         }
         defer { close(from) }
         let folder = (destination as NSString).deletingLastPathComponent
-        let partial = "\(folder)/\(prefix)\(UUID().uuidString)"
-        let to = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard to >= 0 else { throw failure(errno) }
+        let (partial, to) = try make(in: folder)
         defer { close(to) }
         do {
-            while flock(to, LOCK_EX) != 0 { guard errno == EINTR else { throw failure(errno) } }
             try copy(from, to)
             guard fsync(to) == 0, rename(partial, destination) == 0 else { throw failure(errno) }
         } catch {
@@ -117,6 +114,25 @@ enum PartialFile {
             throw error
         }
         return true
+    }
+
+    /// Makes a file with a lock.
+    private static func make(in folder: String) throws -> (path: String, number: Int32) {
+        while true {
+            let path = "\(folder)/\(prefix)\(UUID().uuidString)"
+            let number = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            guard number >= 0 else { throw failure(errno) }
+            var code: Int32 = 0
+            while code == 0, flock(number, LOCK_EX) != 0 { if errno != EINTR { code = errno } }
+            var status = stat()
+            // Who looked for leavings before it was locked has removed it.
+            if code == 0, fstat(number, &status) == 0, status.st_nlink > 0 { return (path, number) }
+            close(number)
+            if code != 0 {
+                unlink(path)
+                throw failure(code)
+            }
+        }
     }
 
     static func removeLeavings(in folder: String) {

@@ -25,7 +25,7 @@ package struct StoreFiles {
     package func destroy(_ options: DatabaseOptions) throws {
         guard let path = options.path else { return }
         guard !options.isReadOnly else { throw Self.readOnly(path) }
-        guard FileSize.of(path) != nil else { return removeExternalData(of: path) }
+        guard FileSize.of(path) != nil else { return removeExternalData(of: path) { FileSize.of(path) == nil } }
         try checkIsNoOtherDatabase(options)
         let external = ExternalData(storePath: path)
         let own = external.isShared ? external.ownFiles(of: options, makeDatabase: makeDatabase) : []
@@ -40,10 +40,12 @@ package struct StoreFiles {
     /// Makes the store at `destination`, if there is one, the same as that at `source`, which may be in use.
     ///
     /// ```
-    ///  source's files kept from going ──▶ external files of the source copied ──▶ database replaced, in one transaction
-    ///      ──▶ external files of the old removed
+    ///  source's files kept from going ──▶ external files of the source copied ──▶ destination locked ──▶ database replaced, in one
+    ///      transaction ──▶ external files of the old removed ──▶ unlocked
     /// ```
-    /// A process that dies in between leaves the old or the new store, and perhaps files that no row names.
+    /// A process that dies in between leaves the old or the new store, and perhaps files that no row names. The caller sees to it that no
+    /// other process does the same to a store with this folder at the same time: it would take files that are copied for its own, and
+    /// they are removed where this one fails.
     ///
     /// - Parameters:
     ///   - noted: what the destination must still be.
@@ -58,11 +60,9 @@ package struct StoreFiles {
         guard !destination.isReadOnly else { throw Self.readOnly(path) }
         if FileSize.of(path) != nil { try checkIsNoOtherDatabase(destination) }
         let known = ExternalData(storePath: path)
-        let isShared = known.isShared
-        // Of one that others have too only what is certainly the destination's goes.
-        let old =
-            isShared
-            ? known.ownFiles(of: destination, makeDatabase: makeDatabase) : Set(known.files()?.keys.map { $0 } ?? [])
+        // Of a folder that others have too only what is certainly the destination's goes; that is read while it can be.
+        let own = known.isShared ? known.ownFiles(of: destination, makeDatabase: makeDatabase) : nil
+        var old: Set<String> = []
         let hadFolder = known.folder.map {
             FileManager.default.fileExists(atPath: ($0 as NSString).deletingLastPathComponent)
         }
@@ -73,29 +73,32 @@ package struct StoreFiles {
                 // store none is made for its files.
                 if access((path as NSString).deletingLastPathComponent, W_OK) == 0 { try copy.run() }
                 func replace() throws {
-                    try driver.replace(destination, with: source, ifStill: noted) {
-                        // The destination is locked: nobody makes a store there from now on.
-                        if isNew, FileSize.of(path) ?? 0 > 0 { throw PlaceTaken() }
-                        try copy.runHoldingSource()
-                    }
+                    try driver.replace(
+                        destination, with: source, ifStill: noted,
+                        beforeCopy: {
+                            // The destination is locked: nobody makes a store there, or saves to it, from now on.
+                            if isNew, FileSize.of(path) ?? 0 > 0 { throw PlaceTaken() }
+                            let files = Set(known.files().map { Array($0.keys) } ?? [])
+                            old = own ?? (known.isShared ? [] : files)
+                            try copy.runHoldingSource()
+                        }, afterCopy: { remove(old.subtracting(copy.names), of: path) })
                 }
                 do { try replace() } catch is ExternalDataCopy.SourceChanged { try replace() }
             }
         } catch {
             copy.undo()
-            // Of a store that another process made meanwhile nothing is removed.
-            if !(hadFolder ?? false), !isShared, !(error is PlaceTaken) { removeExternalData(of: path) }
+            if !(hadFolder ?? false) { removeEmptyFolders(of: path) }
             throw error
         }
-        remove(old.subtracting(copy.names), of: path)
     }
 
-    /// Moves a store that nobody has open to where there is none.
+    /// Moves a store that no process has open to where there is none.
     ///
     /// ```
-    ///  external files moved ──▶ database written to the disk ──▶ renamed
+    ///  external files moved ──▶ database written to the disk ──▶ renamed, unless there is a store by now
     /// ```
-    /// A process that dies in between leaves the store where it was or where it is to be, whole, or files that no row names.
+    /// A process that dies in between leaves the store where it was or where it is to be, whole, or files that no row names. The caller
+    /// sees to it that no other process does the same at the same time, as for ``replace(_:with:ifStill:isNew:)``.
     ///
     /// - Throws: ``PlaceTaken`` where a store is there by now; it is then as it was.
     package func move(_ source: DatabaseOptions, to destination: DatabaseOptions) throws {
@@ -108,32 +111,55 @@ package struct StoreFiles {
             try destroy(source)
             return FileSize.removeDatabase(path)
         }
-        let manager = FileManager.default
-        let (from, to) = (ExternalData(storePath: path), ExternalData(storePath: target))
-        let names = Set(from.files()?.keys.map { $0 } ?? [])
-        if !names.isEmpty, let folder = to.folder {
-            try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            for name in names {
-                guard let old = from.path(of: name), let new = to.path(of: name) else { continue }
-                if manager.fileExists(atPath: new) { try manager.removeItem(atPath: new) }
-                try manager.moveItem(atPath: old, toPath: new)
-            }
-        }
-        removeExternalData(of: path)
-        guard let file = StoreFileDescriptor(path, O_RDWR), fsync(file.number) == 0 else {
-            throw Self.notPut(target, errno)
-        }
-        let code = ExclusiveRename.move(path, to: target)
+        let moved = try moveFiles(of: path, to: target)
+        var code = Self.synchronize(path)
+        if code == 0 { code = ExclusiveRename.move(path, to: target) }
         guard code == 0 else {
-            remove(names, of: target)
+            remove(moved, of: target)
             throw code == EEXIST ? PlaceTaken() : Self.notPut(target, code)
         }
+        removeExternalData(of: path)
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
         let folder = open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
         defer { close(folder) }
         // Some file systems have nothing to say to that.
         fsync(folder)
+    }
+
+    /// Moves the files of external data.
+    ///
+    /// - Returns: the files that were not there before.
+    private func moveFiles(of path: String, to target: String) throws -> Set<String> {
+        let manager = FileManager.default
+        let (from, to) = (ExternalData(storePath: path), ExternalData(storePath: target))
+        guard let names = from.files()?.keys, !names.isEmpty, let folder = to.folder else { return [] }
+        try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var moved: Set<String> = []
+        do {
+            for name in names {
+                guard let old = from.path(of: name), let new = to.path(of: name) else { continue }
+                let isNew = FileSize.of(new) == nil
+                // What is there under a name of the same file is the same, or a part of it.
+                if rename(old, new) != 0 {
+                    if !isNew { try manager.removeItem(atPath: new) }
+                    try manager.moveItem(atPath: old, toPath: new)
+                }
+                if isNew { moved.insert(name) }
+            }
+        } catch {
+            remove(moved, of: target)
+            throw error
+        }
+        return moved
+    }
+
+    /// Has the file's bytes written to the disk.
+    ///
+    /// - Returns: 0, or what went wrong as the system tells it (`errno`).
+    private static func synchronize(_ path: String) -> Int32 {
+        guard let file = StoreFileDescriptor(path, O_RDWR) else { return errno }
+        return withExtendedLifetime(file) { fsync(file.number) == 0 ? 0 : errno }
     }
 
     private static func notPut(_ path: String, _ code: Int32) -> StoreFailure {
@@ -147,10 +173,34 @@ package struct StoreFiles {
         for name in names { try? FileManager.default.removeItem(atPath: "\(folder)/\(name)") }
     }
 
-    private func removeExternalData(of store: String) {
+    /// Removes all that is in the folder of external data, unless another store has that folder too.
+    ///
+    /// What is there is listed first: a store that another process makes meanwhile has files that came later, which stay.
+    ///
+    /// - Parameter isGone: whether the store is still not there.
+    private func removeExternalData(of store: String, if isGone: () -> Bool = { true }) {
         let external = ExternalData(storePath: store)
-        guard let folder = external.folder, !external.isShared else { return }
-        try? FileManager.default.removeItem(at: URL(fileURLWithPath: folder).deletingLastPathComponent())
+        guard let folder = external.folder else { return }
+        func paths(in folder: String) -> [String] {
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            return (names ?? []).map { "\(folder)/\($0)" }
+        }
+        let parts = [folder, external.formerFolder ?? folder]
+        let all =
+            paths(in: (folder as NSString).deletingLastPathComponent).filter { !parts.contains($0) }
+            + parts.flatMap(paths)
+        guard isGone(), !external.isShared else { return }
+        for path in all { try? FileManager.default.removeItem(atPath: path) }
+        removeEmptyFolders(of: store)
+    }
+
+    /// Removes the folders where nothing is in them; what other processes write there meanwhile stays.
+    private func removeEmptyFolders(of store: String) {
+        let external = ExternalData(storePath: store)
+        guard let folder = external.folder else { return }
+        for folder in [folder, external.formerFolder ?? folder, (folder as NSString).deletingLastPathComponent] {
+            rmdir(folder)
+        }
     }
 
     // MARK: Checks

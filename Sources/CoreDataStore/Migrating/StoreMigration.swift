@@ -83,9 +83,7 @@ package struct StoreMigration {
                 }
                 if let outcome {
                     if !outcome.loss.files.isEmpty, !external.isShared {
-                        for name in outcome.loss.files {
-                            external.path(of: name).map { try? FileManager.default.removeItem(atPath: $0) }
-                        }
+                        FormerFiles.remove(outcome.loss.files.compactMap { external.path(of: $0) }, of: external)
                     }
                     return outcome
                 }

@@ -74,7 +74,13 @@ final class ExternalDataWriter {
 
     /// Writes a new file so that it outlives a power failure once the row that names it is committed.
     private func write(_ bytes: UnsafeRawBufferPointer, to path: String, in folder: String) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
+        var file = make()
+        if file < 0, errno == ENOENT {
+            // A process that could not put a store here has removed the empty folder just now.
+            try makeFolder(folder)
+            file = make()
+        }
         guard file >= 0 else { throw ExternalDataFailure(path, errno) }
         written.append(path)
         defer { close(file) }

@@ -58,6 +58,8 @@ extension StoreEngine {
             }
             func save(atOnce: Bool) throws -> SaveOutcome {
                 try writeBesideOthers(atOnce: atOnce, run) { outcome in
+                    // While the database is open: nobody can have put another store here that refers to these files.
+                    writer.finish()
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
                     rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: Self.now)
@@ -72,7 +74,6 @@ extension StoreEngine {
                     return try save(atOnce: false)
                 }
             }
-            writer.finish()
             return outcome
         } catch {
             writer.cancel()

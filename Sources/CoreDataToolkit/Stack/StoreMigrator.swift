@@ -24,11 +24,29 @@ struct StoreMigrator {
     /// Does nothing where there is no store, where it is of the model already, or where nobody has its model: to open it then
     /// tells what is wrong.
     func run(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
+        guard olderStore() != nil else { return }
+        func waiting() throws { try cancellation?.check() }
+        try MigrationTurn.with(url, waiting: waiting) {
+            // Another process may have migrated it while this one waited.
+            guard let (metadata, source) = olderStore() else { return }
+            try migrate(metadata, from: source, cancellation, progress)
+        }
+    }
+
+    /// The metadata of the store and its model, if it is there, and of another model than this one.
+    private func olderStore() -> (metadata: [String: Any], model: NSManagedObjectModel)? {
         guard FileManager.default.fileExists(atPath: url.path),
             let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url),
             !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata),
             let source = sourceModel(metadata)
-        else { return }
+        else { return nil }
+        return (metadata, source)
+    }
+
+    private func migrate(
+        _ metadata: [String: Any], from source: NSManagedObjectModel, _ cancellation: BackgroundWork.Cancellation?,
+        _ progress: ProgressHandler?
+    ) throws {
         let steps = try steps(from: source, metadata)
         guard let place = NewStorePlace(for: url) else {
             throw ToolkitError("The store at \(url.path) has to be migrated, and nothing can be written beside it.")

@@ -86,7 +86,7 @@ import Testing
         #expect(run.status == 0, "\(run.error)")
         let copy = "store.sqlite.before-migration"
         #expect(try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted() == (before + [copy]).sorted())
-        try Data().write(to: URL(fileURLWithPath: scratch.path(".migrating-store.sqlite")))
+        try Data().write(to: URL(fileURLWithPath: scratch.path(".migrating-store")))
         let rollback = try CommandRun.coredata("migrate", "rollback", store)
         #expect(rollback.status == 0, "\(rollback.error)")
         #expect(try manager.contentsOfDirectory(atPath: scratch.folder.path).sorted() == before)

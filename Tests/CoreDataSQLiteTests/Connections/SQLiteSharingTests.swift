@@ -157,14 +157,17 @@ import Testing
         struct Stop: Error {}
         // Nothing is left of what this process made.
         #expect(throws: Stop.self) {
-            try SQLiteFile.replace(destination, with: DatabaseOptions(path: sourcePath), ifStill: nil) { throw Stop() }
+            try SQLiteFile.replace(
+                destination, with: DatabaseOptions(path: sourcePath), ifStill: nil, beforeCopy: { throw Stop() },
+                afterCopy: {})
         }
         #expect(!FileManager.default.fileExists(atPath: path))
         let other = try SQLiteDatabase(SQLiteOptions(path: path))
         try other.write { try $0.execute("CREATE TABLE ZTHEIRS ( Z_PK INTEGER )") }
         #expect(
             failure {
-                try SQLiteFile.replace(destination, with: DatabaseOptions(path: sourcePath), ifStill: nil) {}
+                try SQLiteFile.replace(
+                    destination, with: DatabaseOptions(path: sourcePath), ifStill: nil, beforeCopy: {}, afterCopy: {})
             }?.kind == .busy)
         #expect(try other.value("SELECT COUNT(*) FROM ZTHEIRS") == .integer(0))
         #expect(FileManager.default.fileExists(atPath: path))

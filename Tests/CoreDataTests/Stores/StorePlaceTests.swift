@@ -106,7 +106,7 @@ import Testing
     @Test func aLinkInThePlaceOfALockIsNotFollowed() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try make(.sqlite, "Shop")
-        let lock = folder.appendingPathComponent(".migrating-Shop.store")
+        let lock = folder.appendingPathComponent(".migrating-Shop")
         try FileManager.default.createSymbolicLink(atPath: lock.path, withDestinationPath: "Elsewhere")
         var wasRun = false
         try MigrationTurn.with(store) { wasRun = true }

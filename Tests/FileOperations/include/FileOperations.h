@@ -17,6 +17,10 @@ enum file_operations_end {
     file_operations_fail,
     // From then on the disk is full: what takes space fails, with ENOSPC.
     file_operations_full,
+    // The program writes `stopped` to standard output and stops itself (SIGSTOP) before the operation, which is done when it goes on.
+    file_operations_stop,
+    // The same; the operation fails then, with EIO.
+    file_operations_stop_and_fail,
 };
 
 // From now on operations are counted, from 1 on; `how` says what becomes of that one. With 0 nothing does.
