@@ -35,10 +35,9 @@ BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
-# The package of the web apps: what they depend on is built once for both. Without an index, which editors make themselves.
+# The package of the web apps: what they depend on is built once for both.
 WEB = Examples
-WEB_OPTIONS = $(filter-out --disable-index-store,$(FLAGS)) --disable-index-store
-WEB_FLAGS = $(WEB_OPTIONS) --package-path $(WEB)
+WEB_FLAGS = $(FLAGS) --package-path $(WEB)
 
 .PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
@@ -50,7 +49,7 @@ run: dependencies
 
 ## Has Grocery Dude make a store on a PostgreSQL server of its own, answer every page from it, and find it again after it was killed; nothing where no server is installed.
 test-run-postgresql: dependencies
-	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(WEB_OPTIONS)
+	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(FLAGS)
 
 ## Runs the web app MyMovies, as `make run` does Grocery Dude.
 movies: dependencies

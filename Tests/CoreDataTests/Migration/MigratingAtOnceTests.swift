@@ -41,7 +41,7 @@ import Testing
         try FileManager.default.createDirectory(at: original, withIntermediateDirectories: true)
         try scenario.prepare(original)
         // Who destroys a store needs it for himself for so short that programs seldom meet.
-        for round in 1...(Self.rounds ?? (scenario == .destroy ? 20 : 3)) {
+        for round in 1...(Self.rounds ?? Trials.count(scenario == .destroy ? 20 : 3)) {
             let folder = base.appendingPathComponent("\(round)")
             try FileManager.default.copyItem(at: original, to: folder)
             let failures = try run(scenario, folder)
