@@ -17,7 +17,7 @@ and a test that waits for such a thread would count the wait as its own time.
 CPU is that of the test program and of the programs that it started and waited for. When several tests run at once, what
 is used between two events is divided among them equally; --width 1 gives exact figures.
 
-The exit code is that of the program; 124 after a silence, 70 where the program ended without a result.
+The exit code is that of the program; 124 after a silence, 70 where the program ended without a result, 66 where no test was found.
 """
 
 import argparse
@@ -155,8 +155,8 @@ class Run:
         elif kind == "testEnded":
             test.state = test.state or "passed"
             self.finish(test)
-        elif kind == "testSkipped":
-            test.state = "skipped"
+        elif kind in ("testSkipped", "testCancelled"):
+            test.state = test.state or "skipped"
             test.messages.append(text(payload))
             self.finish(test)
         elif kind == "issueRecorded":
@@ -238,6 +238,9 @@ class Run:
         print(f"{len(passed)} passed, {len(failed) + unknown} failed, {len(skipped)} skipped")
         if self.stopped:
             return 124
+        if not functions:
+            print("error: no test has such an ID")
+            return 66
         if code == 0 and not self.ended:
             return 70
         return code if code >= 0 else 128 - code
