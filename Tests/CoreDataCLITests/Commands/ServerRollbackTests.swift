@@ -13,12 +13,12 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)")) struct ServerRollbackTests {
     /// `Zebra` before `Author`, so that numbers of entities of a migrated store are not those of a fresh one.
     private static let old = """
-        <entity name="Book"><attribute name="title" optional="YES" attributeType="String" preservesValueInHistoryOnDeletion="YES"/>
+        <entity name="Book"><attribute name="title" optional="YES" attributeType="String" preserveAfterDeletion="YES"/>
         </entity><entity name="Zebra"><attribute name="name" optional="YES" attributeType="String"/></entity>
         """
     private static let new = """
         <entity name="Author"><attribute name="name" optional="YES" attributeType="String"/></entity>
-        <entity name="Book"><attribute name="title" optional="YES" attributeType="String" preservesValueInHistoryOnDeletion="YES"/>
+        <entity name="Book"><attribute name="title" optional="YES" attributeType="String" preserveAfterDeletion="YES"/>
         <attribute name="isbn" optional="YES" attributeType="String"/></entity>
         <entity name="Zebra"><attribute name="name" optional="YES" attributeType="String"/></entity>
         """

@@ -39,7 +39,8 @@ struct ModelLintCommand: ParsableCommand {
     func run() throws {
         let versions = try input.versions()
         let findings =
-            versions.diagnostics + ModelLinter.missingCurrentVersion(in: versions, at: input.path)
+            versions.diagnostics
+            + (input.version == nil ? ModelLinter.missingCurrentVersion(in: versions, at: input.path) : [])
             + ModelLinter.findings(
                 in: try versions.document(named: input.version, at: input.path),
                 previous: versions.previous(to: input.version), texts: ModelTextChecker())
