@@ -2,8 +2,10 @@ import Foundation
 
 /// What an observer wants to be told with a change.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+    /// The bits of the options.
     public let rawValue: UInt
 
+    /// Makes options of their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// The value after the change.
@@ -18,6 +20,7 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
 
 /// A change of an observed property.
 public struct NSKeyValueObservedChange<Value> {
+    /// The kinds of changes.
     public typealias Kind = NSKeyValueChange
 
     /// How the value changes: always `.setting`.

@@ -11,6 +11,7 @@ public protocol SetLiteralMaking: ExpressibleByArrayLiteral where ArrayLiteralEl
 // Foundation conforms so itself on Apple's platforms; where it does so here this goes.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension NSSet: @retroactive ExpressibleByArrayLiteral, SetLiteralMaking {
+    /// A set has elements of any class.
     public typealias ArrayLiteralElement = Any
 }
 

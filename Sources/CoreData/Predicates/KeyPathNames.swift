@@ -32,14 +32,9 @@ package enum KeyPathNames {
         let description = String(describing: keyPath)
         let found =
             derivedName(description, components) ?? listedName(keyPath, description)
-            ?? (probe ?? KeyPathProbe.name(of:))(keyPath) ?? storedName(keyPath)
+            ?? (probe ?? KeyPathProbe.name(of:))(keyPath)
         if let found { remember(keyPath, found) }
         return found
-    }
-
-    /// The name of a stored property of a class that has no model; properties of managed objects are the model's.
-    private static func storedName(_ keyPath: AnyKeyPath) -> String? {
-        type(of: keyPath).rootType is NSManagedObject.Type ? nil : StoredPropertyNames.name(of: keyPath)
     }
 
     /// The name by the lists of the path's root class and of the classes that can be reached from it.

@@ -140,7 +140,6 @@ import Testing
         let stack = try LibraryStack()
         try stack.story { context in
             try fill(context)
-            #expect(throws: CocoaError.self) { try controller(context, []).performFetch() }
             #expect(throws: CocoaError.self) {
                 try controller(context) { $0.resultType = .dictionaryResultType }.performFetch()
             }

@@ -40,16 +40,4 @@ import Testing
             #expect(keys == ["name": 32, "partner": 32])
         }
     }
-
-    class House: NSObject {
-        var inhabitants: Set<String> = []
-        var street = "Elm"
-        var number = 7
-        var floors = 2
-    }
-
-    @Test func storedPropertiesOfOtherClassesAreFoundByTheirType() {
-        #expect(NSExpression(forKeyPath: \House.inhabitants).keyPath == "inhabitants")
-        #expect(NSExpression(forKeyPath: \House.street).keyPath == "street")
-    }
 }

@@ -139,9 +139,12 @@ import Testing
     func leftoversDoNotComeBack() throws {
         try fill(version(first))
         _ = try open(version(second))
+        // Not the first version again: a program that has only that is refused.
         let third = try version(
             model(
-                entity("Author", attribute("name"), toMany("books", "Book", inverse: "author")),
+                entity(
+                    "Author", attribute("name"), attribute("born", .integer32),
+                    toMany("books", "Book", inverse: "author")),
                 entity(
                     "Book", attribute("title"), attribute("note"), attribute("pages", .integer32),
                     toOne("author", "Author", inverse: "books")),

@@ -100,7 +100,8 @@ import Testing
         let link = stack.folder.appendingPathComponent("Hard.sqlite")
         try FileManager.default.linkItem(at: stack.url, to: link)
         let before = try Self.locks(on: stack.url)
-        for _ in 0..<3 { try look.run(link, in: stack.folder) }
+        // What is only in the log is not found by the other name: the look may fail, and keeps the locks all the same.
+        for _ in 0..<3 { _ = try? look.run(link, in: stack.folder) }
         #expect(try Self.locks(on: stack.url) == before)
     }
 

@@ -76,12 +76,17 @@ import Testing
         #expect(try names(type, there) == ["There"])
     }
 
-    /// An empty file is none, and becomes a store.
+    /// An empty file is none, and becomes a store that is one file. A database is not put over it: another process may be making one of it.
     @Test(arguments: LinkedStoreTests.types)
     func anEmptyFileIsNoStore(_ type: NSPersistentStore.StoreType) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (new, place) = (try make(type, "New"), folder.appendingPathComponent("Place.store"))
         try Data().write(to: place)
+        if type == .sqlite {
+            #expect(code { try StoreTools.makeCopy(of: new, at: place) } == 516)
+            #expect(try Data(contentsOf: place).isEmpty)
+            return
+        }
         try StoreTools.makeCopy(of: new, at: place)
         #expect(try names(type, place) == ["New"])
         #expect(code { try StoreTools.makeCopy(of: new, at: place) } == 516)
@@ -97,9 +102,8 @@ import Testing
         }
         let (new, place) = (try make(.sqlite, "New"), folder.appendingPathComponent("Place.store"))
         try FileManager.default.copyItem(atPath: stack.url.path + "-wal", toPath: place.path + "-wal")
-        try StoreTools.makeCopy(of: new, at: place)
-        #expect(try names(.sqlite, place) == ["New"])
-        #expect(try NSPersistentStoreCoordinator.verifyPersistentStore(at: place).isPassed)
+        #expect(code { try StoreTools.makeCopy(of: new, at: place) } == 516)
+        #expect(try names(.sqlite, new) == ["New"])
     }
 
     /// Whoever waits for the turn to migrate makes no file where a link leads.
