@@ -3,6 +3,8 @@ package enum Polling {
     /// The condition did not come true in time. Thrown out of a test, it is the test's issue.
     package struct Timeout: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// Asks until the condition holds, or the time is over; returns whether it holds.
