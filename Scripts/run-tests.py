@@ -220,7 +220,6 @@ class Run:
             print(f"Skipped: {reason}")
         if self.stopped or not self.ended:
             print(f"\n✘ The run ended early: {self.stopped or f'the program ended with {code}'}. Running then:")
-            now = time.monotonic()
             for test in self.running.values():
                 print(f"    {test.suite}/{test.name}, CPU {test.cpu:.1f} s")
             print(f"  What it printed last ({self.options.log}):")
