@@ -62,13 +62,18 @@ package enum SQLiteFile: SQLDatabaseFile {
         do {
             let database = try openLocked(path, options)
             // Another process may have made a store there before the lock was taken.
-            return (database, isMissing && SQLiteConnection.size(of: path) == 0)
+            return (database, isMissing && isEmpty(database))
         } catch {
             // What others have open is theirs.
             let isBusy = (error as? SQLFailure)?.kind == .busy
             if isMissing, !isBusy, SQLiteConnection.size(of: path) == 0 { removeFiles(path) }
             throw error
         }
+    }
+
+    /// Whether a database holds nothing: its file has no page yet, or the one that an exclusive lock writes.
+    private static func isEmpty(_ database: OpaquePointer) -> Bool {
+        (try? value(of: "SELECT COUNT(*) FROM sqlite_master", from: database)) == 0
     }
 
     private static func removeFiles(_ path: String) {
@@ -133,9 +138,12 @@ package enum SQLiteFile: SQLDatabaseFile {
     }
 
     private static func version(of database: OpaquePointer) throws -> Int64 {
+        try value(of: "PRAGMA data_version", from: database)
+    }
+
+    private static func value(of sql: String, from database: OpaquePointer) throws -> Int64 {
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        let sql = "PRAGMA data_version"
         guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK,
             sqlite3_step(statement) == SQLITE_ROW
         else { throw SQLFailure.last(of: database, code: sqlite3_errcode(database), sql: sql) }
