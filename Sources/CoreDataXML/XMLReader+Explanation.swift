@@ -22,7 +22,7 @@ extension XMLReader {
         case XML_ERROR_BAD_CHAR_REF: return mistake.reference(at: mistake.offset)
         case XML_ERROR_UNDEFINED_ENTITY:
             // Of an entity in a tag, expat knows only the tag.
-            return mistake.unknownReference(in: mistake.bytes.count) ?? mistake.reference(at: mistake.offset)
+            return mistake.unknownReference ?? mistake.reference(at: mistake.offset)
         case XML_ERROR_RECURSIVE_ENTITY_REF: return mistake.failure("an entity contains itself")
         case XML_ERROR_EXTERNAL_ENTITY_HANDLING, XML_ERROR_ATTRIBUTE_EXTERNAL_ENTITY_REF, XML_ERROR_BINARY_ENTITY_REF:
             return mistake.failure(
@@ -55,7 +55,7 @@ struct Mistake {
     let column: Int
     let open: [XMLTag]
     private let hasRoot: Bool
-    private let knownEntities: Set<String>
+    private let reader: XMLReader
 
     init(reader: XMLReader) {
         let place = min(max(0, reader.offset), reader.data.count)
@@ -66,7 +66,7 @@ struct Mistake {
         column = max(1, reader.column)
         open = reader.open
         hasRoot = reader.hasRoot
-        knownEntities = reader.declaredEntities.union(XMLReader.predefinedEntities)
+        self.reader = reader
     }
 
     private var byte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
@@ -148,16 +148,9 @@ struct Mistake {
         return failure(Self.unknownEntity(String(decoding: name, as: UTF8.self)), at: start)
     }
 
-    /// The first reference in the next `count` bytes to an entity that nobody declared.
-    func unknownReference(in count: Int) -> XMLFailure? {
-        // In UTF-16 every other byte of a name is zero.
-        for start in bytes[offset...].prefix(count).indices where bytes[start] == UInt8(ascii: "&") {
-            let name = bytes[(start + 1)...].prefix(256).prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0 }
-            if name.first == UInt8(ascii: "#") { continue }
-            let text = String(decoding: name, as: UTF8.self)
-            if !knownEntities.contains(text) { return failure(Self.unknownEntity(text), at: start) }
-        }
-        return nil
+    /// The first reference from here on to an entity that nobody declared.
+    var unknownReference: XMLFailure? {
+        reader.unknownReference(in: bytes[offset...]).map { failure(Self.unknownEntity($0.name), at: $0.place) }
     }
 
     static func unknownEntity(_ name: String) -> String {

@@ -20,7 +20,7 @@ package final class XMLReader {
     private(set) var open: [XMLTag] = []
     private(set) var hasRoot = false
     private var hasDocumentType = false
-    private(set) var declaredEntities: Set<String> = []
+    private var declaredEntities: Set<String> = []
 
     /// How many bytes expat has had, and how many it gets next.
     private var fed = 0
@@ -115,7 +115,7 @@ package final class XMLReader {
             return stop("the elements are nested more than \(Self.deepest) deep")
         }
         // In a document with a type, expat takes an entity in a tag that nobody declared for one of another file.
-        if hasDocumentType, tagHasReference, let mistake = Mistake(reader: self).unknownReference(in: tagLength) {
+        if hasDocumentType, tagHasUnknownReference, let mistake = Mistake(reader: self).unknownReference {
             return stop(mistake)
         }
         hasRoot = true
@@ -179,13 +179,30 @@ package final class XMLReader {
     var offset: Int { Int(XML_GetCurrentByteIndex(parser)) }
     private var tagLength: Int { Int(XML_GetCurrentByteCount(parser)) }
 
-    /// Most tags have none, and need not be looked at more closely.
-    private var tagHasReference: Bool {
+    /// Most tags have no reference at all, and need not be looked at more closely.
+    private var tagHasUnknownReference: Bool {
         let (start, count) = (max(0, offset), tagLength)
         return data.withUnsafeBytes { bytes in
             guard let all = bytes.baseAddress, start < bytes.count else { return false }
-            return memchr(all + start, Int32(UInt8(ascii: "&")), min(count, bytes.count - start)) != nil
+            let end = min(start + count, bytes.count)
+            guard memchr(all + start, Int32(UInt8(ascii: "&")), end - start) != nil else { return false }
+            return unknownReference(in: bytes[start..<end]) != nil
         }
+    }
+
+    /// The first reference in the bytes to an entity that nobody declared.
+    func unknownReference<Bytes: RandomAccessCollection<UInt8>>(in bytes: Bytes) -> (name: String, place: Int)?
+    where Bytes.Index == Int {
+        for start in bytes.indices where bytes[start] == UInt8(ascii: "&") {
+            // In UTF-16 every other byte of a name is zero.
+            let name = bytes[(start + 1)...].prefix(256).prefix { $0 != UInt8(ascii: ";") }.filter { $0 != 0 }
+            if name.first == UInt8(ascii: "#") { continue }
+            let text = String(decoding: name, as: UTF8.self)
+            guard declaredEntities.contains(text) || Self.predefinedEntities.contains(text) else {
+                return (text, start)
+            }
+        }
+        return nil
     }
 
     private func stop(_ message: String) {

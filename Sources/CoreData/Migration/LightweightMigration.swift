@@ -203,7 +203,7 @@ extension LightweightMigration {
         options: [AnyHashable: Any]?, stages: NSStagedMigrationManager?, _ open: () throws -> R
     ) throws -> R {
         let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
-        if let url, url.isFileURL, isWanted(options), !isReadOnly { MigrationTurn.removeLeavings(of: url) }
+        if let url, url.isFileURL, isWanted(options), !isReadOnly { MigrationTurn.removeLeavingsOfTurn(of: url) }
         if let url, let stages, isWanted(options) {
             try NSStagedMigrationManager.checkSaysVersion(url, type)
             if ServerStores.shared.driver(of: url) == nil, stages.isInStage(url, type) {

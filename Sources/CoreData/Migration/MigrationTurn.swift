@@ -50,6 +50,11 @@ package enum MigrationTurn {
         Lock.removeLeft(of: FileLink.followed(store))
     }
 
+    /// Does the same where the file of a turn is there, as it is before anything else is made: to look for that does not list the folder.
+    static func removeLeavingsOfTurn(of store: URL) {
+        if Lock.exists(of: FileLink.followed(store)) { removeLeavings(of: store) }
+    }
+
     private static func onServer<R>(_ store: URL, _ waiting: () throws -> Void, _ body: () throws -> R) throws -> R {
         let name = ServerStores.name(store)
         if held.contains(name) { return try body() }
@@ -121,10 +126,12 @@ package enum MigrationTurn {
             return store.deletingLastPathComponent().appendingPathComponent(name).path
         }
 
+        static func exists(of store: URL) -> Bool { access(path(of: store), F_OK) == 0 }
+
         /// Takes away what nobody has locked; who waits for it notices, and makes another.
         static func removeLeft(of store: URL) {
+            guard exists(of: store) else { return }
             let path = path(of: store)
-            guard access(path, F_OK) == 0 else { return }
             let number = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard number >= 0 else { return }
             if flock(number, LOCK_EX | LOCK_NB) == 0, isLinked(number, path) { unlink(path) }

@@ -117,6 +117,28 @@ import Testing
         #expect(wasRun)
         #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("Elsewhere").path))
     }
+
+    /// A process that dies in its turn leaves the file of the turn: without one, opening a store does not list its folder.
+    @Test func openingLooksForLeavingsWhereATurnDidNotEnd() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try make(.sqlite, "Shop")
+        let left = folder.appendingPathComponent(".migrating-\(UUID().uuidString)-\(store.lastPathComponent)")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+        func open() throws {
+            let coordinator = try NSPersistentStoreCoordinator(validating: Library.model())
+            let opened = try coordinator.addPersistentStore(
+                type: .sqlite, at: store,
+                options: [NSMigratePersistentStoresAutomaticallyOption: true])
+            try coordinator.remove(opened)
+        }
+        try open()
+        #expect(FileManager.default.fileExists(atPath: left.path))
+        let turn = folder.appendingPathComponent(".migrating-Shop")
+        try Data().write(to: turn)
+        try open()
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        #expect(!FileManager.default.fileExists(atPath: turn.path))
+    }
 }
 
 private final class Outcomes: @unchecked Sendable {
