@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a package that is built, a bounded number at once, and says what each suite cost.
 
-    Scripts/run-tests.py [--filter REGEX]… [--skip REGEX]… [--width N] [--silence MINUTES] [--costs FILE] PROGRAM
+    Scripts/run-tests.py [--filter REGEX]… [--skip REGEX]… [--apart REGEX]… [--width N] [--silence MINUTES] [--costs FILE] PROGRAM
 
 PROGRAM is the test executable that `swift build --build-tests` makes. The runner reads the events that Swift Testing
 writes, so a run that is stopped still tells which tests passed, failed and were running:
@@ -12,7 +12,9 @@ writes, so a run that is stopped still tells which tests passed, failed and were
   program crashes, the tests that were running are named.
 
 --width bounds how many tests run at once. The default is the number of processors: Swift's pool has one thread for each,
-and a test that waits for such a thread would count the wait as its own time.
+and a test that waits for such a thread would count the wait as its own time. A test that waits for a server or for another
+program holds its thread meanwhile, so --apart has the tests that an expression finds run by a second process beside the first:
+the processors then have work. It is without effect beside --filter.
 
 CPU is that of the test program and of the programs that it started and waited for. When several tests run at once, what
 is used between two events is divided among them equally; --width 1 gives exact figures.
@@ -32,14 +34,33 @@ import threading
 import time
 
 TICK = os.sysconf("SC_CLK_TCK")
+STARTED = time.monotonic()
 
 
 def main():
     options = arguments()
+    adopt_orphans()
     with tempfile.TemporaryDirectory() as folder:
-        events = os.path.join(folder, "events")
-        os.mkfifo(events)
-        return Run(options, events).result()
+        runs = []
+        for number, (filters, skips) in enumerate(shares(options), 1):
+            events = os.path.join(folder, f"events-{number}")
+            os.mkfifo(events)
+            stem, suffix = os.path.splitext(options.log)
+            log = options.log if number == 1 else f"{stem}-{number}{suffix}"
+            runs.append(Run(options, events, filters, skips, log))
+        for run in runs:
+            run.process.wait()
+        reap_orphans()
+        for run in runs:
+            run.finish_reading()
+        return report(options, runs)
+
+
+def shares(options):
+    """What each process runs, as expressions of tests to take and to leave out."""
+    if options.filter or not options.apart:
+        return [(options.filter, options.skip)]
+    return [([], options.skip + options.apart)] + [([expression], options.skip) for expression in options.apart]
 
 
 def arguments():
@@ -47,6 +68,7 @@ def arguments():
     parser.add_argument("program")
     parser.add_argument("--filter", action="append", default=[], help="run only tests whose ID this expression finds")
     parser.add_argument("--skip", action="append", default=[], help="run no test whose ID this expression finds")
+    parser.add_argument("--apart", action="append", default=[], help="run the tests whose ID this finds in a process of their own")
     parser.add_argument("--width", type=int, default=os.cpu_count() or 2, help="how many tests run at once")
     parser.add_argument("--silence", type=float, default=5, help="minutes without an event that end the run")
     parser.add_argument("--costs", help="write the costs of all suites to this file, as a Markdown table")
@@ -77,46 +99,49 @@ class Test:
 
 
 class Run:
-    def __init__(self, options, events):
+    """One process that runs tests, and what it tells of them."""
+
+    def __init__(self, options, events, filters, skips, log):
         self.options = options
         self.tests = {}
         self.running = {}
         self.unfinished = {}
         self.last_event = time.monotonic()
         self.last_cpu = self.last_instant = 0.0
+        # In which no case was running: seconds, CPU, and the test before whose next case it was.
+        self.pauses = []
         self.ended = False
         self.stopped = None
-        self.started = time.monotonic()
-        self.process = self.start(events)
-        self.events = events
+        # Opened for both, so that a program which dies before it opens its end does not keep the runner waiting.
+        self.descriptor = os.open(events, os.O_RDWR)
+        self.log = log
+        self.process = self.start(events, filters, skips)
+        self.reader = threading.Thread(target=self.read, args=(self.descriptor,), daemon=True)
+        self.reader.start()
+        threading.Thread(target=self.watch, daemon=True).start()
 
-    def start(self, events):
+    def start(self, events, filters, skips):
         command = [
             self.options.program, "--testing-library", "swift-testing", "--event-stream-version", "0",
             "--event-stream-output-path", events,
             "--experimental-maximum-parallelization-width", str(self.options.width),
         ]
-        for name in ("filter", "skip"):
-            for expression in getattr(self.options, name):
+        for name, expressions in (("filter", filters), ("skip", skips)):
+            for expression in expressions:
                 command += [f"--{name}", expression]
-        os.makedirs(os.path.dirname(self.options.log) or ".", exist_ok=True)
-        self.log = open(self.options.log, "wb")
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT)
+        os.makedirs(os.path.dirname(self.log) or ".", exist_ok=True)
+        with open(self.log, "wb") as log:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+
+    @property
+    def functions(self):
+        return [test for test in self.tests.values() if not test.is_suite]
 
     # Reading
 
-    def result(self):
-        adopt_orphans()
-        threading.Thread(target=self.watch, daemon=True).start()
-        # Opened for both, so that a program which dies before it opens its end does not keep the runner waiting.
-        descriptor = os.open(self.events, os.O_RDWR)
-        reader = threading.Thread(target=self.read, args=(descriptor,), daemon=True)
-        reader.start()
-        code = self.process.wait()
-        reap_orphans()
-        os.write(descriptor, b"\n{\"kind\":\"end\"}\n")
-        reader.join(30)
-        return self.report(code)
+    def finish_reading(self):
+        os.write(self.descriptor, b"\n{\"kind\":\"end\"}\n")
+        self.reader.join(30)
 
     def read(self, descriptor):
         with os.fdopen(descriptor, "rb", closefd=False) as stream:
@@ -141,13 +166,15 @@ class Run:
                     self.unfinished.setdefault(test.suite, set()).add(test.id)
         if kind == "runEnded":
             self.ended = True
+        if kind == "runStarted":
+            self.last_instant = payload["instant"]["absolute"]
         test = self.tests.get(payload.get("testID"))
         if test is None or test.is_suite:
             if kind == "issueRecorded" and payload["issue"]["isKnown"] is False:
                 self.say("✘ " + text(payload))
             return
         if kind in ("testCaseStarted", "testCaseEnded"):
-            self.charge(payload["instant"]["absolute"])
+            self.charge(payload["instant"]["absolute"], test)
             test.open_cases += 1 if kind == "testCaseStarted" else -1
             self.running[test.id] = test
             if test.open_cases == 0:
@@ -168,10 +195,12 @@ class Run:
             test.messages.append(text(payload))
             self.say("    " + place(payload) + text(payload).replace("\n", "\n    "))
 
-    def charge(self, now):
+    def charge(self, now, next_test):
         """Divides the CPU since the last case began or ended among the cases that were running."""
         cpu = cpu_seconds(self.process.pid, self.last_cpu)
         cases = sum(test.open_cases for test in self.running.values())
+        if cases == 0:
+            self.pauses.append((now - self.last_instant, cpu - self.last_cpu, next_test))
         for test in self.running.values():
             test.cpu += (cpu - self.last_cpu) * test.open_cases / cases
             test.seconds += (now - self.last_instant) * test.open_cases
@@ -205,64 +234,77 @@ class Run:
                 time.sleep(60)
                 self.process.kill()
 
-    # Reporting
-
-    def report(self, code):
-        functions = [test for test in self.tests.values() if not test.is_suite]
-        failed = [test for test in functions if test.state == "failed"]
-        passed = [test for test in functions if test.state == "passed"]
-        skipped = [test for test in functions if test.state == "skipped"]
-        print("\nSlowest tests")
-        for test in sorted(functions, key=lambda test: -test.seconds)[:20]:
-            print(f"  {test.seconds:7.1f} s  {test.suite}/{test.name}")
-        self.print_costs(functions)
-        for reason in sorted({message for test in skipped for message in test.messages}):
-            print(f"Skipped: {reason}")
-        if self.stopped or not self.ended:
-            print(f"\n✘ The run ended early: {self.stopped or f'the program ended with {code}'}. Running then:")
-            for test in self.running.values():
-                print(f"    {test.suite}/{test.name}, CPU {test.cpu:.1f} s")
-            print(f"  What it printed last ({self.options.log}):")
-            sys.stdout.write(tail(self.options.log))
-        if failed:
-            print("\nFailed")
-            for test in failed:
-                print(f"  ✘ {test.suite}/{test.name}")
-        suites = len({test.suite for test in functions})
-        unknown = len(functions) - len(failed) - len(passed) - len(skipped)
-        print(
-            f"\n{counted(len(functions), 'test')} in {counted(suites, 'suite')} after"
-            f" {time.monotonic() - self.started:.0f} s, CPU {children_cpu():.0f} s"
-            + (f", {unknown} without a result" if unknown else ""))
-        print(f"{len(passed)} passed, {len(failed) + unknown} failed, {len(skipped)} skipped")
-        if self.stopped:
-            return 124
-        if not functions:
-            print("error: no test has such an ID")
-            return 66
-        if code == 0 and not self.ended:
-            return 70
-        return code if code >= 0 else 128 - code
-
-    def print_costs(self, functions):
-        costs = {}
-        for test in functions:
-            cost = costs.setdefault(test.suite, [0, 0.0, 0.0])
-            cost[0] += 1
-            cost[1] += test.seconds
-            cost[2] += test.cpu
-        rows = sorted(costs.items(), key=lambda item: -item[1][2])
-        print("\nCPU of suites")
-        for suite, (count, seconds, cpu) in rows[:20]:
-            print(f"  {cpu:7.1f} s  {suite} ({counted(count, 'test')}, {seconds:.1f} s)")
-        if self.options.costs:
-            with open(self.options.costs, "w") as file:
-                file.write("| Suite | Tests | Seconds | CPU seconds |\n| --- | ---: | ---: | ---: |\n")
-                for suite, (count, seconds, cpu) in rows:
-                    file.write(f"| {suite} | {count} | {seconds:.1f} | {cpu:.1f} |\n")
-
     def say(self, line):
         print(line, flush=True)
+
+
+def report(options, runs):
+    functions = [test for run in runs for test in run.functions]
+    failed = [test for test in functions if test.state == "failed"]
+    passed = [test for test in functions if test.state == "passed"]
+    skipped = [test for test in functions if test.state == "skipped"]
+    print("\nSlowest tests")
+    for test in sorted(functions, key=lambda test: -test.seconds)[:20]:
+        print(f"  {test.seconds:7.1f} s  {test.suite}/{test.name}")
+    print_costs(functions, options.costs)
+    print_pauses([pause for run in runs for pause in run.pauses])
+    for reason in sorted({message for test in skipped for message in test.messages}):
+        print(f"Skipped: {reason}")
+    # A process that found none of its tests says so with a code of its own.
+    runs = [run for run in runs if run.functions or len(runs) == 1]
+    for run in runs:
+        if run.stopped or not run.ended:
+            reason = run.stopped or f"the program ended with {run.process.returncode}"
+            print(f"\n✘ The run ended early: {reason}. Running then:")
+            for test in run.running.values():
+                print(f"    {test.suite}/{test.name}, CPU {test.cpu:.1f} s")
+            print(f"  What it printed last ({run.log}):")
+            sys.stdout.write(tail(run.log))
+    if failed:
+        print("\nFailed")
+        for test in failed:
+            print(f"  ✘ {test.suite}/{test.name}")
+    suites = len({test.suite for test in functions})
+    unknown = len(functions) - len(failed) - len(passed) - len(skipped)
+    print(
+        f"\n{counted(len(functions), 'test')} in {counted(suites, 'suite')} after"
+        f" {time.monotonic() - STARTED:.0f} s, CPU {children_cpu():.0f} s"
+        + (f", {unknown} without a result" if unknown else ""))
+    print(f"{len(passed)} passed, {len(failed) + unknown} failed, {len(skipped)} skipped")
+    if any(run.stopped for run in runs):
+        return 124
+    if not functions:
+        print("error: no test has such an ID")
+        return 66
+    codes = [run.process.returncode or (0 if run.ended else 70) for run in runs]
+    code = next((code for code in codes if code != 0), 0)
+    return code if code >= 0 else 128 - code
+
+
+def print_costs(functions, file_name):
+    costs = {}
+    for test in functions:
+        cost = costs.setdefault(test.suite, [0, 0.0, 0.0])
+        cost[0] += 1
+        cost[1] += test.seconds
+        cost[2] += test.cpu
+    rows = sorted(costs.items(), key=lambda item: -item[1][2])
+    print("\nCPU of suites")
+    for suite, (count, seconds, cpu) in rows[:20]:
+        print(f"  {cpu:7.1f} s  {suite} ({counted(count, 'test')}, {seconds:.1f} s)")
+    if file_name:
+        with open(file_name, "w") as file:
+            file.write("| Suite | Tests | Seconds | CPU seconds |\n| --- | ---: | ---: | ---: |\n")
+            for suite, (count, seconds, cpu) in rows:
+                file.write(f"| {suite} | {count} | {seconds:.1f} | {cpu:.1f} |\n")
+
+
+def print_pauses(pauses):
+    """What passed while no test was running: where arguments of tests are made, for the most part."""
+    seconds, cpu = sum(pause[0] for pause in pauses), sum(pause[1] for pause in pauses)
+    print(f"\nBetween tests {seconds:.1f} s, CPU {cpu:.1f} s; longest before")
+    for seconds, cpu, test in sorted(pauses, key=lambda pause: -pause[0])[:5]:
+        print(f"  {seconds:7.1f} s  {test.suite}/{test.name}")
 
 
 def text(payload):

@@ -5,11 +5,19 @@ struct SourceText {
     let lines: [Substring]
     /// What string literals say, with the line on which each begins.
     let literals: [(text: String, line: Int)]
+    private let code: String
 
     init(_ text: String) {
-        let (code, literals) = Self.separated(text)
+        (code, literals) = Self.separated(text)
         lines = code.split(separator: "\n", omittingEmptySubsequences: false)
-        self.literals = literals
+    }
+
+    /// The lines in which one of the words stands somewhere: most files have none, and need not be looked at more closely.
+    private func lines(containing words: [String]) -> [Int] {
+        func contains(_ text: String) -> Bool {
+            text.withCString { text in words.contains { strstr(text, $0) != nil } }
+        }
+        return contains(code) ? lines.indices.filter { contains(String(lines[$0])) } : []
     }
 
     /// The modules that the file imports, with the line of each.
@@ -17,8 +25,8 @@ struct SourceText {
     ///     @testable import struct Foundation.Data     // Foundation
     var imports: [(module: String, line: Int)] {
         let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
-        return lines.enumerated().flatMap { index, line in
-            line.split(separator: ";").compactMap { statement -> (module: String, line: Int)? in
+        return lines(containing: ["import"]).flatMap { index in
+            lines[index].split(separator: ";").compactMap { statement -> (module: String, line: Int)? in
                 let words = statement.split(whereSeparator: \.isWhitespace)
                 guard let position = words.firstIndex(of: "import"),
                     words[..<position].allSatisfy({ $0.hasPrefix("@") || Self.accessLevels.contains($0) }),
@@ -31,7 +39,7 @@ struct SourceText {
 
     /// The lines that declare something `public` or `open`.
     var publicDeclarations: [Int] {
-        lines.indices.filter { index in
+        lines(containing: ["public", "open"]).filter { index in
             let words = lines[index].split { !($0.isLetter || $0.isNumber || "_@(".contains($0)) }
             return zip(words, words.dropFirst()).contains { word, next in
                 ["public", "open", "public(set", "open(set"].contains(word)
@@ -42,7 +50,7 @@ struct SourceText {
 
     /// The lines with an identifier that starts so.
     func lines(mentioning prefixes: [String]) -> [Int] {
-        lines.indices.filter { index in
+        lines(containing: prefixes).filter { index in
             lines[index].split { !($0.isLetter || $0.isNumber || $0 == "_") }.contains { word in
                 prefixes.contains { word.hasPrefix($0) }
             }

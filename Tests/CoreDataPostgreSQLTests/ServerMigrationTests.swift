@@ -321,7 +321,7 @@ struct ServerMigrationTests {
         var numbers = SeededNumbers(seed: 18)
         let rounds =
             ProcessInfo.processInfo.environment["COREDATA_SERVER_STOPS"].flatMap(Int.init)
-            ?? Trials.count(6, atLeast: 3)
+            ?? Trials.count(6, atLeast: 2)
         var seen: Set<String> = []
         for round in 0..<rounds {
             let url = try Self.url(round % 3 == 2 && PgBouncer.isInstalled ? "pooler" : "")

@@ -31,13 +31,17 @@ public enum Trials {
         isLong ? full : min(full, max(least, full / 4))
     }
 
-    /// The elements that the short form tries: a quarter, other ones every day.
-    public static func some<Element>(of all: [Element]) -> [Element] { rotated(all.count).map { all[$0] } }
+    /// The elements that the short form tries: a quarter, at least `least`, other ones every day.
+    public static func some<Element>(of all: [Element], atLeast least: Int = 1) -> [Element] {
+        rotated(all.count, atLeast: least).map { all[$0] }
+    }
 
     /// Indices below `full`: all of them, or those of today.
-    static func rotated(_ full: Int, isLong: Bool = Trials.isLong, day: Int = Trials.day) -> [Int] {
-        if isLong || full < 2 { return Array(0..<max(0, full)) }
-        let short = max(1, full / 4)
+    static func rotated(
+        _ full: Int, atLeast least: Int = 1, isLong: Bool = Trials.isLong, day: Int = Trials.day
+    ) -> [Int] {
+        if isLong || full <= least { return Array(0..<max(0, full)) }
+        let short = max(least, full / 4)
         return (0..<short).map { (day * short + $0) % full }.sorted()
     }
 

@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: SpecifiedStore.having(.derivedAttributes))
     func nothingIsLost(_ store: SpecifiedStore) throws {
         try store.requireInstalled()
-        for seed in store.seeds(3) {
+        for seed in store.seeds(6) {
             let memory = try Self.runInMemory(seed)
             let pictures = try Self.run(store, seed)
             if let step = zip(pictures, memory).enumerated().first(where: { $1.0 != $1.1 }) {
@@ -183,7 +183,7 @@ import Testing
                 try context.setMergePolicyAndUndo(seed)
             }
             var numbers = SeededNumbers(seed: seed)
-            for save in 0..<30 {
+            for save in 0..<15 {
                 let writer = numbers.chance(4) ? sibling : context
                 var edits = DerivedListEdits(numbers: numbers, prefix: "\(save)")
                 let (expected, own) = try writer.performAndWait {

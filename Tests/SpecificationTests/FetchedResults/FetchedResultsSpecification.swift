@@ -8,17 +8,17 @@ import Testing
 /// A list that does what a fetched results controller tells is the list that a new fetch would give (R3 to R7), whatever
 /// happens to its objects and to those that its predicate, its order and its sections look at.
 ///
-/// `COREDATA_SEEDS=10 swift test --filter FetchedResultsSpecification` makes 20,000 random edits and more.
+/// `COREDATA_SEEDS=40 swift test --filter FetchedResultsSpecification` makes 20,000 random edits and more.
 @Suite struct FetchedResultsSpecification {
     /// How many random edits a seed is, half of them with an undo manager.
-    static let stepsPerSeed = 500
+    static let stepsPerSeed = 125
     /// Whether what such stores give is compared with memory, too: `COREDATA_ASKS_MEMORY=1`.
     static let asksMemoryAlways = ProcessInfo.processInfo.environment["COREDATA_ASKS_MEMORY"] != nil
     /// Whether every list is looked at after every step, to find the step that was wrong: `COREDATA_EVERY_LIST=1`.
     static let looksAtAll = ProcessInfo.processInfo.environment["COREDATA_EVERY_LIST"] != nil
 
     static let trials: [(store: SpecifiedStore, seed: UInt64)] = {
-        SpecifiedStore.all.flatMap { store in Trials.seeds(1).map { (store, $0) } }
+        SpecifiedStore.all.flatMap { store in Trials.seeds(4).map { (store, $0) } }
     }()
 
     @Test(arguments: trials)
@@ -34,7 +34,7 @@ import Testing
                     // A store of a program's own may keep the two sides of a many-to-many apart.
                     try check(
                         edits, context, sibling, seed: seed * 2 + (undoes ? 1 : 0), undoes: undoes,
-                        steps: Self.stepsPerSeed / (store.isOnServer ? 6 : 2),
+                        steps: Self.stepsPerSeed / (store.isOnServer ? 4 : 2),
                         asksMemory: store.attach == nil || Self.asksMemoryAlways)
                 }
             }
