@@ -63,7 +63,7 @@ shopping-list: dependencies
 
 ## Runs every test, those of random work in a short form; prints the slowest and the CPU time of each suite. TESTS='--filter History' for some.
 test: test-build
-	Scripts/run-tests.py $(TESTS) "$$($(SWIFT) build $(FLAGS) --show-bin-path)/OpenCoreDataPackageTests.xctest"
+	Scripts/run-tests.py --apart '^(SpecificationTests|CoreDataPostgreSQLTests)\.' $(TESTS) "$$($(SWIFT) build $(FLAGS) --show-bin-path)/OpenCoreDataPackageTests.xctest"
 
 ## Runs every test in full: all seeds, kills and rounds.
 test-long: export COREDATA_LONG_TESTS = 1
