@@ -201,7 +201,7 @@ extension NSManagedObjectContext {
             }
             let slots = home.deleteSteps.filter(\.isToMany).map(\.slot) + alike[0].runtime.validation.denying
             for slot in slots where home.facts[slot].isToMany {
-                do { _ = try prefetchToMany(slot, of: alike) } catch {
+                do { try readMembers(slot, of: alike) } catch {
                     return noteReadFailure(
                         error, "The members of '\(alike[0].runtime.slots[slot].name)' of \(alike.count) objects")
                 }

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
                 for: RowKey(entity: coordinator.runtime.entities[entity].ordinal, primaryKey: permanentKey(owner)),
                 in: store)
         }
-        if objects.count > 1 { _ = try prefetchToMany(slot, of: objects) }
+        if objects.count > 1 { try readMembers(slot, of: objects) }
         var rows = ContextRows(self)
         var result: [(owner: Int64, rows: [RowSnapshot])] = []
         for (owner, object) in zip(owners, objects) {
