@@ -115,6 +115,13 @@ final class GenerationSource: RowSource {
         try source().destinationRows(entity: entity, slot: slot, owners: owners)
     }
 
+    /// For saves, which stand on what the store has now.
+    func pairOrders(
+        entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
+    ) throws -> [MemberPair: Int64]? {
+        try base.pairOrders(entity: entity, slot: slot, pairs: pairs, owners: owners)
+    }
+
     func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }
     func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
         base.key(ofRowStoring: stored, slot: slot, entity: entity)

@@ -11,18 +11,16 @@ enum OwnerChange {
 }
 
 /// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners; reads ordered
-/// many-to-manys that changed.
+/// many-to-manys that changed, whose pairs get their order values from ``places(ofPairs:in:)``.
 ///
-/// Order values are 2048, 3072, 4096 … A member that stays in order keeps its value; a new or moved
-/// one gets a value between its neighbours', and only where there is none left are all values made anew.
+/// A member that stays in order keeps its order value; a new or moved one gets a value between those of its neighbours. See
+/// ``MemberPlace`` for the values.
 struct OrderAssignment {
     let context: NSManagedObjectContext
 
-    static func value(at position: Int) -> Int64 {
-        MemberPlace.beforeFirst + MemberPlace.distance * Int64(position + 1)
-    }
-
-    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) {
+    /// - Returns: the ordered many-to-manys that changed.
+    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) -> [PairSide] {
+        var pairs: [PairSide] = []
         objects.forEachHeld { object in
             guard object.home.hasToMany, !object.relations.isEmpty else { return }
             for slot in object.runtime.relationSlots {
@@ -33,10 +31,16 @@ struct OrderAssignment {
                 if relationship.inverseSlot == nil {
                     assignOwner(object, slot, members, touch: touch)
                 } else if relationship.isOrdered, !object.isDeleted {
-                    assignOrder(object, slot, relationship, touch: touch)
+                    if info.isInverseToMany {
+                        _ = object.knownMembers(slot)
+                        pairs.append(PairSide(owner: ObjectReference(object), slot: slot))
+                    } else {
+                        assignOrder(object, slot, relationship, touch: touch)
+                    }
                 }
             }
         }
+        return pairs
     }
 
     private func assignOwner(
@@ -44,7 +48,7 @@ struct OrderAssignment {
     ) {
         let declaring = owner.runtime.slots[slot].property.declaringEntity
         // Who was no member belongs to somebody else, who keeps it.
-        let members = members.removed.isEmpty ? members : owner.knownMembers(slot)
+        let members = members.removed.isEmpty && !members.isOrdered ? members : owner.knownMembers(slot)
         for member in members.removed where !members.contains(member.object) {
             guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
             else { continue }
@@ -52,15 +56,19 @@ struct OrderAssignment {
             touch(member.object)
         }
         guard !owner.isDeleted else { return }
-        let order = members.isOrdered ? owner.knownMembers(slot).members : members.added.map(\.object)
-        for (position, member) in order.enumerated() {
-            let layout = member.runtime.layout
-            if let column = layout.column(of: .ownerKey(entity: declaring, slot: slot)) {
-                member.liveValues().owners[column] = .owner(owner)
-            }
-            if let column = layout.column(of: .ownerOrder(entity: declaring, slot: slot)) {
-                member.liveValues().owners[column] = .order(Self.value(at: position))
-            }
+        for member in members.added {
+            guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
+            else { continue }
+            member.object.liveValues().owners[column] = .owner(owner)
+            touch(member.object)
+        }
+        guard members.isOrdered else { return }
+        let role = RowLayout.Role.ownerOrder(entity: declaring, slot: slot)
+        assignPlaces(owner, slot) {
+            $0.runtime.layout.column(of: role)
+        } take: { member, value in
+            guard let column = member.runtime.layout.column(of: role) else { return }
+            member.liveValues().owners[column] = .order(value)
             touch(member)
         }
     }
@@ -69,24 +77,32 @@ struct OrderAssignment {
         _ owner: NSManagedObject, _ slot: Int, _ relationship: CompiledRelationship,
         touch: (NSManagedObject) -> Void
     ) {
-        guard let inverse = relationship.inverseSlot, let model = context.coordinator?.runtime else { return }
-        // Pairs have places among all members; see SavePreparation+Links.
-        if model.entities[relationship.destination].slots[inverse].isToMany { return _ = owner.knownMembers(slot) }
-        if !owner.knownMembers(slot).isReordered {
-            realise { neighboursOfAdded(among: owner.knownMembers(slot)) }
-            if assignAdded(owner.knownMembers(slot), inverse, touch: touch) { return }
-        }
-        realise { owner.knownMembers(slot).members }
-        let known = owner.knownMembers(slot)
-        let added = known.added
-        let present = known.members.map { member in
-            added.contains(ObjectReference(member)) ? nil : storedOrder(of: member, inverse)
-        }
-        for (member, (old, new)) in zip(known.members, zip(present, Self.values(for: present)))
-        where old != new {
-            member.liveValues().orders[inverse] = new
+        guard let inverse = relationship.inverseSlot else { return }
+        assignPlaces(owner, slot) {
+            $0.runtime.layout.orderColumnOfSlot[inverse]
+        } take: { member, value in
+            member.liveValues().orders[inverse] = value
             touch(member)
         }
+    }
+
+    /// Calls `take` with each member whose row gets another order value; `column` is where its row has it.
+    private func assignPlaces(
+        _ owner: NSManagedObject, _ slot: Int, column: (NSManagedObject) -> Int?,
+        take: (NSManagedObject, Int64) -> Void
+    ) {
+        let stored = { (member: NSManagedObject) -> Int64? in
+            guard let column = column(member), column >= 0, let row = member.rowView, !row.isNull(column) else {
+                return nil
+            }
+            return MemberPlace.usable(row.integer(column))
+        }
+        if !owner.knownMembers(slot).isReordered {
+            realise { Self.neighboursOfAdded(among: owner.knownMembers(slot)) }
+            if Self.placeAdded(owner.knownMembers(slot), stored, take) { return }
+        }
+        realise { owner.knownMembers(slot).members }
+        Self.placeAll(owner.knownMembers(slot), stored, take)
     }
 
     /// Reads the rows of members until none of them is a fault: a row may show that its object is none, and the others are to be asked for
@@ -101,8 +117,10 @@ struct OrderAssignment {
         }
     }
 
+    // MARK: Places
+
     /// Those that stay, before and behind each run of members that came.
-    private func neighboursOfAdded(among members: ToManyMembers) -> [NSManagedObject] {
+    static func neighboursOfAdded(among members: ToManyMembers) -> [NSManagedObject] {
         let places = Set(members.added.compactMap { members.position(of: $0.object) })
         return places.flatMap { [$0 - 1, $0 + 1] }
             .filter { $0 >= 0 && $0 < members.count && !places.contains($0) }.map { members[$0] }
@@ -110,8 +128,8 @@ struct OrderAssignment {
 
     /// Gives the members that came values between those of their neighbours, and looks at no others: one that comes to a
     /// hundred thousand costs what it costs among ten. Whether there was room for all; else none has got a value.
-    private func assignAdded(
-        _ members: ToManyMembers, _ inverse: Int, touch: (NSManagedObject) -> Void
+    static func placeAdded(
+        _ members: ToManyMembers, _ stored: (NSManagedObject) -> Int64?, _ take: (NSManagedObject, Int64) -> Void
     ) -> Bool {
         let places = members.added.compactMap { members.position(of: $0.object) }.sorted()
         var values: [Int64] = []
@@ -123,80 +141,27 @@ struct OrderAssignment {
                 end += 1
                 next += 1
             }
-            guard let low = start == 0 ? MemberPlace.beforeFirst : storedOrder(of: members[start - 1], inverse) else {
-                return false
-            }
-            var step = MemberPlace.distance
-            if end < members.count {
-                guard let high = storedOrder(of: members[end], inverse) else { return false }
-                step = (high - low) / Int64(end - start + 1)
-            }
-            guard step >= 1 else { return false }
-            for offset in 1...(end - start) { values.append(low + step * Int64(offset)) }
+            let low = start == 0 ? nil : stored(members[start - 1])
+            let high = end == members.count ? nil : stored(members[end])
+            // Those that stay have a value, or all need new ones.
+            guard start == 0 || low != nil, end == members.count || high != nil,
+                let made = MemberPlace.values(end - start, after: low, before: high)
+            else { return false }
+            values += made
         }
-        for (place, value) in zip(places, values) {
-            let member = members[place]
-            member.liveValues().orders[inverse] = value
-            touch(member)
-        }
+        for (place, value) in zip(places, values) { take(members[place], value) }
         return true
     }
 
-    /// The order value in the member's row.
-    private func storedOrder(of member: NSManagedObject, _ inverse: Int) -> Int64? {
-        let column = member.runtime.layout.orderColumnOfSlot[inverse]
-        guard column >= 0, let row = member.rowView, !row.isNull(column) else { return nil }
-        return row.integer(column)
-    }
-
-    /// The values, ascending; `nil` asks for one.
-    static func values(for present: [Int64?]) -> [Int64] {
-        var values = keepingAscending(present)
-        var index = 0
-        while index < values.count {
-            guard values[index] == nil else {
-                index += 1
-                continue
-            }
-            var end = index
-            while end < values.count, values[end] == nil { end += 1 }
-            let low = index == 0 ? MemberPlace.beforeFirst : values[index - 1] ?? MemberPlace.beforeFirst
-            let missing = Int64(end - index)
-            let step: Int64
-            if end == values.count {
-                step = MemberPlace.distance
-            } else {
-                let high = values[end] ?? low
-                step = (high - low) / (missing + 1)
-                if step < 1 { return present.indices.map { value(at: $0) } }
-            }
-            for offset in 0..<(end - index) { values[index + offset] = low + step * Int64(offset + 1) }
-            index = end
+    /// Gives values to the members that came, that were moved and that have to make room, as far as these are not the stored ones.
+    static func placeAll(
+        _ members: ToManyMembers, _ stored: (NSManagedObject) -> Int64?, _ take: (NSManagedObject, Int64) -> Void
+    ) {
+        let added = members.added
+        let list = members.members
+        let present = list.map { added.contains(ObjectReference($0)) ? nil : stored($0) }
+        for (member, (old, new)) in zip(list, zip(present, MemberPlace.values(for: present))) where old != new {
+            take(member, new)
         }
-        return values.map { $0 ?? 0 }
-    }
-
-    /// The longest ascending run of what is there is kept; the others ask for a new value.
-    private static func keepingAscending(_ present: [Int64?]) -> [Int64?] {
-        var tails: [Int] = []
-        var previous = [Int](repeating: -1, count: present.count)
-        for (index, value) in present.enumerated() {
-            guard let value else { continue }
-            var low = 0
-            var high = tails.count
-            while low < high {
-                let middle = (low + high) / 2
-                if (present[tails[middle]] ?? 0) < value { low = middle + 1 } else { high = middle }
-            }
-            if low > 0 { previous[index] = tails[low - 1] }
-            if low == tails.count { tails.append(index) } else { tails[low] = index }
-        }
-        var kept = [Int64?](repeating: nil, count: present.count)
-        var next = tails.last ?? -1
-        while next >= 0 {
-            kept[next] = present[next]
-            next = previous[next]
-        }
-        return kept
     }
 }

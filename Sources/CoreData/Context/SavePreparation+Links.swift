@@ -64,8 +64,9 @@ extension SavePreparation {
             }
             for member in members.removed { link(.remove, member.object) }
             if members.isOrdered {
-                for (position, member) in members.members.enumerated() where !member.isDeleted {
-                    link(.insert, member, order: OrderAssignment.value(at: position))
+                let side = OrderAssignment.PairSide(owner: ObjectReference(object), slot: slot)
+                for place in pairPlaces[side] ?? OrderAssignment.allAnew(members) where !place.member.isDeleted {
+                    link(.insert, place.member, order: place.order)
                 }
             } else {
                 for member in members.added where !member.object.isDeleted { link(.insert, member.object) }

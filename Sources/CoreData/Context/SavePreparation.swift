@@ -24,6 +24,8 @@ final class SavePreparation {
     /// The inserted objects whose rows were there once, and had been deleted.
     @exclusivity(unchecked) private(set) var broughtBack: [NSManagedObject] = []
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
+    /// Which pairs of ordered many-to-manys are written, and with which order values.
+    @exclusivity(unchecked) private(set) var pairPlaces: [OrderAssignment.PairSide: [OrderAssignment.Place]] = [:]
     /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
     let isForContexts: Bool
     /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
@@ -56,10 +58,11 @@ final class SavePreparation {
     ///
     /// - Returns: whether there is anything to write or to check.
     func prepare() throws -> Bool {
-        for objects in [inserted, updated, deleted] {
-            OrderAssignment(context: context).assign(objects) { self.touch($0) }
-        }
+        let orders = OrderAssignment(context: context)
+        var sides: [OrderAssignment.PairSide] = []
+        for objects in [inserted, updated, deleted] { sides += orders.assign(objects) { self.touch($0) } }
         try context.checkReads()
+        pairPlaces = try orders.places(ofPairs: sides, in: store)
         for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasCurrentRow }) {
             try context.readRows(of: objects)
         }

@@ -74,6 +74,11 @@ package protocol RowSource: AnyObject, Sendable {
     func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])]
+    /// The order values of pairs of an ordered many-to-many relationship: of those pairs, and of all pairs of those owners. `nil` for a
+    /// source that does not tell them: then a change of the order gives new ones to all pairs of the owner.
+    func pairOrders(
+        entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
+    ) throws -> [MemberPair: Int64]?
 
     // MARK: Values
 
@@ -125,6 +130,9 @@ package protocol FormerRows: RowSource {
 extension RowSource {
     package var recordsHistory: Bool { false }
     package func absorbs(entity: Int) -> IndexMask? { nil }
+    package func pairOrders(
+        entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
+    ) throws -> [MemberPair: Int64]? { nil }
     package var history: (any HistorySource)? { nil }
     package func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { nil }
     package func pinned() throws -> (any FormerRows)? { nil }

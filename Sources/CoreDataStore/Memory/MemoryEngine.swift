@@ -107,6 +107,21 @@ package final class MemoryEngine: RowSource {
             .map { ($0, graph.members(of: $0, entity: entity, slot: slot)) }
     }
 
+    package func pairOrders(
+        entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
+    ) throws -> [MemberPair: Int64]? {
+        let graph = graph
+        var found: [MemberPair: Int64] = [:]
+        for pair in pairs { found[pair] = graph.order(of: pair, entity: entity, slot: slot) }
+        for owner in owners {
+            for key in graph.pairedKeys(of: owner, entity: entity, slot: slot) ?? [] {
+                let pair = MemberPair(owner: owner, destination: key)
+                found[pair] = graph.order(of: pair, entity: entity, slot: slot)
+            }
+        }
+        return found
+    }
+
     // MARK: Values
 
     /// Rows have all their bytes in them.

@@ -82,6 +82,15 @@ struct MemoryGraph: RowGraph {
         return pairs[side]?.others(of: owner, fromDestination: isFlipped) ?? []
     }
 
+    /// The order value of a pair in the owner's relationship; `nil` where the pair has none.
+    func order(of pair: MemberPair, entity: Int, slot: Int) -> Int64? {
+        let property = model.entities[entity].properties[slot]
+        guard let relationship = property.relationship,
+            case .pairs(let side, let isFlipped) = Storage(property, relationship, model)
+        else { return nil }
+        return pairs[side]?.order(of: pair.destination, beside: pair.owner, fromDestination: isFlipped)
+    }
+
     /// How many rows a to-many has, or pairs, which count though the row at the other end is gone.
     func memberCount(of owner: Int64, entity: Int, slot: Int) -> Int {
         let property = model.entities[entity].properties[slot]

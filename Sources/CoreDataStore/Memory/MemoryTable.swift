@@ -72,6 +72,11 @@ struct MemoryPairs {
         }
     }
 
+    /// The position of a key among the other ends of an owner's pairs, or of a destination's.
+    func order(of key: Int64, beside end: Int64, fromDestination: Bool) -> Int64? {
+        (fromDestination ? owners : destinations)[end]?[key] ?? nil
+    }
+
     /// The other ends of an owner's pairs, or of a destination's, by position and key.
     func others(of key: Int64, fromDestination: Bool) -> [Int64] {
         let found = (fromDestination ? owners : destinations)[key] ?? [:]

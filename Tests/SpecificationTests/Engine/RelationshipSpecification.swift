@@ -199,6 +199,39 @@ import Testing
     }
 
     @Test(arguments: SpecifiedStore.having(.rows))
+    func pairsTellTheirOrderValues(_ store: SpecifiedStore) throws {
+        try store.check { library in
+            try library.save { changes in
+                changes.insertions = (1...2).map { library.insertion("Person", $0) }
+                changes.insertions += (1...3).map { library.insertion("Club", $0) }
+                changes.links = [
+                    library.link(.insert, "Person", "clubs", 1, 1, order: 30, inverseOrder: 1),
+                    library.link(.insert, "Person", "clubs", 1, 2, order: 20, inverseOrder: 2),
+                    library.link(.insert, "Person", "clubs", 1, 3, order: 10),
+                    library.link(.insert, "Person", "clubs", 2, 3, order: 7, inverseOrder: 4),
+                ]
+            }
+            func orders(_ entity: String, _ property: String, _ pairs: [[Int64]], _ owners: [Int64]) throws -> [[Int64]]
+            {
+                let found = try library.source.pairOrders(
+                    entity: library.entity(entity).ordinal, slot: library.slot(entity, property),
+                    pairs: pairs.map { MemberPair(owner: $0[0], destination: $0[1]) }, owners: owners)
+                return try #require(found).map { [$0.owner, $0.destination, $1] }.sorted {
+                    $0.lexicographicallyPrecedes($1)
+                }
+            }
+            #expect(try orders("Person", "clubs", [[1, 3], [1, 1], [2, 2]], []) == [[1, 1, 30], [1, 3, 10]])
+            #expect(try orders("Person", "clubs", [[1, 1]], [2]) == [[1, 1, 30], [2, 3, 7]])
+            // The third club does not know a place of the first person.
+            #expect(try orders("Club", "members", [[1, 1], [2, 1]], [3]) == [[1, 1, 1], [2, 1, 2], [3, 2, 4]])
+            #expect(try orders("Club", "members", [], []).isEmpty)
+            // More than one statement takes.
+            let many: [[Int64]] = (1...100).flatMap { [[1, $0], [2, $0]] }
+            #expect(try orders("Person", "clubs", many, []).count == 4)
+        }
+    }
+
+    @Test(arguments: SpecifiedStore.having(.rows))
     func aDeletedRowsPairsAreRemovedInTheSameSave(_ store: SpecifiedStore) throws {
         try store.check { library in
             try library.save { changes in
