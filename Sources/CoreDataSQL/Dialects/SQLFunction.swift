@@ -136,6 +136,9 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case derivedAttributeUpdated = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
     /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: a derived attribute of a row was set by its INSERT.
     case derivedAttributeInserted = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+    /// `(table, Z_ENT, Z_PK, column, value)` → NULL: a column of a row was set by a trigger of an attribute with a predicate, as
+    /// libraries of Photos have them. It gives the column's name where the other two give the attribute's.
+    case predicateAttributeUpdated = "NSCoreDataTriggerUpdateAffectedObjectValue"
 
     // MARK: Of a driver alone
 

@@ -231,10 +231,12 @@ enum SQLiteFunctions {
 
     private static func registerReports(on connection: ConnectionState) throws {
         let state = state(of: connection)
-        try register(
-            SQLFunction.derivedAttributeUpdated.rawValue, 5,
-            { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: false) },
-            isDeterministic: false, context: state, on: connection)
+        for update in [SQLFunction.derivedAttributeUpdated, .predicateAttributeUpdated] {
+            try register(
+                update.rawValue, 5,
+                { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: false) },
+                isDeterministic: false, context: state, on: connection)
+        }
         try register(
             SQLFunction.derivedAttributeInserted.rawValue, 5,
             { context, _, arguments in SQLiteFunctions.report(context, arguments, isInsertion: true) },

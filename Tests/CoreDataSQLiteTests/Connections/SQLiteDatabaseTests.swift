@@ -309,4 +309,28 @@ private struct Stop: Error {}
         }
         try database.write { #expect($0.derivedAttributeReports == []) }
     }
+
+    /// The column's name stands where a derived attribute's stands; NULL for what is not known fails no write.
+    @Test func triggersOfPhotosReportTheirRows() throws {
+        // store-format §5
+        let database = try makeDatabase()
+        try database.write { connection in
+            try connection.execute(
+                """
+                CREATE TABLE ZFACE ( Z_PK INTEGER PRIMARY KEY, ZPERSON INTEGER );
+                CREATE TABLE ZPERSON ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, ZFACECOUNT INTEGER );
+                INSERT INTO ZPERSON VALUES (4, 9, NULL), (5, NULL, NULL);
+                CREATE TRIGGER ZT_ZPERSON_ZFACECOUNT_ZFACE_INSERT_INCREMENT AFTER INSERT ON ZFACE FOR EACH ROW BEGIN \
+                UPDATE ZPERSON SET ZFACECOUNT = IFNULL(ZFACECOUNT,0) + 1 WHERE NEW.ZPERSON = Z_PK; \
+                SELECT NSCoreDataTriggerUpdateAffectedObjectValue('ZPERSON', Z_ENT, Z_PK, 'ZFACECOUNT', ZFACECOUNT) \
+                FROM ZPERSON WHERE Z_PK = NEW.ZPERSON; END;
+                INSERT INTO ZFACE VALUES (1, 4), (2, 5), (3, 6)
+                """)
+            #expect(connection.derivedAttributeReports.map(\.entityNumber) == [9, 0])
+            #expect(connection.derivedAttributeReports.map(\.primaryKey) == [4, 5])
+            #expect(connection.derivedAttributeReports.map(\.attribute) == ["ZFACECOUNT", "ZFACECOUNT"])
+            #expect(connection.derivedAttributeReports.map(\.value) == [.integer(1), .integer(1)])
+            #expect(connection.derivedAttributeReports.map(\.isInsertion) == [false, false])
+        }
+    }
 }

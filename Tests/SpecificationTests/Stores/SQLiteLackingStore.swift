@@ -35,8 +35,8 @@ extension SpecifiedStore {
 
     /// Saves and drivers ask for these, or no fetch does.
     private static let needed: Set<SQLFunction> = [
-        .ifNull, .greatest, .byteLength, .storageClass, .derivedAttributeInserted, .derivedAttributeUpdated, .nextKey,
-        .now, .schemaVersion,
+        .ifNull, .greatest, .byteLength, .storageClass, .derivedAttributeInserted, .derivedAttributeUpdated,
+        .predicateAttributeUpdated, .nextKey, .now, .schemaVersion,
     ]
 
     private static func sqliteLacking(_ what: String, _ dialect: SQLDialect) -> SpecifiedStore {
