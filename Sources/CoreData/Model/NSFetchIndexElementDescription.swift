@@ -120,7 +120,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
             let description = NSExpressionDescription()
             description.name = element.propertyName ?? "expression"
             description.writtenExpression = expression
-            if let raw = element.expressionType.flatMap(UInt.init), let type = NSAttributeType(rawValue: raw) {
+            if let raw = element.resultType?.rawValue, let type = NSAttributeType(rawValue: UInt(raw)) {
                 description.expressionResultType = type
             }
             self.init(property: description, collationType: type)

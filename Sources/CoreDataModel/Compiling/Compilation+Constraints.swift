@@ -54,7 +54,7 @@ extension Compilation {
                 }
             }
             for names in entity.compoundIndexes {
-                for name in names {
+                for name in names where document.rowPart(listed: name, of: entity) == nil {
                     guard let problem = whyNotStored(name, in: index, asElement: true) else { continue }
                     report(
                         "entity '\(entity.name)' has a compound index on (\(names.joined(separator: ", "))), but "

@@ -9,13 +9,23 @@ extension ModelDocument {
     func storedIndexes(of entity: EntityElement) -> [FetchIndexElement] {
         let listed = markedIndexes(of: entity) + entity.fetchIndexes
         let compound = entity.compoundIndexes.filter { names in
-            !listed.contains { $0.elements.map(\.propertyName) == names }
+            !listed.contains { $0.elements.map(\.listedName) == names }
         }.map { names in
             var index = FetchIndexElement(name: names.joined(separator: "_"))
-            index.elements = names.map { .init(propertyName: $0) }
+            index.elements = names.map { name in
+                rowPart(listed: name, of: entity).map { .init(expression: $0.rawValue) } ?? .init(propertyName: name)
+            }
             return index
         }
         return listed + compound
+    }
+
+    /// The part of a row that a list of a compound index names, where no property is called so.
+    func rowPart(listed name: String, of entity: EntityElement) -> IndexedRowPart? {
+        guard let part = IndexedRowPart(expression: name), !entity.properties.contains(where: { $0.name == name }),
+            !inheritedPropertyNames(of: entity).contains(name)
+        else { return nil }
+        return part
     }
 
     /// Whether an archive marks the property as indexed: by the old flag, or as the compiler does because it is the

@@ -41,7 +41,7 @@ struct ModelArchiveDecoder {
         entity.fetchIndexes =
             object["NSFetchIndexDescriptions"].object?.elements?.compactMap(\.object).map(fetchIndex) ?? []
         // The compiler repeats indexes of several properties as compound indexes for old frameworks.
-        let repeated = entity.fetchIndexes.map { $0.elements.map(\.propertyName) }
+        let repeated = entity.fetchIndexes.map { $0.elements.map(\.listedName) }
         entity.compoundIndexes = nameLists(object["NSCompoundIndexes"]).filter { !repeated.contains($0) }
         let inherited = inheritedNames(object)
         for (name, property) in sorted(object["NSProperties"].object?.objectsByName ?? [:]) {
@@ -95,16 +95,26 @@ struct ModelArchiveDecoder {
     private func fetchIndex(_ object: ArchivedObject) -> FetchIndexElement {
         var index = FetchIndexElement(name: object["NSIndexName"].text ?? "")
         index.predicate = PredicateArchive.predicate(object["NSPartialIndexPredicate"])
-        index.elements = (object["NSIndexElements"].object?.elements ?? []).compactMap(\.object).map { element in
-            var result = FetchIndexElement.Element(propertyName: element["NSPropertyName"].text)
-            if result.propertyName == nil {
-                result.expression = PredicateArchive.expression(element[ModelArchiveKeys.indexExpression])
-            }
-            result.isRTree = element["NSFetchIndexElementType"].integer == 1
-            result.isAscending = element["NSAscending"].bool
-            return result
-        }
+        index.elements = (object["NSIndexElements"].object?.elements ?? []).compactMap(\.object).map(indexElement)
         return index
+    }
+
+    private func indexElement(_ object: ArchivedObject) -> FetchIndexElement.Element {
+        var element = FetchIndexElement.Element(propertyName: object["NSPropertyName"].text)
+        if let computed = object[ModelArchiveKeys.indexedProperty].object,
+            computed.isKind(of: "NSExpressionDescription")
+        {
+            // The name is `expression1` and the like. It stands for an expression that the language cannot spell, too.
+            element.expression = PredicateArchive.expression(computed["NSExpression"]) ?? element.propertyName
+            element.propertyName = nil
+            let type = computed["NSExpressionType"].integer
+            if type != Int(element.impliedType.rawValue) { element.expressionType = type.map { String($0) } }
+        } else if element.propertyName == nil {
+            element.expression = PredicateArchive.expression(object[ModelArchiveKeys.indexExpression])
+        }
+        element.isRTree = object["NSFetchIndexElementType"].integer == 1
+        element.isAscending = object["NSAscending"].bool
+        return element
     }
 
     // MARK: Properties
@@ -273,8 +283,10 @@ enum ModelArchiveKeys {
     static let compositeElements = "NSElements"
     /// The name of the composite that the elements are of, where the source has one.
     static let compositeName = "OCDCompositeName"
-    /// The expression of an index element without property.
+    /// The expression of an index element without property, as former versions of this library wrote it.
     static let indexExpression = "NSExpression"
+    /// The expression description of an index element; Apple's key.
+    static let indexedProperty = "NSIndexedProperty"
 }
 
 extension FetchRequestElement {

@@ -35,6 +35,8 @@ struct ModelArchiveEncoder {
     private var entityReferences: [String: PropertyListValue] = [:]
     private var propertyReferences: [String: PropertyListValue] = [:]
     private let entityByName: [String: EntityElement]
+    /// Of index elements so far, numbered through the model.
+    private var expressionCount = 0
 
     init(_ document: ModelDocument, form: Form) {
         self.document = document
@@ -126,8 +128,8 @@ struct ModelArchiveEncoder {
             values["NSFetchIndexDescriptions"] = writer.array(references, isMutable: true)
         }
         // Old frameworks know indexes of several properties by these lists only.
-        var several = entity.fetchIndexes.filter { $0.elements.allSatisfy { $0.propertyName != nil } }
-            .map { $0.elements.compactMap(\.propertyName) }.filter { $0.count > 1 }
+        var several = entity.fetchIndexes.filter { $0.elements.allSatisfy { $0.listedName != nil } }
+            .map { $0.elements.compactMap(\.listedName) }.filter { $0.count > 1 }
         several += entity.compoundIndexes.filter { !several.contains($0) }
         if !several.isEmpty || (form == .storeCache && !indexes.isEmpty) {
             values["NSCompoundIndexes"] = nameLists(several)
@@ -146,10 +148,7 @@ struct ModelArchiveEncoder {
                 "NSPropertyName": writer.text(element.propertyName), "NSFetchIndexDescription": reference,
                 "NSFetchIndexElementType": .integer(element.isRTree ? 1 : 0), "NSAscending": .bool(element.isAscending),
             ]
-            if element.propertyName == nil {
-                values[ModelArchiveKeys.indexExpression] = PredicateArchiveWriter.expression(
-                    element.expression, in: &writer)
-            }
+            if element.propertyName == nil { addExpression(of: element, to: &values) }
             return writer.object(["NSFetchIndexElementDescription"], values)
         }
         writer.define(
@@ -160,6 +159,22 @@ struct ModelArchiveEncoder {
                 "NSPartialIndexPredicate": PredicateArchiveWriter.predicate(index.predicate, in: &writer),
             ])
         return reference
+    }
+
+    /// A property of its own: `expression1`, `expression2`, ….
+    private mutating func addExpression(
+        of element: FetchIndexElement.Element, to values: inout [String: PropertyListValue]
+    ) {
+        expressionCount += 1
+        let name = writer.text("expression\(expressionCount)")
+        values["NSPropertyName"] = name
+        values[ModelArchiveKeys.indexedProperty] = writer.object(
+            ["NSExpressionDescription", "NSPropertyDescription"],
+            [
+                "NSPropertyName": name, "_P": .integer(241),
+                "NSExpression": PredicateArchiveWriter.expression(element.expression, in: &writer),
+                "NSExpressionType": .integer(Int64((element.resultType ?? element.impliedType).rawValue)),
+            ])
     }
 
     // MARK: Properties

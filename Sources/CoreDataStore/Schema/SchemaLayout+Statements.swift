@@ -95,8 +95,7 @@ extension SchemaLayout {
             }
             var parts: [CreateIndex.Column] = []
             for element in index.elements {
-                let slot = element.slot ?? element.expression.flatMap { entity.slotByName[$0] }
-                guard let slot, let column = columnName(of: slot, in: entity, columns) else { break }
+                guard let column = columnName(of: element, in: entity, columns) else { break }
                 parts.append(.init(column, isAscending: element.isAscending))
             }
             // An index on something that has no column (an expression, a to-many, a transient property) is left
@@ -129,6 +128,20 @@ extension SchemaLayout {
         return CreateIndex(
             "Z_\(entity.name)_UNIQUE_\(names)", on: table.name, parts.map { .init($0, isAscending: true) },
             isUnique: true)
+    }
+
+    /// The column of an index element: of an attribute or a to-one, or the key or the entity of the row.
+    private func columnName(
+        of element: CompiledFetchIndex.Element, in entity: CompiledEntity, _ columns: [SchemaColumn.Key: String]
+    ) -> String? {
+        if let slot = element.slot ?? element.expression.flatMap({ entity.slotByName[$0] }) {
+            return columnName(of: slot, in: entity, columns)
+        }
+        switch element.expression.flatMap(IndexedRowPart.init(expression:)) {
+        case .key?: return "Z_PK"
+        case .entity?: return "Z_ENT"
+        case nil: return nil
+        }
     }
 
     /// The column of an attribute or a to-one.

@@ -134,6 +134,47 @@ private func library() -> ModelDocument {
         #expect(read.fetchRequests[0].flags == 22)
     }
 
+    /// As in the model of Photos: the row itself and its entity.
+    @Test func indexElementsThatAreExpressionsAreWrittenAsApples() throws {
+        // store-format §5
+        var byKind = FetchIndexElement(name: "byKind")
+        byKind.elements = [.init(propertyName: "kind"), .init(expression: "SELF"), .init(expression: "entity")]
+        var byLength = FetchIndexElement(name: "byLength")
+        byLength.elements = [.init(expression: "length:(title)")]
+        byLength.elements[0].expressionType = "Integer 64"
+        let document = model(
+            entity("Shelf", attribute("kind", .integer16), attribute("title")).with {
+                $0.fetchIndexes = [byKind, byLength]
+            })
+        let data = try ModelArchive.archive(document)
+
+        let archive = try KeyedArchiveReader(data)
+        func instances(of name: String) -> [ArchivedObject] { archive.instances.filter { $0.className == name } }
+        let expressions = instances(of: "NSExpressionDescription")
+        #expect(expressions.map { $0["NSPropertyName"].text } == ["expression1", "expression2", "expression3"])
+        #expect(expressions.map { $0["NSExpressionType"].integer } == [2000, 0, 300])
+        #expect(
+            expressions.prefix(2).map { $0["NSExpression"].object?.className } == [
+                "NSSelfExpression", "NSKeyPathExpression",
+            ])
+        let elements = instances(of: "NSFetchIndexElementDescription")
+        #expect(
+            elements.map { $0["NSPropertyName"].text } == ["kind", "expression1", "expression2", "expression3"])
+        #expect(elements.compactMap { $0["NSIndexedProperty"].object } == expressions)
+        let compound = instances(of: "NSEntityDescription")[0]["NSCompoundIndexes"].object?.elements
+        #expect(compound?.map(\.texts) == [["kind", "self", "entity"]])
+
+        let read = try ModelArchive.document(fromArchive: data)
+        byLength.elements[0].expressionType = "300"
+        #expect(read.entities[0].fetchIndexes == [byKind, byLength])
+        #expect(read.entities[0].compoundIndexes.isEmpty)
+        #expect(try ModelArchive.document(fromArchive: ModelArchive.archive(read)) == read)
+        // Each in a store's copy of the model, once.
+        let cached = try ModelArchive.document(fromModelCache: ModelArchive.modelCache(for: document))
+        #expect(cached.entities[0].fetchIndexes == [byKind, byLength])
+        #expect(cached.entities[0].compoundIndexes.isEmpty)
+    }
+
     @Test func theSameModelGivesTheSameBytes() throws {
         #expect(try ModelArchive.archive(library()) == ModelArchive.archive(library()))
     }

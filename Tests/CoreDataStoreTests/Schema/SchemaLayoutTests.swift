@@ -259,6 +259,22 @@ import Testing
         #expect(try SchemaLayout.fresh(model: compiled, entities: [0]).indexStatements().count == 3)
     }
 
+    /// `SELF` and `entity` as elements, also in the lists of old models.
+    @Test func indexesCanHaveTheKeyAndTheEntity() throws {
+        var asset = Entity("Asset").integer("kind").index("byKind", "kind").index("byLength")
+        asset.element.fetchIndexes[0].elements += [.init(expression: "SELF"), .init(expression: "entity")]
+        // No column has it: left out.
+        asset.element.fetchIndexes[1].elements = [.init(expression: "kind + 1")]
+        var share = Entity("Share").integer("kind")
+        share.element.compoundIndexes = [["entity", "kind"]]
+        try check(
+            model(asset, share), only: "CREATE INDEX",
+            """
+            CREATE INDEX Z_Asset_byKind ON ZASSET (ZKIND COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC, Z_ENT COLLATE BINARY ASC)
+            CREATE INDEX Z_Share_entity_kind ON ZSHARE (Z_ENT COLLATE BINARY ASC, ZKIND COLLATE BINARY ASC)
+            """)
+    }
+
     @Test func twoHundredEntitiesAreLaidOutQuickly() throws {
         let entities = (0..<200).map { number in
             let next = (number + 1) % 200
