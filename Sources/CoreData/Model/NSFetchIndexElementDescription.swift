@@ -5,7 +5,9 @@ import Foundation
 public enum NSFetchIndexElementType: UInt, Sendable {
     /// By value, for comparing and sorting.
     case binary = 0
-    /// As one dimension of a box, for ranges in up to five dimensions; numbers only.
+    /// As one dimension of a box, for ranges in up to five dimensions; numbers and dates only.
+    ///
+    /// SQLite stores keep an R-tree, `Z_RT_Shop_byPlace`; every other index with such elements is an ordinary one.
     case rTree = 1
 }
 

@@ -269,6 +269,9 @@ package struct CompiledFetchIndex: Sendable {
     /// The text of the partial-index predicate.
     package var predicate: String?
 
+    /// Whether it is for ranges of several numbers at once.
+    package var isRTree: Bool { !elements.isEmpty && elements.allSatisfy(\.isRTree) }
+
     package init(name: String, elements: [Element], predicate: String? = nil) {
         self.name = name
         self.elements = elements

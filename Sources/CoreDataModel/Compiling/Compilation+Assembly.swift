@@ -126,6 +126,20 @@ extension Compilation {
                         isAscending: element.isAscending, isRTree: element.isRTree)
                 },
                 predicate: fetchIndex.predicate)
+        } + rectangleIndexes(of: index)
+    }
+
+    /// The R-trees that Apple's stores have for attributes of Photos, which stand for a place and are in no column.
+    ///
+    ///     boundedByRect, user info _NSLocationAttributeDerivedComponents: latitude, longitude
+    private func rectangleIndexes(of index: Int) -> [CompiledFetchIndex] {
+        entities[index].properties.compactMap { property in
+            guard !property.userInfo.isEmpty, property.isTransient,
+                let names = property.userInfo["_NSLocationAttributeDerivedComponents"]
+            else { return nil }
+            let slots = names.split { $0 == "," || $0 == " " }.map { slotByName[index][String($0)] }
+            guard !slots.isEmpty, !slots.contains(nil) else { return nil }
+            return CompiledFetchIndex(name: property.name, elements: slots.map { .init(slot: $0, isRTree: true) })
         }
     }
 }

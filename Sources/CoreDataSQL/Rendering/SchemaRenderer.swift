@@ -24,6 +24,7 @@ package struct SchemaRenderer {
             case .index(let index): try renderer.index(index)
             case .trigger(let trigger): try renderer.trigger(trigger)
             case .searchTable(let table): renderer.searchTable(table)
+            case .rTree(let tree): return Self.texts(of: tree)
             }
             return [renderer.text]
         }
@@ -262,7 +263,7 @@ extension SchemaRenderer {
 
     /// Apple never quotes, and the text is part of the format, so letters beyond ASCII stay bare too: SQLite takes
     /// them for letters. Names of properties are words; names of indexes need not be.
-    private static func identifier(_ name: String) -> String {
+    static func identifier(_ name: String) -> String {
         let isWord = name.utf8.enumerated().allSatisfy { position, byte in
             switch byte {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"),

@@ -7,6 +7,7 @@ struct StandardSchemaRenderer {
         case .table(let table): return [self.table(table)]
         case .index(let index): return [try self.index(index)]
         case .trigger(let trigger): return try self.trigger(trigger)
+        case .rTree(let tree): return [try index(tree.substitute)]
         case .searchTable(let table):
             throw SQLFailure(
                 kind: .other, code: 0, message: "the database has no table of searched texts, as \(table.name) is to be"

@@ -4,6 +4,7 @@ package enum SchemaStatement: Hashable, Sendable {
     case index(CreateIndex)
     case trigger(CreateTrigger)
     case searchTable(CreateSearchTable)
+    case rTree(CreateRTree)
 
     /// The name of what is made.
     package var name: String {
@@ -12,6 +13,7 @@ package enum SchemaStatement: Hashable, Sendable {
         case .index(let index): index.name
         case .trigger(let trigger): trigger.name
         case .searchTable(let table): table.name
+        case .rTree(let tree): tree.name
         }
     }
 
@@ -22,6 +24,7 @@ package enum SchemaStatement: Hashable, Sendable {
         case .index(let index): index.table
         case .trigger(let trigger): trigger.table
         case .searchTable(let table): table.name
+        case .rTree(let tree): tree.table
         }
     }
 }

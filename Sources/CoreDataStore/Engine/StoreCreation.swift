@@ -60,9 +60,7 @@ struct StoreCreation {
     }
 
     private static func make(_ statements: [SchemaStatement], in connection: any SQLConnection) throws {
-        for statement in statements {
-            for text in try SchemaRenderer.texts(of: statement, in: connection.dialect) { try connection.execute(text) }
-        }
+        for statement in statements { try connection.make(statement) }
     }
 
     private static func insertion(ofEntity name: String, number: Int64, parent: Int64) -> InsertStatement {

@@ -130,6 +130,7 @@ private struct StoreOpening {
         var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: options.database.isReadOnly)
+        layout.rTrees = try RTrees.found(schema, in: database)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
@@ -253,6 +254,7 @@ private struct StoreOpening {
         var layout = schema.layout
         layout.searchIndexes = try SearchIndexes.prepare(
             model: model, layout: layout, in: database, isReadOnly: true)
+        layout.rTrees = try RTrees.found(schema, in: database)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier,
             metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
@@ -307,6 +309,7 @@ private struct StoreOpening {
             return try connection.schemaVersion()
         }
         try prepareConstraints(creation.schema, database)
+        layout.rTrees = try RTrees.found(creation.schema, in: database)
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,

@@ -129,6 +129,7 @@ package struct StoreVerifier {
         try verifier.checkConstraints()
         try verifier.checkExternalData()
         try verifier.checkSearchIndexes()
+        try verifier.checkRTrees()
     }
 
     static func metadataFindings(

@@ -65,8 +65,22 @@ package struct FetchPlanner {
         let restriction = try context.restriction(
             to: plan.entity, includesSubentities: plan.includesSubentities, alias: scope.alias)
         if let restriction { scope.require(restriction) }
-        if let predicate = plan.predicate { scope.require(try translator.condition(predicate)) }
+        if let predicate = plan.predicate {
+            let condition = try translator.condition(predicate)
+            if let candidates = try candidates(condition, plan, scope) { scope.require(candidates) }
+            scope.require(condition)
+        }
         return Start(scope: scope, translator: translator)
+    }
+
+    /// The rows that an R-tree finds in the ranges of a condition.
+    private func candidates(
+        _ condition: SQLExpression, _ plan: FetchPlan, _ scope: QueryScope
+    ) throws -> SQLExpression? {
+        guard !layout.rTrees.isEmpty else { return nil }
+        let table = try scope.context.table(of: plan.entity)
+        let trees = layout.rTrees.filter { $0.table == table }
+        return trees.isEmpty ? nil : ColumnRanges(condition, of: scope.alias).candidates(in: trees)
     }
 
     private func finish(_ start: Start, _ plan: FetchPlan, _ columns: [SQLExpression]) throws -> SelectStatement {

@@ -45,8 +45,7 @@ struct MigrationExecutor {
 
     private func run(_ step: MigrationStep) throws {
         switch step.action {
-        case .create(let statement):
-            for text in try SchemaRenderer.texts(of: statement, in: connection.dialect) { try connection.execute(text) }
+        case .create(let statement): try connection.make(statement)
         case .change(let change): try connection.execute(change.text(in: connection.dialect).sql)
         case .insert(let statement): try connection.run(statement)
         // Derived values are what the schema makes of them.

@@ -123,17 +123,19 @@ extension MigrationPlanner {
         var planner = self
         planner.names = renamings(keeping: kept, target.joinTables)
         let copied = try planner.flow(to: flow.table)
-        var steps = triggerRemovals()
+        let stayingTables = Set(kept.compactMap(\.oldTable) + target.joinTables.map(\.name))
+        var steps = try triggerRemovals() + rTreeRemovals(keeping: stayingTables)
         steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map {
             MigrationStep(.change(.renameTable($0, to: $1)), "set the old table \($0) aside")
         }
         steps += try creations(keeping: kept, target.joinTables)
         steps += try planner.copy(copied)
         steps += planner.removals(keeping: kept, target.joinTables)
-        steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + target.joinTables.map(\.name)))
+        steps += try indexSteps(kept: stayingTables)
         steps += try target.triggerStatements().map {
             MigrationStep(.create($0), "keep a derived attribute up to date")
         }
+        steps += try rTreeSteps(keeping: stayingTables)
         return steps
     }
 }

@@ -10,7 +10,7 @@ import Foundation
 ///
 /// ```
 ///  checks → old triggers dropped → files read in → old tables renamed → new tables made → rows copied
-///         → numbers → rows in place → old tables dropped → indexes → derived values → triggers → history → metadata
+///         → numbers → rows in place → old tables dropped → indexes → derived values → triggers → R-trees → history → metadata
 /// ```
 /// Where tables can be altered (``SQLDialect/altersTables``) columns come to those that need not be copied, and go from them, instead.
 /// Old tables are read by the statements that copy, so that none of them changes before the last has run.
@@ -68,8 +68,9 @@ struct MigrationPlanner {
         let flows = try target.tables.map { try planner.flow(to: $0) }
         let stays = { (flow: MigrationFlow) in kept.contains { $0.table.root == flow.table.root } }
 
+        let stayingTables = Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name))
         var steps = try checks(draft)
-        steps += earlierLeavings() + triggerRemovals() + searchRemovals()
+        steps += try earlierLeavings() + triggerRemovals() + searchRemovals() + rTreeRemovals(keeping: stayingTables)
         steps += unwrappings(draft)
         steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map { name, other in
             MigrationStep(.change(.renameTable(name, to: other)), "set the old table \(name) aside")
@@ -93,12 +94,13 @@ struct MigrationPlanner {
         } else {
             steps += planner.removals(keeping: kept, keptJoins)
         }
-        steps += try indexSteps(kept: Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name)))
+        steps += try indexSteps(kept: stayingTables)
         steps +=
             try derivedValues()
             + target.triggerStatements().map {
                 MigrationStep(.create($0), "keep a derived attribute up to date")
             }
+        steps += try rTreeSteps(keeping: stayingTables)
         steps += historySteps() + (try metadataSteps(deferred)) + (try modelCacheSteps(document))
         return MigrationPlan(
             mapping: mapping, steps: steps, losses: mapping.losses(of: source.entities), lostFiles: lostFiles(),

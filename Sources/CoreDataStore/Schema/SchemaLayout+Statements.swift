@@ -4,12 +4,12 @@ import CoreDataSQL
 
 extension SchemaLayout {
     /// Everything that makes an empty store's schema, in Apple's order: tables, indexes,
-    /// triggers, bookkeeping.
+    /// triggers, R-trees, bookkeeping.
     ///
     /// - Throws: ``StoreFailure`` where a derived attribute or a partial index has an expression that no store
     ///   can keep.
     package func statements() throws -> [SchemaStatement] {
-        try tableStatements() + indexStatements() + triggerStatements()
+        try tableStatements() + indexStatements() + triggerStatements() + rTrees().map(SchemaStatement.rTree)
             + BookkeepingSchema.tables.map(SchemaStatement.table)
     }
 
@@ -37,11 +37,13 @@ extension SchemaLayout {
 
     // MARK: - Indexes
 
+    /// All indexes but those that are R-trees.
     package func indexStatements() throws -> [SchemaStatement] {
+        let replaced = Set(try rTrees().map(\.substitute.name))
         // SQLite's index names are unique in a file, without regard to case; Apple would fail on the second.
         var used: Set<String> = []
         return try tables.flatMap { try indexes(of: $0) }
-            .filter { used.insert($0.name.lowercased()).inserted }
+            .filter { !replaced.contains($0.name) && used.insert($0.name.lowercased()).inserted }
             .map(SchemaStatement.index)
     }
 
@@ -74,7 +76,9 @@ extension SchemaLayout {
             if ordinal == table.root, members.count > 1 {
                 indexes.append(CreateIndex("\(table.name)_Z_ENT_INDEX", on: table.name, [.init("Z_ENT")]))
             }
-            indexes += try fetchIndexes(of: entity, table: table, columns: names)
+            indexes += try entity.fetchIndexes.compactMap {
+                try fetchIndex($0, of: entity, table: table, columns: names)
+            }
             indexes += entity.uniquenessConstraints.compactMap {
                 uniqueIndex(of: entity, $0, table: table, columns: names)
             }
@@ -82,41 +86,39 @@ extension SchemaLayout {
         return indexes
     }
 
-    private func fetchIndexes(
-        of entity: CompiledEntity, table: SchemaTable, columns: [SchemaColumn.Key: String]
-    ) throws -> [CreateIndex] {
-        var indexes: [CreateIndex] = []
-        for index in entity.fetchIndexes {
-            // The foreign key's own index serves.
-            if index.elements.count == 1, let slot = index.elements[0].slot,
-                entity.properties[slot].relationship != nil
-            {
-                continue
-            }
-            var parts: [CreateIndex.Column] = []
-            for element in index.elements {
-                guard let column = columnName(of: element, in: entity, columns) else { break }
-                parts.append(.init(column, isAscending: element.isAscending))
-            }
-            // An index on something that has no column (an expression, a to-many, a transient property) is left
-            // out: it is about speed, not about what the store holds.
-            guard !parts.isEmpty, parts.count == index.elements.count else { continue }
-            var statement = CreateIndex("Z_\(entity.name)_\(index.name)", on: table.name, parts)
-            if let predicate = index.predicate {
-                do {
-                    statement.condition = try PartialIndexCondition(
-                        entity: entity, index: index.name,
-                        column: { name in
-                            entity.slotByName[name].flatMap { self.columnName(of: $0, in: entity, columns) }
-                        }
-                    ).condition(of: predicate)
-                } catch  where model.isAccepted {
-                    continue
-                }
-            }
-            indexes.append(statement)
+    /// The statement of a fetch index, as if it were no R-tree; `nil` where a store is made without it.
+    func fetchIndex(
+        _ index: CompiledFetchIndex, of entity: CompiledEntity, table: SchemaTable,
+        columns: [SchemaColumn.Key: String]
+    ) throws -> CreateIndex? {
+        // The foreign key's own index serves.
+        if index.elements.count == 1, let slot = index.elements[0].slot,
+            entity.properties[slot].relationship != nil
+        {
+            return nil
         }
-        return indexes
+        var parts: [CreateIndex.Column] = []
+        for element in index.elements {
+            guard let column = columnName(of: element, in: entity, columns) else { break }
+            parts.append(.init(column, isAscending: element.isAscending))
+        }
+        // An index on something that has no column (an expression, a to-many, a transient property) is left
+        // out: it is about speed, not about what the store holds.
+        guard !parts.isEmpty, parts.count == index.elements.count else { return nil }
+        var statement = CreateIndex("Z_\(entity.name)_\(index.name)", on: table.name, parts)
+        if let predicate = index.predicate {
+            do {
+                statement.condition = try PartialIndexCondition(
+                    entity: entity, index: index.name,
+                    column: { name in
+                        entity.slotByName[name].flatMap { self.columnName(of: $0, in: entity, columns) }
+                    }
+                ).condition(of: predicate)
+            } catch  where model.isAccepted {
+                return nil
+            }
+        }
+        return statement
     }
 
     private func uniqueIndex(

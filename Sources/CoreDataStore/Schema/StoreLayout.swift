@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataSQL
 
 /// Where entities and properties lie in one store: tables, columns, entity numbers.
 ///
@@ -66,6 +67,8 @@ package struct StoreLayout: Sendable {
     package var joinTables: [Relationship: JoinTable]
     /// Those that can be asked.
     package var searchIndexes: [SearchIndex] = []
+    /// Those that the file has with all their triggers.
+    package var rTrees: [CreateRTree] = []
 
     package init(
         entities: [Entity?], ordinalByNumber: [Int64: Int], joinTables: [Relationship: JoinTable]

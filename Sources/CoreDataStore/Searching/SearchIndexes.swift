@@ -72,8 +72,8 @@ enum SearchIndexes {
 }
 
 extension SQLFailure {
-    /// Whether SQLite was built without what a table of searched texts needs.
-    fileprivate var isMissingModule: Bool {
+    /// Whether SQLite was built without what a virtual table needs.
+    var isMissingModule: Bool {
         message.contains("no such module") || message.contains("no such tokenizer")
     }
 }

@@ -53,4 +53,19 @@ private func text(_ condition: SQLExpression) throws -> String {
     func conditionsAreWrittenWithTheirConstants(_ expression: SQLExpression, _ expected: String) throws {
         #expect(try text(expression) == expected)
     }
+
+    @Test func anRTreeIsAnOrdinaryIndexWhereThereIsNone() throws {
+        let index = CreateIndex("Z_Shop_byPlace", on: "ZSHOP", [.init("ZX", isAscending: true)])
+        var tree = CreateRTree("Z_RT_Shop_byPlace", on: "ZSHOP", ["ZX"], otherwise: index)
+        let texts = try SchemaRenderer.texts(of: .rTree(tree), in: .sqlite)
+        #expect(texts.count == tree.partNames.count)
+        #expect(zip(texts, tree.partNames).allSatisfy { $0.contains(" \($1) ") })
+        #expect(
+            try SchemaRenderer.texts(of: .rTree(tree), in: .postgreSQL)
+                == SchemaRenderer.texts(of: .index(index), in: .postgreSQL))
+        tree.takesRows = true
+        #expect(
+            try SchemaRenderer.texts(of: .rTree(tree), in: .sqlite)[1]
+                == "INSERT INTO Z_RT_Shop_byPlace (Z_PK, ZX_MIN, ZX_MAX) SELECT Z_PK, ZX, ZX FROM ZSHOP")
+    }
 }

@@ -1,0 +1,63 @@
+import CoreDataModel
+import CoreDataSQL
+
+extension StoreVerifier {
+    /// Whether R-trees have what their columns have: a fetch of a range would not find a row that one lacks.
+    mutating func checkRTrees() throws {
+        for tree in try schema.rTrees() {
+            guard catalog.table(tree.name) != nil else {
+                if !isPresent(tree.substitute) {
+                    report(.note, nil, nil, "table \(tree.table) has no R-tree \(tree.name)")
+                }
+                continue
+            }
+            for name in tree.triggerNames where !catalog.hasIndexOrTrigger(name) {
+                report(
+                    .warning, nil, nil, "table \(tree.table) has no trigger \(name)",
+                    hint: "the R-tree \(tree.name) is not kept up to date; fetches do without it")
+            }
+            let entity = schema.tables.first { $0.name == tree.table }?.root
+            let hint = "copy the store: the copy has an R-tree of its rows"
+            try reportRows(tree.missedRows, .error, entity, nil, hint: hint) { _ in
+                "is not where the R-tree \(tree.name) has it"
+            }
+            try reportRows(tree.strayRows, .warning, entity, nil, hint: hint) { _ in
+                "does not exist, and is in the R-tree \(tree.name)"
+            }
+        }
+    }
+}
+
+extension CreateRTree {
+    /// The keys of rows that it lacks, or whose box is elsewhere.
+    fileprivate var missedRows: SelectStatement {
+        var rows = SelectStatement([.init(.column("t", "Z_PK"))], from: .init(table, as: "t"))
+        rows.joins = [
+            .init(.leftOuter, .init(name, as: "f"), on: .comparison(.equal, .column("f", "Z_PK"), .column("t", "Z_PK")))
+        ]
+        let isElsewhere = columns.map { column -> SQLExpression in
+            let value = SQLExpression.column("t", column)
+            // Boxes of greater numbers are at infinity.
+            return .and([
+                .between(value, .bind(.real(-3e38)), .bind(.real(3e38))),
+                .or([
+                    .comparison(.greater, .column("f", Self.minimum(of: column)), value),
+                    .comparison(.less, .column("f", Self.maximum(of: column)), value),
+                ]),
+            ])
+        }
+        rows.condition = .any([.isNull(.column("f", "Z_PK"))] + isElsewhere)
+        return rows
+    }
+
+    /// The keys that it has of no row.
+    fileprivate var strayRows: SelectStatement {
+        var rows = SelectStatement([.init(.column("f", "Z_PK"))], from: .init(name, as: "f"))
+        rows.joins = [
+            .init(
+                .leftOuter, .init(table, as: "t"), on: .comparison(.equal, .column("t", "Z_PK"), .column("f", "Z_PK")))
+        ]
+        rows.condition = .isNull(.column("t", "Z_PK"))
+        return rows
+    }
+}
