@@ -64,7 +64,8 @@ open class NSEntityMigrationPolicy: NSObject {
                         "The mapping '\(mapping.name ?? "")' gives the attribute '\(name)' of '\(entity.name ?? "")' a value of another type: \(value), a \(Swift.type(of: value))."
                     )
                 }
-                made.setValue(value, forKey: name)
+                // An expression's NSNull is nil.
+                made.setValue(value is NSNull ? nil : value, forKey: name)
             }
         } else {
             for (name, attribute) in sInstance.entity.attributesByName {

@@ -19,6 +19,22 @@ enum KeyValueCoding {
             + "CoreDataPortPlugin, private ones excepted; or override value(forUndefinedKey:)."
     }
 
+    /// Says that `NSNull` is no value of a property.
+    static func nullMessage(_ slot: EntityRuntime.Slot, of entity: EntityRuntime) -> String {
+        let (what, type) =
+            if slot.relationship == nil {
+                ("attribute", slot.kind == .composite ? "NSDictionary" : ManagedObjectValues.className(slot))
+            } else if slot.isToMany {
+                ("to-many relationship", "a collection of \"\(slot.destinationName)\"")
+            } else {
+                ("to-one relationship", "\"\(slot.destinationName)\"")
+            }
+        return """
+            Unacceptable type of value for \(what): property = "\(slot.name)"; entity = "\(entity.name)"; desired type = \
+            \(type); given type = NSNull. Set nil for no value; setValuesForKeys(_:) takes NSNull for nil.
+            """
+    }
+
     /// The destination of a to-one that a caller set; of another type it stops the program.
     static func member(_ value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }

@@ -207,12 +207,18 @@ extension NSManagedObject {
         return relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
     }
 
-    final func setAnyValue(_ value: Any?, _ slot: Int) {
+    /// Sets a property to a value of its type.
+    ///
+    /// `refusesNull` is for values that a caller gave by key: there `NSNull` is a value of the wrong type. Elsewhere it stands for nil.
+    final func setAnyValue(_ value: Any?, _ slot: Int, refusesNull: Bool = false) {
         // Most values are seen to fit without looking at the property's description.
         if let value, let kind = home.kinds[slot].plainKind, let plain = ManagedObjectValues.plain(value, kind) {
             return setAttribute(noteAnyWidth(of: plain, slot), slot)
         }
         let info = runtime.slots[slot]
+        if refusesNull, value is NSNull, info.kind != .object || info.relationship != nil {
+            preconditionFailure(KeyValueCoding.nullMessage(info, of: runtime))
+        }
         if info.kind == .composite {
             setComposite(value, slot)
         } else if info.attribute != nil {

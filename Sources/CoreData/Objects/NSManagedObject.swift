@@ -363,7 +363,7 @@ open class NSManagedObject: NSObject {
         if value == nil, isNumber(slot), ClassOverrides.overridesNilValue(type(of: self)) {
             return setNilValueForKey(key)
         }
-        setAnyValue(value, slot)
+        setAnyValue(value, slot, refusesNull: true)
     }
 
     /// Called where a number or boolean is set to nil by `setValue(_:forKey:)`; override it for a property that is a scalar

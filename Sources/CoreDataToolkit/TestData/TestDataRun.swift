@@ -72,7 +72,7 @@ struct TestDataRun {
                             "\(kind.entity.name ?? "").\(maker.name) cannot be \(value), which is a \(type(of: value))."
                         )
                     }
-                    object.setValue(value, forKey: maker.name)
+                    object.setValue(value is NSNull ? nil : value, forKey: maker.name)
                 }
                 objects.append(object)
             }

@@ -27,6 +27,42 @@ import Testing
         }
     }
 
+    @Test("NSNull is no value of a property by key; nil is, and NSNull in setValuesForKeys(_:)")
+    func nullIsRefused() async throws {
+        try LibraryStack().story { context in
+            let book = Book(context: context)
+            book.title = "Emma"
+            book.pages = 3
+            book.author = Author(context: context)
+            book.setValuesForKeys(["title": NSNull(), "pages": NSNull(), "author": NSNull()])
+            #expect(book.value(forKey: "title") == nil && book.value(forKey: "pages") == nil && book.author == nil)
+        }
+        await #expect(processExitsWith: .failure) {
+            try LibraryStack().story { Book(context: $0).setValue(NSNull(), forKey: "title") }
+        }
+        await #expect(processExitsWith: .failure) {
+            try LibraryStack().story { Book(context: $0).setValue(NSNull(), forKey: "author") }
+        }
+    }
+
+    @Test("The message names the property, the type that it takes and NSNull")
+    func messageOfNull() throws {
+        let runtime = try LibraryStack().coordinator.runtime
+        let book = try #require(runtime.entity(named: "Book"))
+        for (key, kind, type) in [
+            ("title", "attribute", "NSString"), ("pages", "attribute", "NSNumber"),
+            ("author", "to-one relationship", "\"Author\""),
+            ("tags", "to-many relationship", "a collection of \"Tag\""),
+        ] {
+            let slot = try #require(book.slot(forKey: key))
+            let message = KeyValueCoding.nullMessage(book.slots[slot], of: book)
+            #expect(
+                message.hasPrefix(
+                    "Unacceptable type of value for \(kind): property = \"\(key)\"; entity = \"Book\"; desired type = \(type); "
+                        + "given type = NSNull."), "\(message)")
+        }
+    }
+
     @Test func whatEveryManagedObjectHasIsFoundByKey() throws {
         try LibraryStack().story { context in
             let book = Book(context: context)
@@ -67,7 +103,7 @@ import Testing
             for yes in [true, 1, NSNumber(value: true), NSNumber(value: 5)] as [Any] {
                 book.setValue(yes, forKey: "isLent")
                 #expect(book.isLent, "\(type(of: yes))")
-                book.setValue(NSNull(), forKey: "isLent")
+                book.setValue(nil, forKey: "isLent")
                 #expect(book.value(forKey: "isLent") == nil)
             }
             for text in ["Emma", NSString("Emma"), NSMutableString("Emma")] as [Any] {
@@ -78,7 +114,7 @@ import Testing
             for date in [day, day as NSDate] as [Any] {
                 book.setValue(date, forKey: "published")
                 #expect(book.published == day, "\(type(of: date))")
-                book.setValue(NSNull(), forKey: "published")
+                book.setValue(nil, forKey: "published")
             }
         }
     }
