@@ -152,6 +152,9 @@ extension NSManagedObjectContext {
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
         faultWatch?.willReadMembers(of: object, slot: slot)
         do {
+            if !refreshes, let keys = try memberKeys(of: object, slot: slot, in: store) {
+                return faults(for: keys, in: store)
+            }
             let owners = refreshes ? [object] : siblings(of: object, readingMembersOf: slot, in: store)
             let found = try store.source.destinationRows(
                 entity: object.runtime.ordinal, slot: slot, owners: owners.map(\.primaryKey))
@@ -170,6 +173,24 @@ extension NSManagedObjectContext {
             noteReadFailure(error, "The members of '\(object.runtime.slots[slot].name)' of \(object.objectID)")
             return nil
         }
+    }
+
+    /// The keys of a to-many's members, where the store tells them without the rows; else `nil`.
+    private func memberKeys(of object: NSManagedObject, slot: Int, in store: AttachedStore) throws -> [RowKey]? {
+        guard store.readsRowsLater, let source = store.objectSource else { return nil }
+        return try source.memberKeys(
+            entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])?.first?.keys
+    }
+
+    /// The objects of keys that a store says are there, without rows unless they had them.
+    private func faults(for keys: [RowKey], in store: AttachedStore) -> [NSManagedObject] {
+        let objects = keys.map { key in
+            let object = object(for: key, in: store)
+            if object.flags.contains(.inaccessible) { revive(object) }
+            return object
+        }
+        noteSiblings(objects, in: store)
+        return objects
     }
 
     /// Takes note that something could not be read where no error can be thrown: it is nil for the moment, and what
@@ -293,7 +314,7 @@ extension NSManagedObjectContext {
 
     /// The fault and those that the same batch fetch made beside it.
     private func neighbours(of object: NSManagedObject) -> [NSManagedObject] {
-        guard let batch = object.batch else { return [object] }
+        guard let batch = object.batch, object.home.store?.readsOneRowAtATime != true else { return [object] }
         var found: [NSManagedObject] = []
         for neighbour in batch.neighbours {
             guard let runtime = coordinator?.runtime.entities[neighbour.entity],

@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
         }
         let isResorted = try overlay(pending, on: &found, translation)
         if isResorted || hasStores || asksObjects {
-            if !readsRows { realiseAll(found) }
+            if !readsRows || stores.contains(where: \.readsRowsLater) { realiseAll(found) }
             try translation.sort(&found)
         }
         if request.fetchOffset > 0 { found.removeFirst(min(request.fetchOffset, found.count)) }
@@ -173,7 +173,7 @@ extension NSManagedObjectContext {
         noting classes: inout FoundClasses
     ) throws -> [NSManagedObject] {
         try CoreDataErrors.converting {
-            if request.fetchBatchSize > 0 || !readsRows {
+            if request.fetchBatchSize > 0 || !readsRows || store.readsRowsLater {
                 let keys = try store.source.keys(plan)
                 let batch =
                     request.fetchBatchSize > 0 && keys.count > 1
@@ -182,11 +182,17 @@ extension NSManagedObjectContext {
                 found.reserveCapacity(keys.count)
                 for (position, key) in keys.enumerated() {
                     let object = self.object(for: key, in: store)
+                    // Its store says that it is there.
+                    if store.readsRowsLater, object.flags.contains(.inaccessible) { revive(object) }
                     if object.isFault, !object.hasCurrentRow {
                         object.batch = batch.map { BatchPlace(batch: $0, position: position) }
                     }
                     classes.note(object)
                     found.append(object)
+                }
+                if store.readsRowsLater {
+                    try fetchProgress?.advance(by: found.count)
+                    if request.shouldRefreshRefetchedObjects { try refreshRefetched(found, in: store) }
                 }
                 if batch == nil { noteSiblings(found, in: store) }
                 return found
@@ -199,6 +205,16 @@ extension NSManagedObjectContext {
             }
             noteSiblings(found, in: store)
             return found
+        }
+    }
+
+    /// Objects whose rows the fetch did not read take the values that the store has now, their unsaved changes aside.
+    private func refreshRefetched(_ objects: [NSManagedObject], in store: AttachedStore) throws {
+        let known = objects.filter { !$0.isFault && $0.hasRow }
+        for (root, members) in Dictionary(grouping: known, by: \.home.root) {
+            for object in members { store.objectSource?.forget(object.primaryKey, root: root) }
+            let rows = try store.source.heldRows(members.map(\.primaryKey), root: root, staleness: -1)
+            for index in rows.indices where rows.hasRow(index) { refreshRefetched(rows[index], in: store) }
         }
     }
 

@@ -92,6 +92,9 @@ extension NSManagedObjectContext {
         let translation = try translation(of: request, coordinator)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
+        // Faults of a child are filled when they are read, as those of its parent are.
+        let isLater = stores.contains { $0.readsRowsLater } && !request.shouldRefreshRefetchedObjects
+        let readsRows = readsRows && !isLater
         var rows = ContextRows(self)
         if readsRows { try readRows(of: objects) }
         var found: FoundRows = ([], RowList())

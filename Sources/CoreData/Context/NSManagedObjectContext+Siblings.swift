@@ -4,7 +4,7 @@ import CoreDataStore
 // Where a store is far away one fault is as dear as a hundred.
 extension NSManagedObjectContext {
     /// Whether siblings are read with a fault of that store; see ``readsSiblingsOfFaults``.
-    final func readsSiblings(in store: AttachedStore) -> Bool { readsSiblingsOfFaults && store.isFarAway }
+    final func readsSiblings(in store: AttachedStore) -> Bool { readsSiblingsOfFaults && store.readsManyRowsAtOnce }
 
     /// Takes note that the objects came together.
     final func noteSiblings(_ objects: [NSManagedObject], in store: AttachedStore) {
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
     final func siblings(
         of object: NSManagedObject, readingMembersOf slot: Int, in store: AttachedStore
     ) -> [NSManagedObject] {
-        guard readsSiblings(in: store), !siblings.isEmpty else { return [object] }
+        guard store.isFarAway, readsSiblings(in: store), !siblings.isEmpty else { return [object] }
         let others = siblings(of: object.primaryKey, root: object.home.root, store: object.storeIndex).filter {
             $0 !== object && $0.home === object.home && $0.isStored && !$0.isDeleted && !$0.members(slot).isKnown
         }

@@ -15,6 +15,11 @@ extension NSPersistentStoreCoordinator {
         // A store of another type than its file could not be opened again.
         merged[NSStoreTypeKey] = store.metadata[NSStoreTypeKey] ?? merged[NSStoreTypeKey]
         store.metadata = merged
+        // A class that keeps them itself may not have told.
+        store.state.withLock { state in
+            state.hasUnsavedMetadata = true
+            state.metadataEdits += 1
+        }
     }
 
     /// The metadata of a store in a file, without attaching it and without a model.

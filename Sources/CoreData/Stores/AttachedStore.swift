@@ -23,6 +23,13 @@ final class AttachedStore: @unchecked Sendable {
     let saveObservers = SaveObservers()
     /// Whether each statement has a way to a server and back.
     let isFarAway: Bool
+    /// Whether a fetch asks for keys only, and the values of an object are asked for when something of it is read: the store is of a
+    /// class of the program's own that is asked for one object after another.
+    let readsRowsLater: Bool
+    /// Whether to read many rows at once costs what one does.
+    let readsManyRowsAtOnce: Bool
+    /// Whether to read the row of another object with one that is asked for costs as much again.
+    var readsOneRowAtATime: Bool { readsRowsLater && !readsManyRowsAtOnce }
     /// Who is told of objects, where the store is of a class that the program has written.
     let objectSource: (any ObjectSource)?
     /// What such a store calls its objects.
@@ -50,6 +57,8 @@ final class AttachedStore: @unchecked Sendable {
         self.index = index
         isInMemory = source is MemoryEngine || store.type == NSInMemoryStoreType
         isFarAway = ServerStores.shared.driver(ofType: store.type) != nil
+        readsRowsLater = source is IncrementalSource
+        readsManyRowsAtOnce = isFarAway || store is any BatchReadingIncrementalStore
         closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier, references)
@@ -80,6 +89,8 @@ final class AttachedStore: @unchecked Sendable {
         index = base.index
         isInMemory = base.isInMemory
         isFarAway = base.isFarAway
+        readsRowsLater = base.readsRowsLater
+        readsManyRowsAtOnce = base.readsManyRowsAtOnce
         closing = base.closing
         cache = base.cache
         reference = base.reference

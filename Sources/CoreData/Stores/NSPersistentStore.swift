@@ -123,7 +123,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The store's metadata, as it is or as the next save will write it.
-    public final var metadata: [String: Any]! {
+    ///
+    /// A subclass that keeps them itself overrides this. When the store is added the coordinator reads them after ``loadMetadata()``,
+    /// and sets them with what they lack of type, UUID and version hashes. A setter that calls `super`'s has the next save write
+    /// them.
+    open var metadata: [String: Any]! {
         get {
             state.withLock { state in
                 if case .dictionary(let dictionary) = state.metadata { return Transfer(dictionary) }

@@ -75,6 +75,9 @@ extension NSManagedObjectContext {
         }
         request.fetchOffset = offset
         request.fetchLimit = limit
+        // What others write after the fetch shows in faults of such a store: a story is about what was read.
+        let stores = persistentStoreCoordinator?.persistentStores ?? []
+        request.returnsObjectsAsFaults = !stores.contains { $0 is NSIncrementalStore }
         return try fetch(request)
     }
 

@@ -7,17 +7,17 @@ import Foundation
 // Fetches go to the store as requests.
 extension IncrementalSource {
     func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
+        // All are of one root: a plan has one entity.
+        let keys = try keys(plan).map(\.primaryKey)
+        let found = try heldRows(keys, root: runtime.model.entities[plan.entity].root, staleness: -1)
         let rows = RowList()
-        for key in try keys(plan) {
-            let root = runtime.model.entities[key.entity].root
-            if let row = try heldRow(key.primaryKey, root: root, staleness: -1) { rows.append(row) }
-        }
+        for index in found.indices where found.hasRow(index) { rows.append(found.take(index)) }
         guard !rows.isEmpty else { return }
         try take(rows)
     }
 
     func keys(_ plan: FetchPlan) throws -> [RowKey] {
-        let request: NSFetchRequest<NSManagedObject> = try request(plan, .managedObjectResultType)
+        let request = request(plan, .managedObjectResultType)
         let ids = try ask { store, context -> [NSManagedObjectID] in
             let found = try store.execute(request, with: context)
             if let objects = found as? [NSManagedObject] { return objects.map(\.objectID) }
@@ -28,7 +28,7 @@ extension IncrementalSource {
     }
 
     func count(_ plan: FetchPlan) throws -> Int {
-        let request: NSFetchRequest<NSNumber> = try request(plan, .countResultType)
+        let request = request(plan, .countResultType)
         return try ask { store, context in
             let found = try store.execute(request, with: context)
             if let numbers = found as? [NSNumber], let count = numbers.first { return count.intValue }
@@ -42,7 +42,7 @@ extension IncrementalSource {
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
-        let request: NSFetchRequest<NSDictionary> = try request(plan, .dictionaryResultType)
+        let request = request(plan, .dictionaryResultType)
         request.propertiesToFetch = columns.map { property($0.expression, named: $0.name) }
         request.returnsDistinctResults = distinct
         if !groupBy.isEmpty { request.propertiesToGroupBy = groupBy.map { $0.predicateFormat } }
@@ -83,11 +83,11 @@ extension IncrementalSource {
 
     // MARK: Requests
 
-    /// The plan as the request that it was made of.
-    private func request<R: NSFetchRequestResult>(
+    /// The plan as the request that it was made of, of the class that code for Apple's framework casts it to.
+    private func request(
         _ plan: FetchPlan, _ type: NSFetchRequestResultType
-    ) throws -> NSFetchRequest<R> {
-        let request = NSFetchRequest<R>()
+    ) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = runtime.entities[plan.entity].entity
         request.includesSubentities = plan.includesSubentities
         request.resultType = type

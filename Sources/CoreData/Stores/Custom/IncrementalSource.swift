@@ -112,9 +112,19 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         return try read(primaryKey, root: root).map { HeldRow($0.row) }
     }
 
+    /// Those that are not known are asked for together, where the store can read many objects at once.
     func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
+        enter()
+        defer { leave() }
         let found = RowList()
-        for key in primaryKeys { found.append(try heldRow(key, root: root, staleness: staleness)) }
+        var missing: [Int] = []
+        for (index, key) in primaryKeys.enumerated() {
+            found.append(cachedRow(key, root: root, staleness: staleness))
+            if !found.hasRow(index) { missing.append(index) }
+        }
+        guard !missing.isEmpty else { return found }
+        let read = try read(missing.map { primaryKeys[$0] }, root: root)
+        for index in missing { found.put(read[primaryKeys[index]].map { HeldRow($0.row) }, at: index) }
         return found
     }
 
@@ -129,33 +139,79 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// The row as the store has it now; `nil` where it has no such object.
     private func read(_ primaryKey: Int64, root: Int) throws -> Known? {
         try ask { store, context in
-            let key = RowKey(entity: root, primaryKey: primaryKey)
-            let id = objectID(primaryKey, root: root)
-            let node: NSIncrementalStoreNode
             do {
-                node = try store.newValuesForObject(with: id, with: context)
+                let node = try store.newValuesForObject(with: objectID(primaryKey, root: root), with: context)
+                return try take(node, primaryKey, root: root, context)
             } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
-                rows[key] = nil
+                rows[RowKey(entity: root, primaryKey: primaryKey)] = nil
                 return nil
             }
-            let known = rows[key]
-            if var known, known.version == node.version {
-                known.time = Date().timeIntervalSinceReferenceDate
-                known.isForgotten = false
-                rows[key] = known
-                return known
-            }
-            let row = try IncrementalRow(source: self, store: store, context: context)
-                .row(of: node, key: primaryKey, version: known.map { $0.row.version &+ 1 } ?? 1)
-            let made = Known(row: row, version: node.version, time: Date().timeIntervalSinceReferenceDate)
-            rows[key] = made
-            return made
         }
+    }
+
+    /// The rows as the store has them now, by their keys; none of a key that it has no object of.
+    private func read(_ primaryKeys: [Int64], root: Int) throws -> [Int64: Known] {
+        let keys = Set(primaryKeys)
+        guard keys.count > 1, let reader = store as? any BatchReadingIncrementalStore else {
+            var found: [Int64: Known] = [:]
+            for key in keys.sorted() { found[key] = try read(key, root: root) }
+            return found
+        }
+        return try ask { store, context in
+            let ids = keys.sorted().map { objectID($0, root: root) }
+            var found: [Int64: Known] = [:]
+            for node in try reader.newValuesForObjects(with: ids, with: context) {
+                let id = node.objectID
+                guard id.runtime.root == root, keys.contains(id.primaryKey) else {
+                    throw CoreDataErrors.make(
+                        NSPersistentStoreOperationError,
+                        """
+                        \(type(of: store)).newValuesForObjects(with:with:) returned a node of \(id), which it was not asked for.
+                        """)
+                }
+                found[id.primaryKey] = try take(node, id.primaryKey, root: root, context)
+            }
+            for key in keys where found[key] == nil { rows[RowKey(entity: root, primaryKey: key)] = nil }
+            return found
+        }
+    }
+
+    /// The row of a node, which is known from now on.
+    private func take(
+        _ node: NSIncrementalStoreNode, _ primaryKey: Int64, root: Int, _ context: NSManagedObjectContext
+    ) throws -> Known {
+        let key = RowKey(entity: root, primaryKey: primaryKey)
+        let known = rows[key]
+        if var known, known.version == node.version {
+            known.time = Date().timeIntervalSinceReferenceDate
+            known.isForgotten = false
+            rows[key] = known
+            return known
+        }
+        let row = try IncrementalRow(source: self, store: store, context: context)
+            .row(of: node, key: primaryKey, version: known.map { $0.row.version &+ 1 } ?? 1)
+        let made = Known(row: row, version: node.version, time: Date().timeIntervalSinceReferenceDate)
+        rows[key] = made
+        return made
     }
 
     func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
+        let members = try members(entity: entity, slot: slot, owners: owners)
+        guard let root = members.lazy.compactMap(\.keys.first).first.map({ runtime.model.entities[$0.entity].root })
+        else { return members.map { ($0.owner, []) } }
+        let rows = try heldRows(members.flatMap { $0.keys.map(\.primaryKey) }, root: root, staleness: -1)
+        var next = 0
+        return members.map { owner, keys in
+            let own = next..<(next + keys.count)
+            next = own.upperBound
+            return (owner, own.compactMap { rows.hasRow($0) ? rows[$0] : nil })
+        }
+    }
+
+    /// Where a to-many relationship of each owner leads, by their keys alone: members are read when something of them is.
+    private func members(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, keys: [RowKey])] {
         let name = runtime.entities[entity].slots[slot].name
         guard let relationship = runtime.entities[entity].entity.relationshipsByName[name],
             let destination = runtime.entities[entity].slots[slot].relationship?.destination
@@ -173,9 +229,13 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
                     return []
                 }
             }
-            let keys = relationship.isOrdered ? ids.map(\.primaryKey) : ids.map(\.primaryKey).sorted()
-            return (owner, try keys.compactMap { try row($0, root: target.root, staleness: -1) })
+            let keys = ids.map { RowKey(entity: $0.runtime.ordinal, primaryKey: $0.primaryKey) }
+            return (owner, relationship.isOrdered ? keys : keys.sorted { $0.primaryKey < $1.primaryKey })
         }
+    }
+
+    func memberKeys(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, keys: [RowKey])]? {
+        try members(entity: entity, slot: slot, owners: owners)
     }
 
     // MARK: Registrations
@@ -311,9 +371,15 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
             + changes.deletions.map { (key: $0.key, version: $0.version) }
             + changes.checks.map { (key: $0.key, version: $0.version) }
         let deleted = Set(changes.deletions.map { rootKey($0.key) })
-        return try expected.compactMap { key, version in
+        var present: [RowKey: RowSnapshot] = [:]
+        for (root, keys) in Dictionary(grouping: expected.map { rootKey($0.key) }, by: \.entity) {
+            for (key, known) in try read(keys.map(\.primaryKey), root: root) {
+                present[RowKey(entity: root, primaryKey: key)] = known.row
+            }
+        }
+        return expected.compactMap { key, version in
             let root = rootKey(key)
-            let now = try read(root.primaryKey, root: root.entity)?.row
+            let now = present[root]
             // A row to be deleted that is gone is as it shall be.
             if now == nil, deleted.contains(root) { return nil }
             guard now?.version != version else { return nil }
@@ -330,71 +396,5 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         defer { leave() }
         rows = [:]
         ownContext = nil
-    }
-}
-
-/// Makes rows of nodes.
-struct IncrementalRow {
-    let source: IncrementalSource
-    let store: NSIncrementalStore
-    let context: NSManagedObjectContext
-
-    func row(of node: NSIncrementalStoreNode, key: Int64, version: Int32) throws -> RowSnapshot {
-        let entity = source.runtime.entities[node.objectID.runtime.ordinal]
-        let layout = entity.compiled.rowLayout
-        let builder = RowBuilder(columnCount: layout.columns.count)
-        for (index, slot) in entity.slots.enumerated() where !slot.property.isTransient && slot.column >= 0 {
-            if slot.attribute != nil {
-                let given = CompositeValues.element(slot, in: entity) { name in
-                    entity.entity.propertiesByName[name].flatMap { node.value(for: $0) }
-                }
-                if let value = given {
-                    try CustomValues.set(value, slot: index, of: entity, to: builder)
-                }
-            } else if let relationship = entity.entity.relationshipsByName[slot.name],
-                let destination = slot.relationship?.destination
-            {
-                let given = node.value(for: relationship)
-                let value =
-                    try given
-                    ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
-                let target = source.runtime.entities[destination]
-                guard let id = try Self.ids(value, of: relationship, to: target, in: store).first else { continue }
-                builder.setInteger(id.primaryKey, at: slot.column)
-                let column = layout.entityColumnOfSlot[index]
-                if column >= 0 { builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: column) }
-            }
-        }
-        return builder.finish(primaryKey: key, version: version, entity: entity.ordinal)
-    }
-
-    /// The IDs that a relationship leads to.
-    static func ids(
-        _ value: Any, of relationship: NSRelationshipDescription, to destination: EntityRuntime,
-        in store: NSIncrementalStore
-    ) throws -> [NSManagedObjectID] {
-        let found: [Any] =
-            switch value {
-            case is NSNull: []
-            case let one as NSManagedObjectID: [one]
-            case let ids as NSOrderedSet where relationship.isToMany: ids.array
-            case let ids as NSSet where relationship.isToMany: ids.allObjects
-            case let ids as Set<NSManagedObjectID> where relationship.isToMany: Array(ids)
-            case let ids as [Any] where relationship.isToMany: ids
-            case let ids as NSArray where relationship.isToMany: ids.map { $0 }
-            default: [value]
-            }
-        return try found.map { member in
-            if let id = member as? NSManagedObjectID, id.runtime.rootName == destination.rootName { return id }
-            let given =
-                (member as? NSManagedObjectID).map { "the ID of a '\($0.runtime.name)'" } ?? "a \(type(of: member))"
-            throw CoreDataErrors.make(
-                NSPersistentStoreOperationError,
-                """
-                \(type(of: store)) has \(given) for the relationship '\(relationship.name)' of \
-                '\(relationship.entity.name ?? "")', which leads to \(relationship.isToMany ? "IDs" : "an ID") of \
-                '\(destination.name)'.
-                """)
-        }
     }
 }

@@ -14,12 +14,17 @@ import Foundation
 ///
 /// The example `JSONFolderStore` is whole and meant to be copied.
 ///
-/// One thread at a time calls the store. What it has told of an object is kept and shared by contexts; before an object is
-/// changed or deleted, its node is asked for again, and another version is a conflict for the merge policy. A refresh asks for the node
-/// again, too.
+/// A fetch asks the store for IDs only. The values of an object are asked for when something of it is read, and the members of a
+/// to-many when these are; a store that can read many objects at once says so by ``BatchReadingIncrementalStore``.
+/// `returnsObjectsAsFaults = false` and prefetching ask at once.
+///
+/// One thread at a time calls the store. The store's answers are kept and shared by contexts. Before a save writes or deletes an object,
+/// its node is asked for again, and another version is a conflict for the merge policy. A refresh asks for the node again, too.
+///
+/// Query generations do not apply: a context that is pinned to one reads the store as it is.
 ///
 /// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; requests for objects go to the store
-/// with a context of its own, and to-ones that a node leaves out are asked for at once. Uniqueness constraints and derived
+/// with a context of its own, and to-ones that a node leaves out are asked for with the node. Uniqueness constraints and derived
 /// attributes are the store's business.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Safe because the store's source calls it while it holds a lock.
@@ -38,8 +43,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Does what a request asks for.
     ///
-    /// - For an ``AnyFetchRequest``, by its `resultType`: `[NSManagedObject]` (of `context.object(with:)`), `[NSManagedObjectID]`,
-    ///   `[NSDictionary]`, or `[NSNumber]` with the count.
+    /// - For a fetch, an `NSFetchRequest<any NSFetchRequestResult>`, by its `resultType`: `[NSManagedObject]` (of
+    ///   `context.object(with:)`), `[NSManagedObjectID]`, `[NSDictionary]`, or `[NSNumber]` with the count.
     /// - For an ``NSSaveChangesRequest``: `[]`, when all is written; without any sets the metadata are to be written.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw missing("execute(_:with:)")

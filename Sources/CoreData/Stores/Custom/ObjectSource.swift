@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
@@ -14,12 +15,15 @@ protocol ObjectSource: AnyObject {
     func contextDid(register isRegistered: Bool, _ ids: [NSManagedObjectID])
     /// The next who asks for the object wants to know what the store has of it then.
     func forget(_ primaryKey: Int64, root: Int)
+    /// Where a to-many relationship of each owner leads, without the members' rows; `nil` of a source that has rows at hand.
+    func memberKeys(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, keys: [RowKey])]?
 }
 
 extension ObjectSource {
     var wantsRegistrations: Bool { false }
     func contextDid(register isRegistered: Bool, _ ids: [NSManagedObjectID]) {}
     func forget(_ primaryKey: Int64, root: Int) {}
+    func memberKeys(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, keys: [RowKey])]? { nil }
 }
 
 /// The objects of a save, as a store of the program's own class gets them.
@@ -81,7 +85,7 @@ enum CustomStore {
             // It has told its UUID while it was loading, when its objects had their IDs already.
             let told = Transfer(atomic.metadata ?? [:])
             guard let again = try made() as? NSAtomicStore else { return attached }
-            again.state.withLock { $0.metadata = .dictionary(told.value) }
+            take(told.value, of: again)
             try check(again)
             return try again.attach(
                 index: index, coordinator: coordinator, entities: members.map(\.ordinal)
@@ -134,10 +138,16 @@ enum CustomStore {
                 StoreMetadata.Key.versionIdentifiers,
             ] { metadata[key] = made[key] }
         }
-        let result = Transfer(metadata)
+        take(metadata, of: store)
+    }
+
+    /// Gives the store its metadata, which a class may keep itself; that they were completed is nothing to be written.
+    private static func take(_ metadata: [String: Any], of store: NSPersistentStore) {
+        let before = store.state.withLock { ($0.hasUnsavedMetadata, $0.metadataEdits) }
+        store.metadata = metadata
         store.state.withLock { state in
-            state.metadata = .dictionary(result.value)
-            state.identifier = result.value[NSStoreUUIDKey] as? String ?? ""
+            (state.hasUnsavedMetadata, state.metadataEdits) = before
+            state.identifier = metadata[NSStoreUUIDKey] as? String ?? ""
         }
     }
 }
