@@ -252,8 +252,9 @@ struct BatchExecution {
             guard let engine = store.source as? StoreEngine else {
                 throw CoreDataErrors.make(
                     NSPersistentStoreUnsupportedRequestTypeError,
-                    "Batch requests need an SQL store, and \(store.store.shownName) is of type "
-                        + "\(store.store.type): change its objects in a context, or name other affectedStores.",
+                    "Batch requests need a store that is a database: SQLite in a file or in memory, or a server. "
+                        + "\(store.store.shownName) is of type \(store.store.type): change its objects in a context, or name "
+                        + "other affectedStores.",
                     [NSAffectedStoresErrorKey: [store.store]])
             }
             return (store, engine)

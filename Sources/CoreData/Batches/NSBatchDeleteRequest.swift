@@ -20,6 +20,8 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// Delete rules hold: references are set to nil, objects that cascade go, too, and a rule that denies it makes the request fail
 /// with 1600; then nothing is deleted. Limits of relationships and validation of the class's own are not looked at.
 ///
+/// Takes the same stores as an ``NSBatchInsertRequest``.
+///
 /// Differs from Apple: a request for objects of one class is no `NSFetchRequest<any NSFetchRequestResult>`; make one of it with
 /// `NSFetchRequest(books)`.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {

@@ -25,6 +25,9 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// A handler is asked for one object after the other, until it returns `true`; what it filled in then is not inserted. Memory
 /// does not grow with the number of objects.
 ///
+/// Stores that are databases take it: SQLite in a file, `NSInMemoryStoreType`, which is SQLite too, and PostgreSQL. XML and binary stores
+/// and those of your own classes refuse it with 134091. Apple's framework refuses it for `NSInMemoryStoreType`, too.
+///
 /// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store, or, by a key path, a unique
 /// value of it; a handler with an object sets it to an object of whatever context that is saved. Rows can come typed, see
 /// ``init(_:_:_:entityName:rowHandler:)``.

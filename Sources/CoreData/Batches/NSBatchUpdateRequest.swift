@@ -20,6 +20,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 ///
 /// The versions of the rows grow, so that a context that changed one of the objects meanwhile finds a conflict when it saves.
 /// Contexts show the new values after ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)`` with the IDs.
+///
+/// Takes the same stores as an ``NSBatchInsertRequest``.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The entity's name.
     public final let entityName: String

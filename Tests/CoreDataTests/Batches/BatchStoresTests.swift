@@ -114,6 +114,32 @@ import Testing
         }
     }
 
+    @Test("N1: a store in memory is an SQLite database and takes batch requests of each kind")
+    func storesInMemory() throws {
+        let coordinator = try NSPersistentStoreCoordinator(validating: Library.model())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        func titles() throws -> [String] { try context.all(Book.self, "Book").compactMap(\.title).sorted() }
+        try context.performAndWait {
+            let insert = NSBatchInsertRequest(entityName: "Book", objects: [["title": "A"], ["title": "B"]])
+            insert.resultType = .count
+            #expect((try context.execute(insert) as? NSBatchInsertResult)?.result as? Int == 2)
+            #expect(try titles() == ["A", "B"])
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.predicate = NSPredicate(format: "title == 'A'")
+            update.propertiesToUpdate = ["title": "C"]
+            try context.execute(update)
+            context.reset()
+            #expect(try titles() == ["B", "C"])
+            let found = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+            found.predicate = NSPredicate(format: "title == 'B'")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: found))
+            context.reset()
+            #expect(try titles() == ["C"])
+        }
+    }
+
     @Test("N2, N3: a predicate over relationships is followed in one statement, and recorded")
     func historyOfWhatAPredicateFinds() throws {
         let stack = try HistoryStack()
