@@ -33,6 +33,19 @@ import Testing
         #expect(try address("postgresql:///x?host=/tmp").parameters["sslmode"] == nil)
     }
 
+    /// A connection whose other end is gone without a word is to be found out within a minute, unless the URL says otherwise.
+    @Test(arguments: [
+        ("postgresql://db.example.com/x", "30", "60000"),
+        ("postgresql://db.example.com/x?keepalives_idle=5&tcp_user_timeout=0", "5", "0"),
+        ("postgresql:///x?host=/tmp", nil, nil), ("postgresql://h/x?service=mine", nil, nil),
+    ])
+    func keepalives(url: String, idle: String?, limit: String?) throws {
+        let found = try address(url).parameters
+        #expect(found["keepalives_idle"] == idle && found["tcp_user_timeout"] == limit)
+        let replica = try address(url).address(ofReplica: "db2.example.com").parameters
+        #expect(replica["keepalives_idle"] == (found["service"] == nil ? idle ?? "30" : nil))
+    }
+
     @Test func schemaAndPoolAreOurs() throws {
         let found = try address("postgresql://h/x?schema=My%20Shop&pool=3")
         #expect(found.schema == "My Shop" && found.poolSize == 3)

@@ -47,7 +47,7 @@ struct RefusalTests {
         end(.interrupted) {
             let running = "FROM pg_stat_activity WHERE application_name = '\(name)' AND query LIKE '%pg_sleep%'"
             try Polling.wait(for: "the statement") {
-                try other.ask("SELECT COUNT(*) \(running) AND state = 'active'") == .integer(1)
+                try other.ask("SELECT COUNT(*) \(running) AND wait_event = 'PgSleep'") == .integer(1)
             }
             database.interrupt()
         }

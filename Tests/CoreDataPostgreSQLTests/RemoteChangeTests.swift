@@ -3,6 +3,7 @@ import CoreDataPostgreSQL
 import CoreDataSQL
 import Foundation
 import PostgreSQLServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -173,6 +174,35 @@ struct RemoteChangeTests {
             try save("\(round)", there)
             #expect(listener.waits(for: count + 1))
         }
+    }
+
+    /// A network may drop a connection without a word to either side.
+    @Test func whoListensToADeadConnectionFindsOut() throws {
+        let server = try PostgreSQLServer.shared
+        let trap = PacketTrap()
+        let relay = try PacketRelay(to: server) { trap.fate($0) }
+        let schema = Notes.newSchema("d")
+        let other = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { other.close() }
+        try other.execute("CREATE SCHEMA \(schema)")
+        var options = PostgreSQLOptions(try PostgreSQLAddress(server.url(schema: schema, folder: relay.folder)))
+        options.probe = (.milliseconds(300), .milliseconds(300))
+        let told = Mutex(0)
+        let watch = try PostgreSQLCommitWatch(options) { told.withLock { $0 += 1 } }
+        defer { watch.cancel() }
+        func tell() throws { try other.rows(ServerText.tell, [.text(ServerText.channel(schema))]) }
+        func count() -> Int { told.withLock { $0 } }
+        try tell()
+        try Polling.wait(for: "what was told") { count() > 0 }
+        trap.set(.lost) { $0.isFromServer }
+        let before = count()
+        try tell()
+        try Polling.wait(for: "the end of the connection") { trap.hasSprung }
+        // What was lost is told once somebody listens again, and so is what comes later.
+        try Polling.wait(for: "a sign of a new connection") { count() > before }
+        let next = count()
+        try tell()
+        #expect(Polling.holds { count() > next })
     }
 
     /// Behind a pooler nobody can listen, so that whoever wants to know asks now and then; also of who saves past the pooler.

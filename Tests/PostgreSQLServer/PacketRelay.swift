@@ -13,6 +13,8 @@ package final class PacketRelay: Sendable {
         /// Whether a transaction that writes is committed by it, or the server says what came of that.
         package var isCommit = false
         package var isAnswerToCommit = false
+        /// Whether it asks the server to cancel what another connection runs.
+        package var isCancelRequest = false
     }
 
     package enum Fate: Sendable {
@@ -23,6 +25,8 @@ package final class PacketRelay: Sendable {
         case cut(after: Int)
         /// The client is cut off at once; the server gets it nevertheless, later.
         case late(Double)
+        /// From now on nothing comes, in neither direction, and both sides keep the connection: neither is told.
+        case lost
         /// The client is cut off; the server does not hear of that for a while, and gets nothing.
         case silence(Double)
     }
@@ -94,6 +98,7 @@ package final class PacketRelay: Sendable {
             var isWriting = false
             var isCommitting = false
             var ends = 0
+            var isDead = false
         }
 
         let client: Int32
@@ -137,6 +142,7 @@ package final class PacketRelay: Sendable {
         while true {
             let count = read(from, &buffer, buffer.count)
             guard count > 0 else { return }
+            if line.state.withLock({ $0.isDead }) { continue }
             let bytes = buffer[..<count]
             // The pauses are what a network does: nothing is waited for.
             switch fate(packet(bytes, fromServer, line)) {
@@ -145,6 +151,7 @@ package final class PacketRelay: Sendable {
                 guard send(bytes.prefix(first), to) else { return }
                 Thread.sleep(forTimeInterval: pause)
                 guard send(bytes.dropFirst(first), to) else { return }
+            case .lost: line.state.withLock { $0.isDead = true }
             case .cut(let first):
                 // An answer that comes whole must not bring the next request, which would still find the server.
                 line.end(from)
@@ -167,6 +174,8 @@ package final class PacketRelay: Sendable {
 
     private static func packet(_ bytes: ArraySlice<UInt8>, _ isFromServer: Bool, _ line: Line) -> Packet {
         var packet = Packet(isFromServer: isFromServer, count: bytes.count)
+        // The length and the code of the request; behind them are the session and its key.
+        packet.isCancelRequest = bytes.count == 16 && bytes.starts(with: [0, 0, 0, 16, 0x04, 0xD2, 0x16, 0x2E])
         line.state.withLock { state in
             if isFromServer {
                 packet.isAnswerToCommit = state.isCommitting

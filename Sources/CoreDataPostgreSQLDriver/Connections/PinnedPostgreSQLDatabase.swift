@@ -83,7 +83,7 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     func analyze() throws { throw Self.readOnly }
     func vacuum() throws { throw Self.readOnly }
 
-    func interrupt() { connection.cancel() }
+    func interrupt() { connection.cancellation.request() }
     func setObserver(_ observer: (any SQLObserver)?) { lock.withLock { connection.observer = observer } }
     func addObserver(_ observer: any SQLObserver) {}
     func removeObserver(_ observer: any SQLObserver) {}

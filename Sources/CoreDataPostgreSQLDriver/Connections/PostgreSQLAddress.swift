@@ -62,6 +62,7 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         }
         if parameters["application_name"] == nil { parameters["application_name"] = "OpenCoreData" }
         secure()
+        keepAlive()
     }
 
     private mutating func take(_ name: String, _ value: String) throws(SQLFailure) {
@@ -143,6 +144,7 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         address.parameters["host"] = String(host)
         address.description = "replica \(replica) of \(description)"
         address.secure()
+        address.keepAlive()
         return address
     }
 
@@ -175,6 +177,24 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         if !files.fileExists(atPath: own), let bundle = system.first(where: files.fileExists) {
             parameters["sslrootcert"] = bundle
         }
+    }
+
+    /// Has the kernel find out within a minute that the other end of a connection is gone without a word: a cut cable, a firewall that has forgotten the
+    /// connection, a host that lost its power. Its own default is two hours for a session that only listens.
+    private static let keepalives = [
+        "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000",
+    ]
+
+    /// Sets what the URL leaves open; a service file says it for itself, and a local socket needs none of it.
+    private mutating func keepAlive() {
+        guard !isLocal, parameters["service"] == nil else { return }
+        parameters.merge(Self.keepalives) { own, _ in own }
+    }
+
+    /// Whether the server is on this machine, whatever the network is.
+    var isLoopback: Bool {
+        let host = (parameters["hostaddr"] ?? parameters["host"] ?? "").lowercased()
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
     /// Whether a password is given with the URL.

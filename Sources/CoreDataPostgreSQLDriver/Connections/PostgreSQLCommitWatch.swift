@@ -7,6 +7,8 @@ import Foundation
 ///
 /// ```
 ///  listening ── told ──▶ told()
+///      │  ▲  └── nothing for a minute ──▶ asks for a sign of life ── none ──▶ as if the connection were lost
+///      │  └──────────────── comes ──────────────────┘
 ///      │  connection lost                ┌── not to be had: waits longer ──┐
 ///      └────────────────▶ connects again ┴─▶ listening, told(): something may have come meanwhile
 /// ```
@@ -40,6 +42,9 @@ private final class CommitListener: @unchecked Sendable {
     private let end: (read: Int32, write: Int32)
     /// What was found last by who has to ask.
     private var commits: [SQLValue]?
+    /// Whether the session that listens was asked for a sign of life, which is to come by ``deadline``; else it is asked then.
+    private var isProbed = false
+    private var deadline = ContinuousClock.now
 
     init(_ options: PostgreSQLOptions, _ told: @escaping @Sendable () -> Void) throws {
         self.options = options
@@ -73,7 +78,9 @@ private final class CommitListener: @unchecked Sendable {
                     guard
                         waits(
                             for: isTold ? PQsocket(connection.handle) : -1,
-                            seconds: isTold ? nil : options.address.pollInterval)
+                            seconds: isTold
+                                ? max(0, ContinuousClock.now.duration(to: deadline).seconds)
+                                : options.address.pollInterval)
                     else { break }
                 } else {
                     connection.close()
@@ -96,6 +103,7 @@ private final class CommitListener: @unchecked Sendable {
         do {
             if connection.isTold {
                 try connection.execute(ServerText.listen(options.address.schema))
+                (isProbed, deadline) = (false, .now + options.probe.interval)
             } else {
                 commits = try counted(connection)
             }
@@ -132,7 +140,8 @@ private final class CommitListener: @unchecked Sendable {
 
     /// - Returns: whether the session is still there.
     private func read(_ connection: PostgreSQLConnection) -> Bool {
-        let isThere = PQconsumeInput(connection.handle) == 1
+        // First, since messages of the server behind a result are read once that is taken.
+        let isThere = PQconsumeInput(connection.handle) == 1 && isAlive(connection)
         var isTold = false
         while let news = PQnotifies(connection.handle) {
             isTold = true
@@ -142,13 +151,30 @@ private final class CommitListener: @unchecked Sendable {
         return isThere
     }
 
+    /// Asks a session that has told nothing for a while for a sign of life: of a connection that a network has dropped without a word, nothing else tells.
+    ///
+    /// - Returns: whether to go on with it.
+    private func isAlive(_ connection: PostgreSQLConnection) -> Bool {
+        let now = ContinuousClock.now
+        do {
+            if isProbed, try connection.takeProbe() {
+                (isProbed, deadline) = (false, now + options.probe.interval)
+            } else if !isProbed, now >= deadline {
+                // Which changes nothing for a session that listens already.
+                try connection.sendProbe(ServerText.listen(options.address.schema))
+                (isProbed, deadline) = (true, now + options.probe.limit)
+            }
+            return now < deadline
+        } catch { return false }
+    }
+
     /// - Returns: whether to go on; false once the watch has been cancelled.
     private func waits(for socket: Int32, seconds: Double? = nil) -> Bool {
         var files = [
             pollfd(fd: end.read, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         ]
-        poll(&files, 2, seconds.map { Int32($0 * 1_000) } ?? -1)
+        poll(&files, 2, seconds.map { Int32(($0 * 1_000).rounded(.up)) } ?? -1)
         return files[0].revents == 0
     }
 }

@@ -38,6 +38,10 @@ extension PostgreSQLConnection {
                 message +=
                     " (the server's certificate has expired, or is not signed by an authority of \(parameters["sslrootcert"] ?? "~/.postgresql/root.crt"); sslrootcert= in the URL names the file of those that are trusted)"
             }
+            if message.contains("does not support SSL"), address.isLoopback {
+                message +=
+                    " (the server has no TLS. It is on this machine, where no one else can listen in: sslmode=disable in the URL connects without)"
+            }
             throw SQLFailure(
                 kind: .cannotOpen, code: 0, message: "cannot open '\(address.description)': \(message)")
         }

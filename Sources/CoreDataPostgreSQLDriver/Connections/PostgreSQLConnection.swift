@@ -1,7 +1,6 @@
 import CPostgreSQL
 import CoreDataSQL
 import Foundation
-import Synchronization
 
 /// One session on a server, in pipeline mode: what is sent waits until something is asked for.
 ///
@@ -19,9 +18,8 @@ final class PostgreSQLConnection: SQLConnection {
     var observer: (any SQLObserver)?
     /// Whether the server is gone, or nobody knows what it will say next.
     private(set) var isBroken = false
-    private let cancellation: OpaquePointer?
-    /// Whether this program has asked for the end of what the session does, and nothing has ended so since.
-    private let isCancelled = Atomic(false)
+    /// Cancels what the session waits for.
+    let cancellation: PostgreSQLCancellation
     /// The schema, and how long to wait for a lock.
     private let settings: [SQLValue]
 
@@ -126,7 +124,7 @@ final class PostgreSQLConnection: SQLConnection {
         traits = options.traits(of: engine)
         dialect = traits.dialect(options.dialect)
         settings = [.text(address.schema), .text(String(options.lockMilliseconds))]
-        cancellation = PQgetCancel(handle)
+        cancellation = PostgreSQLCancellation(handle, limit: options.cancelTimeout)
         PQsetNoticeReceiver(handle, Notices.receive, Unmanaged.passUnretained(notices).toOpaque())
         guard PQenterPipelineMode(handle) == 1 else {
             let failure = SQLFailure.lost(handle)
@@ -169,15 +167,7 @@ final class PostgreSQLConnection: SQLConnection {
     func close() {
         statements.removeAll()
         companions.removeAll()
-        if let cancellation { PQfreeCancel(cancellation) }
         PQfinish(handle)
-    }
-
-    /// Has the server give up what the session is doing; from any thread.
-    func cancel() {
-        isCancelled.store(true, ordering: .relaxed)
-        var message = [CChar](repeating: 0, count: 256)
-        if let cancellation { PQcancel(cancellation, &message, Int32(message.count)) }
     }
 
     /// Whether the server has ended the session, as far as can be seen from here.
@@ -472,6 +462,7 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     private func beginIfOwed(sendsHeld: Bool = true) throws {
+        try awaitCancellation()
         try awaitEnd()
         try sendOwed()
         if let owed = owedBegin {
@@ -601,7 +592,9 @@ final class PostgreSQLConnection: SQLConnection {
         guard isInTransaction else { return }
         isInTransaction = false
         if let observer { try? observer.willRun(ServerText.commit, bindings: []) }
-        guard (try? sendTransaction(ServerText.commit)) != nil, PQpipelineSync(handle) == 1 else {
+        guard !isBroken, cancellation.settle(), (try? sendTransaction(ServerText.commit)) != nil,
+            PQpipelineSync(handle) == 1
+        else {
             isBroken = true
             return
         }
@@ -627,6 +620,7 @@ final class PostgreSQLConnection: SQLConnection {
             pending[index] = Sent(kind: .housekeeping)
         }
         do {
+            try awaitCancellation()
             try sendTransaction(ServerText.rollback)
             pending.append(Sent(kind: .housekeeping))
             try finish()
@@ -651,13 +645,17 @@ final class PostgreSQLConnection: SQLConnection {
         try observer?.willRun(sql, bindings: [])
         // What was put off is told of now; between that and the end of the copy the session is in no pipeline.
         try finish()
+        try awaitCancellation()
+        // Until the copy ends.
+        cancellation.begin()
         guard PQexitPipelineMode(handle) == 1, let result = PQexec(handle, sql).map(QueryResult.init) else {
             throw broken(sql)
         }
         copying = (sql, observer, .now)
         guard PQresultStatus(result.pointer) == PGRES_COPY_IN else {
+            defer { cancellation.end() }
             if PQstatus(handle) != CONNECTION_OK { throw broken(sql) }
-            let failure = SQLFailure.of(result.pointer, sql: sql)
+            let failure = naming(SQLFailure.of(result.pointer, sql: sql))
             try backToPipeline()
             throw failure
         }
@@ -675,6 +673,7 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func endCopy() throws {
+        defer { cancellation.end() }
         guard PQputCopyEnd(handle, nil) == 1, let result = PQgetResult(handle).map(QueryResult.init) else {
             throw broken(copying?.sql)
         }
@@ -683,7 +682,7 @@ final class PostgreSQLConnection: SQLConnection {
         let copied = copying
         try backToPipeline()
         guard PQresultStatus(result.pointer) == PGRES_COMMAND_OK else {
-            throw SQLFailure.of(result.pointer, sql: copied?.sql ?? "")
+            throw naming(SQLFailure.of(result.pointer, sql: copied?.sql ?? ""))
         }
         if let copied {
             copied.observer?.didRun(copied.sql, duration: copied.start.duration(to: .now), rows: result.changeCount)
@@ -691,6 +690,7 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     func giveUpCopy() {
+        defer { cancellation.end() }
         guard !isBroken else { return }
         guard PQputCopyEnd(handle, "given up") == 1 else {
             isBroken = true
@@ -742,6 +742,7 @@ final class PostgreSQLConnection: SQLConnection {
     }
 
     private func sendHousekeeping(_ sql: String) throws {
+        try awaitCancellation()
         try sendHeld()
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
         pending.append(Sent(kind: .housekeeping))
@@ -752,6 +753,21 @@ final class PostgreSQLConnection: SQLConnection {
     private func broken(_ sql: String?) -> SQLFailure {
         isBroken = true
         return .lost(handle, sql: sql)
+    }
+
+    /// Waits for a request to cancel that is on its way, and gives the connection up if it does not arrive in time.
+    func settleCancellation() { if !isBroken, !cancellation.settle() { isBroken = true } }
+
+    /// Waits for a request to cancel that is on its way: it would cancel what is sent next.
+    private func awaitCancellation() throws {
+        guard cancellation.settle() else {
+            isBroken = true
+            throw SQLFailure(
+                kind: .disconnected, code: 0,
+                message:
+                    "a request to cancel a statement has not reached the server in time; the connection is closed, since the request would cancel the next statement"
+            )
+        }
     }
 
     /// Waits for the end of the last transaction where sessions are not kept: a pooler gives the session to others when the server says that the
@@ -767,6 +783,8 @@ final class PostgreSQLConnection: SQLConnection {
     @discardableResult
     private func finish() throws -> QueryResult? {
         try sendHeld()
+        cancellation.begin()
+        defer { cancellation.end() }
         guard PQpipelineSync(handle) == 1 else { throw broken(nil) }
         pending.append(Sent(kind: .end))
         return try collect()
@@ -828,7 +846,11 @@ final class PostgreSQLConnection: SQLConnection {
             }
             if expected >= 0, count != expected, let otherwise = sent[index].otherwise { surprises.append(otherwise) }
         }
-        if let failure { throw failure }
+        if let failure {
+            // A COMMIT that nobody waited for was cancelled: the failed transaction is still open.
+            if !isInTransaction, PQtransactionStatus(handle) == PQTRANS_INERROR { isBroken = true }
+            throw failure
+        }
         if !surprises.isEmpty { try withoutSchemaCheck { for surprise in surprises { try surprise() } } }
         defer { last = nil }
         return last.map { QueryResult($0) }
@@ -845,10 +867,7 @@ final class PostgreSQLConnection: SQLConnection {
         switch sent.kind {
         case .statement, .check:
             if isBroken, PQresultStatus(result) != PGRES_FATAL_ERROR { return .lost(handle, sql: sent.sql) }
-            var failure = SQLFailure.of(result, sql: sent.sql)
-            if failure.kind == .timedOut, isCancelled.exchange(false, ordering: .relaxed) {
-                failure.kind = .interrupted
-            }
+            var failure = naming(SQLFailure.of(result, sql: sent.sql))
             // What it was is told when its statements run by themselves.
             if sent.countsByItself, !failure.isOfTheMoment {
                 if failure.isOfAnUnknownFeature { sent.text?.state = .refused }
@@ -856,12 +875,40 @@ final class PostgreSQLConnection: SQLConnection {
             }
             return failure
         case .preparation:
-            var failure = SQLFailure.of(result, sql: sent.text?.sql ?? "")
+            var failure = naming(SQLFailure.of(result, sql: sent.text?.sql ?? ""))
             sent.text?.state = failure.isOfAnUnknownFeature ? .refused : .unknown
             if !failure.isOfTheMoment { failure.kind = .expectation }
             return failure
-        case .housekeeping, .end: return .of(result, sql: "")
+        case .housekeeping, .end: return naming(SQLFailure.of(result, sql: ""))
         }
+    }
+
+    /// Tells a statement that this program cancelled from one that the server cancelled after its time limit: both have the same state.
+    private func naming(_ failure: SQLFailure) -> SQLFailure {
+        guard failure.kind == .timedOut, cancellation.isMeant else { return failure }
+        var interrupted = failure
+        interrupted.kind = .interrupted
+        return interrupted
+    }
+
+    // MARK: Probes
+
+    /// Sends a statement whose result nobody waits for: it shows whether the server still answers.
+    func sendProbe(_ sql: String) throws {
+        guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1, PQpipelineSync(handle) == 1,
+            PQflush(handle) == 0
+        else { throw broken(sql) }
+        pending.append(Sent(kind: .statement, sql: sql))
+        pending.append(Sent(kind: .end))
+    }
+
+    /// Takes the result of a probe.
+    ///
+    /// - Returns: whether it has arrived.
+    func takeProbe() throws -> Bool {
+        guard PQisBusy(handle) == 0 else { return false }
+        try collect()
+        return true
     }
 
     // MARK: Schema

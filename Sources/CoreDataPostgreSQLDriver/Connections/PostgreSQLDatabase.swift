@@ -329,6 +329,12 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
                     condition.signal()
                     return (try opened.get(), false)
                 }
+                if isClosed {
+                    // close() did not wait for it.
+                    connection.close()
+                    readerCount -= 1
+                    throw Self.closed
+                }
                 connection.observer = observer
                 reading[thread] = Loan(connection: connection, depth: 1)
                 return (connection, false)
@@ -344,6 +350,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func giveBack(_ connection: PostgreSQLConnection) {
+        // The next reader does not wait for a request that was meant for this one.
+        connection.settleCancellation()
         condition.lock()
         defer { condition.unlock() }
         reading[Self.thread] = nil
@@ -435,11 +443,17 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             )
         }
         let made = try PinnedPostgreSQLDatabase(open())
-        return states.withLock { states in
+        let state = states.withLock { states in
             if let same = states.state(made.snapshot) { return same }
             states.add(made)
             return made
         }
+        if condition.withLock({ self.isClosed }) {
+            // close() may have looked for states before this one was among them.
+            state.close()
+            throw Self.closed
+        }
+        return state
     }
 
     package func move(to path: String, check: (any SQLConnection) throws -> Void) throws {
@@ -448,10 +462,13 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     package func interrupt() {
         replicas?.interrupt()
-        condition.withLock { () -> Void in
-            for loan in reading.values { loan.connection.cancel() }
-            if writingThread != nil { writingConnection?.cancel() }
+        let cancellations = condition.withLock {
+            let readers = reading.values.map(\.connection.cancellation)
+            guard writingThread != nil, let writingConnection else { return readers }
+            return readers + [writingConnection.cancellation]
         }
+        for cancellation in cancellations { cancellation.request() }
+        for state in states.withLock({ $0.all }) { state.interrupt() }
     }
 
     // MARK: Observers

@@ -13,6 +13,10 @@ package struct PostgreSQLOptions: Sendable {
     package var connectTimeout = Duration.seconds(10)
     /// How long to wait for another's lock.
     package var lockTimeout = Duration.seconds(60)
+    /// How long a connection waits for a request to cancel that is on its way; it is closed then.
+    var cancelTimeout = Duration.seconds(2)
+    /// After how long a session that only listens is asked for a sign of life, and how long that may take.
+    var probe = (interval: Duration.seconds(60), limit: Duration.seconds(20))
     /// Asked for a password where the URL has none.
     package var password: (@Sendable () throws -> String?)?
     /// Whether commits are told to those who listen.
