@@ -58,13 +58,16 @@ extension LiveStoreOwner {
         try live.perform(name, body)
     }
 
-    /// The object of that number; `nil` where there is none (any more).
+    /// The object of that entity and number; `nil` where there is none (any more).
+    ///
+    /// Entities that inherit from one parent share a table and its numbers: the number of an object of another entity counts as none.
     package func object<Object: NSManagedObject>(_ type: Object.Type, _ entityName: String, _ number: Int) -> Object? {
-        guard number > 0, let identifier = store?.identifier,
+        guard number > 0, let identifier = store?.identifier, let entity = stack.model.entitiesByName[entityName],
             let uri = URL(string: "x-coredata://\(identifier)/\(entityName)/p\(number)"),
-            let id = stack.coordinator.managedObjectID(forURIRepresentation: uri)
+            let id = stack.coordinator.managedObjectID(forURIRepresentation: uri),
+            let object = try? view.existingObject(with: id), object.entity.isKindOf(entity: entity)
         else { return nil }
-        return (try? view.existingObject(with: id)) as? Object
+        return object as? Object
     }
 
     /// Large bytes that an object has, read for one answer: memory does not keep them.
