@@ -47,6 +47,9 @@ package struct Page {
     /// Where the page's forms carry the token.
     package static func token(_ token: String) -> HTML { "<input type=hidden name=token value=\"\(token)\">" }
 
+    /// A key that is made with the page, for a form that adds something: sent twice, it adds once; see ``RecentAnswers``.
+    package static var once: HTML { "<input type=hidden name=once value=\"\(Secret.make())\">" }
+
     package func html(_ visit: Visit) -> HTML {
         let open: HTML = open > 0 ? "(\(open)) " : ""
         let live: HTML = live.map { " data-list=\"\($0.list)\" data-at=\"\($0.position)\"" } ?? ""

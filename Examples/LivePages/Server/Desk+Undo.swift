@@ -6,7 +6,9 @@ extension Desk {
         post(router, "/undo") { visit in
             let flash: Flash
             switch try store.undo(step: visit.form["step"].flatMap { Int($0) }) {
-            case .done(let name): flash = Flash(text: "Undone: \(name).", redo: true)
+            case .done(let name):
+                self.answers.forgetAll()
+                flash = Flash(text: "Undone: \(name).", redo: true)
             case .superseded(let name):
                 flash = Flash(kind: .problem, text: "Something else was done after that: \(name).")
             case .nothing: flash = Flash(kind: .problem, text: "There is nothing to undo.")

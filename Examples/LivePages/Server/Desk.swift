@@ -12,6 +12,7 @@ import Hummingbird
     package nonisolated static let longestUpload = Pictures.largest + 16 * 1024
 
     private let flashes = Flashes()
+    let answers = RecentAnswers()
     package let site: Site
 
     package init(site: Site) { self.site = site }
@@ -29,8 +30,10 @@ import Hummingbird
     }
 
     /// Answers forms that are sent to the path.
+    ///
+    /// - Parameter once: whether a form that is sent twice is answered as it was the first time; for those that add something.
     package nonisolated func post(
-        _ router: Router<BasicRequestContext>, _ path: RouterPath, takesFile: Bool = false,
+        _ router: Router<BasicRequestContext>, _ path: RouterPath, takesFile: Bool = false, once: Bool = false,
         _ handler: @escaping Handler
     ) {
         router.post(path) { request, context in
@@ -40,7 +43,8 @@ import Hummingbird
                 throw HTTPError(
                     .forbidden, message: "This form is too old, or cookies are switched off. Go back and try again.")
             }
-            return try await self.response(try await handler(visit), visit, request)
+            let reply = once ? try await self.answers.reply(to: visit, handler) : try await handler(visit)
+            return try await self.response(reply, visit, request)
         }
     }
 
@@ -123,8 +127,11 @@ import Hummingbird
         struct Patch: Encodable {
             let to: String
             let flash: String
+            /// The key of the form when it is sent the next time.
+            let once: String
         }
-        let patch = Patch(to: path, flash: flash.map { Page.flash($0, token: visit.token).text } ?? "")
+        let patch = Patch(
+            to: path, flash: flash.map { Page.flash($0, token: visit.token).text } ?? "", once: Secret.make())
         return Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: .init(byteBuffer: ByteBuffer(bytes: try JSONEncoder().encode(patch))))

@@ -12,6 +12,9 @@ package struct Form: Sendable {
 
     package subscript(_ name: String) -> String? { fields[name] }
 
+    /// All fields that are no files.
+    var texts: [String: String] { fields }
+
     package init() {}
 
     /// Reads `name=value&…`, as in a query or a form without files.

@@ -40,6 +40,32 @@ import Testing
         }
     }
 
+    @Test func twoPeopleWhoTapAtOnceDoNotCancelEachOther() async throws {
+        try await TestServer.run(.small) { server in
+            let flour = try await server.app.groceries.number(of: "Flour")
+            let row = "<button name=on value=\(flour) aria-pressed=false>Flour"
+            #expect(try await server.browser.get("/prepare").text.contains(row))
+            for wanted in ["on", "off"] {
+                let text = "Flour is \(wanted) the list."
+                let first = try await server.browser.submit("/prepare", [wanted: "\(flour)"])
+                #expect(first.words.contains("\(text) Undo"))
+                let second = try await server.browser.submit("/prepare", [wanted: "\(flour)"])
+                #expect(second.words.contains(text))
+                // The second changed nothing.
+                #expect(!second.words.contains("\(text) Undo"))
+                #expect(second.text.contains("aria-pressed=\(wanted == "on")>Flour"))
+            }
+            let milk = try await server.app.groceries.number(of: "Milk")
+            for wanted in ["on", "on", "off", "off"] {
+                let page = try await server.browser.submit("/shop", [wanted: "\(milk)"])
+                #expect(page.words.contains(wanted == "on" ? "Milk is collected." : "Milk is still to buy."))
+                #expect(page.words.contains(wanted == "on" ? "1 of 1" : "0 of 1"))
+            }
+            #expect(
+                try await server.browser.submit("/prepare", ["on": "4711"]).words.contains("Somebody has deleted this"))
+        }
+    }
+
     @Test func anUndoThatIsLateTakesNothingOfOthersBack() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser
@@ -60,7 +86,7 @@ import Testing
         try await TestServer.run(
             Filling { groceries in
                 try groceries.fillSmall()
-                _ = try groceries.toggleListed(try #require(groceries.item(try groceries.number(of: "Flour"))))
+                _ = try groceries.setListed(true, try #require(groceries.item(try groceries.number(of: "Flour"))))
             }
         ) { server in
             let browser = try server.browser
@@ -72,7 +98,8 @@ import Testing
             #expect(collected.words.contains("Milk is collected. Undo"))
             #expect(collected.words.contains("1 of 2"))
             #expect(
-                collected.text.contains("<li id=i\(milk) class=c><button name=i value=\(milk) aria-pressed=true>Milk"))
+                collected.text.contains("<li id=i\(milk) class=c><button name=off value=\(milk) aria-pressed=true>Milk")
+            )
             let cleared = try await browser.submit("/shop/clear")
             #expect(cleared.words.contains("1 item taken off the list. Undo"))
             #expect(!cleared.text.contains(">Milk<"))

@@ -25,7 +25,7 @@ extension App {
                 "Backups", .backups,
                 """
                 <header class=top><a class="back phone" href=/more aria-label="Back to More">\(Icon.back)</a><h1>Backups</h1>
-                <form method=post action=/backups>\(token)<button class=main>Back up now</button></form></header>
+                <form method=post action=/backups>\(token)\(Page.once)<button class=main>Back up now</button></form></header>
                 <div id=list class=backups>\(list)</div>
                 """))
     }

@@ -96,7 +96,7 @@ extension App {
                 """
                 <header class=top><a class=back href=/prepare aria-label="Back to Prepare">\(Icon.back)</a><h1>\(title)</h1></header>
                 <div class=card>
-                \(notice)<form method=post action=\(action) class=editor>\(Page.token(visit.token))
+                \(notice)<form method=post action=\(action) class=editor>\(Page.token(visit.token))\(item == nil ? Page.once : "")
                 \(fields.html)
                 <p class=row><button class=main>\(button)</button> <a class="button cancel" href=/prepare>Cancel</a></p></form>
                 \(item.map { photoForm($0, visit, problem: photoProblem) })

@@ -40,9 +40,10 @@ import LivePages
         let number = item.number
         let state: HTML = item.collected ? " class=c" : ""
         let pressed: HTML = isPressed ? "true" : "false"
+        let wanted: HTML = isPressed ? "off" : "on"
         let text = item.details(details)
         return """
-            <li id=i\(number)\(state)><button name=i value=\(number) aria-pressed=\(pressed)>\(item.title)</button>\
+            <li id=i\(number)\(state)><button name=\(wanted) value=\(number) aria-pressed=\(pressed)>\(item.title)</button>\
             <a href=/items/\(number)>\(text.isEmpty ? "1" : text)\(thumbnail(item))</a>
 
             """

@@ -41,7 +41,7 @@ extension App {
             isKnown
             ? ""
             : """
-            <p class=addnow><button name=add value="\(search)" formaction=/items/quick>\
+            <p class=addnow>\(Page.once)<button name=add value="\(search)" formaction=/items/quick>\
             \(Icon.plus)<span>Add “\(search)” to the list</span></button></p>
 
             """
@@ -83,18 +83,28 @@ extension App {
                 """))
     }
 
-    func toggleListed(_ visit: Visit) throws -> Reply {
+    /// The item of the row that was tapped, and what is wanted of it: a row's button says `on` or `off`, so that two people who tap at
+    /// once do not cancel each other.
+    private func tapped(_ visit: Visit, _ state: KeyPath<Item, Bool>) -> (item: Item, isWanted: Bool)? {
+        for (name, isWanted) in [("on", true), ("off", false)] {
+            if let number = visit.form[name] { return groceries.item(Int(number) ?? 0).map { ($0, isWanted) } }
+        }
+        // Pages that were made before the rows said so.
+        return groceries.item(Int(visit.form["i"] ?? "") ?? 0).map { ($0, !$0[keyPath: state]) }
+    }
+
+    func tapListed(_ visit: Visit) throws -> Reply {
         let back = visit.back(or: "/prepare")
-        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect(back, Self.gone) }
-        let step = try groceries.toggleListed(item)
+        guard let (item, isWanted) = tapped(visit, \.listed) else { return .redirect(back, Self.gone) }
+        let step = try groceries.setListed(isWanted, item)
         return .redirect(
             back,
             Flash(text: item.listed ? "\(item.title) is on the list." : "\(item.title) is off the list.", step: step))
     }
 
-    func toggleCollected(_ visit: Visit) throws -> Reply {
-        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect("/shop", Self.gone) }
-        let step = try groceries.toggleCollected(item)
+    func tapCollected(_ visit: Visit) throws -> Reply {
+        guard let (item, isWanted) = tapped(visit, \.collected) else { return .redirect("/shop", Self.gone) }
+        let step = try groceries.setCollected(isWanted, item)
         return .redirect(
             "/shop",
             Flash(text: item.collected ? "\(item.title) is collected." : "\(item.title) is still to buy.", step: step))

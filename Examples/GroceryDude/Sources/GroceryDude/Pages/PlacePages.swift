@@ -18,7 +18,7 @@ extension App {
                 """
                 <header class=top><a class="back phone" href=/more aria-label="Back to More">\(Icon.back)</a>\
                 <h1>\(kind.title)</h1></header>
-                <form class=addbar method=post action="/\(kind.rawValue)">\(Page.token(visit.token))\
+                <form class=addbar method=post action="/\(kind.rawValue)">\(Page.token(visit.token))\(Page.once)\
                 <input id=name name=name value="\(typed)" placeholder="New \(kind.noun)" aria-label="New \(kind.noun)" \
                 maxlength=100 required autocomplete=off\(invalid, if: problem != nil)>\
                 <button class=main>Add</button></form>

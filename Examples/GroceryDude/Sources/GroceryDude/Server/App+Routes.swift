@@ -16,18 +16,18 @@ extension App {
     private func addLists(to router: Router<BasicRequestContext>) {
         desk.get(router, "/") { _ in .redirect("/prepare") }
         desk.get(router, "/prepare") { try self.preparePage($0) }
-        desk.post(router, "/prepare") { try self.toggleListed($0) }
+        desk.post(router, "/prepare") { try self.tapListed($0) }
         desk.get(router, "/prepare/clear") { self.clearPage($0) }
         desk.post(router, "/prepare/clear") { try self.clearList($0) }
         desk.get(router, "/shop") { try self.shopPage($0) }
-        desk.post(router, "/shop") { try self.toggleCollected($0) }
+        desk.post(router, "/shop") { try self.tapCollected($0) }
         desk.post(router, "/shop/clear") { try self.clearCollected($0) }
     }
 
     private func addItems(to router: Router<BasicRequestContext>) {
         desk.get(router, "/items/new") { try self.newItemPage($0) }
-        desk.post(router, "/items") { try self.addItem($0) }
-        desk.post(router, "/items/quick") { try self.addQuickly($0) }
+        desk.post(router, "/items", once: true) { try self.addItem($0) }
+        desk.post(router, "/items/quick", once: true) { try self.addQuickly($0) }
         desk.get(router, "/items/:number") { try self.itemPage($0) }
         desk.post(router, "/items/:number") { try self.saveItem($0) }
         desk.post(router, "/items/:number/delete") { try self.deleteItem($0) }
@@ -39,7 +39,7 @@ extension App {
     private func addPlaces(_ kind: PlaceKind, to router: Router<BasicRequestContext>) {
         let path = "/\(kind.rawValue)"
         desk.get(router, RouterPath(path)) { try self.placesPage(kind, $0) }
-        desk.post(router, RouterPath(path)) { try self.addPlace(kind, $0) }
+        desk.post(router, RouterPath(path), once: true) { try self.addPlace(kind, $0) }
         desk.get(router, RouterPath("\(path)/:number")) { try self.placePage(kind, $0) }
         desk.post(router, RouterPath("\(path)/:number")) { try self.renamePlace(kind, $0) }
         desk.post(router, RouterPath("\(path)/:number/delete")) { try self.deletePlace(kind, $0) }
@@ -52,7 +52,7 @@ extension App {
         desk.post(router, "/settings/duplicates") { try await self.mergeDuplicates($0) }
         desk.get(router, "/settings/sql") { self.sqlPage($0) }
         desk.get(router, "/backups") { try await self.backupsPage($0) }
-        desk.post(router, "/backups") { try await self.makeBackup($0) }
+        desk.post(router, "/backups", once: true) { try await self.makeBackup($0) }
         desk.get(router, "/backups/restore") { try await self.askBackup($0, isRestoring: true) }
         desk.post(router, "/backups/restore") { try await self.restoreBackup($0) }
         desk.get(router, "/backups/delete") { try await self.askBackup($0, isRestoring: false) }

@@ -4,18 +4,20 @@ import LivePages
 
 // What the Prepare and Shop pages do.
 extension Groceries {
-    /// Puts the item on the shopping list, or takes it off; either way it is not collected.
-    func toggleListed(_ item: Item) throws -> Int? {
-        try perform(item.listed ? "Take \(item.title) off the list" : "Put \(item.title) on the list") {
-            item.listed.toggle()
+    /// Puts the item on the shopping list, or takes it off; either way it is not collected. Changes nothing where it is so already.
+    func setListed(_ isListed: Bool, _ item: Item) throws -> Int? {
+        guard item.listed != isListed else { return nil }
+        return try perform(isListed ? "Put \(item.title) on the list" : "Take \(item.title) off the list") {
+            item.listed = isListed
             if item.collected { item.collected = false }
         }.step
     }
 
-    /// Marks a listed item as collected, or as still to be found.
-    func toggleCollected(_ item: Item) throws -> Int? {
-        try perform(item.collected ? "Put \(item.title) back" : "Collect \(item.title)") {
-            item.collected.toggle()
+    /// Marks a listed item as collected, or as still to be found. Changes nothing where it is so already.
+    func setCollected(_ isCollected: Bool, _ item: Item) throws -> Int? {
+        guard item.collected != isCollected else { return nil }
+        return try perform(isCollected ? "Collect \(item.title)" : "Put \(item.title) back") {
+            item.collected = isCollected
         }.step
     }
 
@@ -82,16 +84,16 @@ extension OpenCounts {
     var done: HTML {
         let total = open + collected
         return """
-            <p id=done\(" hidden", if: total == 0)><progress max=\(max(total, 1)) value=\(collected) \
+            <p id=done data-part\(" hidden", if: total == 0)><progress max=\(max(total, 1)) value=\(collected) \
             aria-labelledby=done-text></progress> <span id=done-text>\(collected) of \(total)</span></p>
             """
     }
 
     var clearButton: HTML {
-        "<button id=clear\(" hidden", if: collected == 0)>Clear what is collected</button>"
+        "<button id=clear data-part\(" hidden", if: collected == 0)>Clear what is collected</button>"
     }
 
     var clearLink: HTML {
-        "<a id=clear-list class=button href=/prepare/clear\(" hidden", if: open + collected == 0)>Clear list…</a>"
+        "<a id=clear-list data-part class=button href=/prepare/clear\(" hidden", if: open + collected == 0)>Clear list…</a>"
     }
 }

@@ -18,7 +18,7 @@ extension App {
                 "Friends", .friends, live: "friends",
                 """
                 <header class=top><h1>Friends</h1></header>
-                <form class=addbar method=post action=/friends>\(Page.token(visit.token))\
+                <form class=addbar method=post action=/friends>\(Page.token(visit.token))\(Page.once)\
                 <input id=name name=name value="\(form.value(.name))" placeholder="New friend" aria-label="New friend" \
                 maxlength=100 required autocomplete=off\
                 \(" aria-invalid=true aria-describedby=problem", if: problem != nil)>\

@@ -87,7 +87,7 @@ extension App {
                 <div class="card sheet">\(cover(of: movie))
                 <dl>\(facts(movie))</dl>
                 \(text)
-                <form method=post action=\(path)/watched>\(token)
+                <form method=post action=\(path)/watched>\(token)\(Page.once)
                 <p class=row><a class="button main beside" href=\(path)/edit>Edit</a> \
                 <button>Watched it</button> \(back)</p></form></div>
                 <form class=end method=post action=\(path)/delete>\(token)\

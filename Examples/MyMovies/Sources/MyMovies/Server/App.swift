@@ -49,7 +49,7 @@ import LivePages
         desk.get(router, "/movies/:number/edit") { try self.editPage($0) }
         desk.get(router, "/movies/:number/cover") { try self.cover($0) }
         desk.get(router, "/movies/:number/thumbnail") { try self.thumbnail($0) }
-        desk.post(router, "/movies/:number/watched") { try self.watch($0) }
+        desk.post(router, "/movies/:number/watched", once: true) { try self.watch($0) }
         desk.post(router, "/movies/:number/back") { try self.giveBack($0) }
         desk.post(router, "/movies/:number/delete") { try self.deleteMovie($0) }
         desk.get(router, "/edits/:id") { try self.sessionPage($0) }
@@ -58,7 +58,7 @@ import LivePages
         desk.get(router, "/shared") { try self.sharedPage($0) }
         desk.post(router, "/shared") { try self.giveBackFromList($0) }
         desk.get(router, "/friends") { try self.friendsPage($0) }
-        desk.post(router, "/friends") { try self.addFriend($0) }
+        desk.post(router, "/friends", once: true) { try self.addFriend($0) }
         desk.get(router, "/friends/:number") { try self.friendPage($0) }
         desk.post(router, "/friends/:number") { try self.saveFriend($0) }
         desk.post(router, "/friends/:number/delete") { try self.deleteFriend($0) }

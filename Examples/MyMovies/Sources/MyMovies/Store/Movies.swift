@@ -51,9 +51,10 @@ import LivePages
         try perform("Delete \(movie.name)") { view.delete(movie) }.step
     }
 
-    /// The friend has given it back.
+    /// The friend has given it back. Changes nothing where it is back already.
     func takeBack(_ movie: Movie) throws -> Int? {
-        try perform("Take \(movie.name) back") {
+        guard movie.lent else { return nil }
+        return try perform("Take \(movie.name) back") {
             movie.lent = false
             movie.lentToFriend = nil
             movie.lentOn = nil
