@@ -3,14 +3,12 @@
 {
 const $ = (s, r = document) => r.querySelector(s), $$ = (s, r = document) => [...r.querySelectorAll(s)];
 const data = document.body.dataset, news = $('#news'), bar = $('#offline'), list = () => $('#list');
-let source, flashTimer, freshTimer, searching, own = 0, swipe;
+let source, flashTimer, freshTimer, connectTimer, typing, loading, wanted, own = 0, swipe;
 
 const parse = text => new DOMParser().parseFromString(text, 'text/html');
 const element = html => { const t = document.createElement('template'); t.innerHTML = html; return t.content.firstElementChild; };
-const page = async (url, options) => parse(await (await fetch(url, options)).text());
 const isText = e => e?.matches?.('input:not([type=checkbox], [type=file]), select, textarea');
 const show = (e, is) => { if (e) e.hidden = !is; };
-const lost = e => { if (e.name !== 'AbortError') show(bar, true); };
 
 function fade() { clearTimeout(flashTimer); flashTimer = setTimeout(() => $('#flash').replaceChildren(), 12000); }
 function flash(html) { if (html) { $('#flash').innerHTML = html; fade(); } }
@@ -63,55 +61,106 @@ function parts(p) {
   for (const [id, html] of Object.entries(p.parts)) { const e = $('#' + id); if (e) morph(e, element(html)); }
 }
 
-function connect() {
-  source?.close();
-  if (!data.list) return;
-  source = new EventSource(`/events?list=${data.list}&after=${data.at}`);
-  for (const [name, act] of Object.entries({ patch, parts, stale: () => refresh() }))
-    source.addEventListener(name, e => { data.at = e.lastEventId; act(JSON.parse(e.data)); });
-  source.onopen = () => show(bar);
-  source.onerror = () => { show(bar, true); if (source.readyState === 2) setTimeout(connect, 3000); };
+// Events and pages are numbered, "run.number". `log` has the events after number `from`: a page that comes late is put in place
+// together with those that came after it was made. While it is `behind`, the page is too old for what comes.
+const at = id => { const [run, n] = (id ?? '').split('.'); return { run, n: +n }; };
+const acts = { patch, parts };
+let log = [], from = at(data.at).n, behind, here = location.pathname + location.search;
+
+function heard(name, { lastEventId: id, data: json }) {
+  const { run, n } = at(id), seen = at(data.at);
+  if (name === 'stale') { data.at = id; log = []; from = n; behind = true; return refresh(); }
+  if (run !== seen.run) return refreshSoon();
+  if (n <= seen.n) return;
+  const act = () => acts[name](JSON.parse(json));
+  data.at = id;
+  log.push({ n, act });
+  if (log.length > 300) from = log.shift().n;
+  if (!behind) act();
 }
 
-// Reads the list anew, and puts it in the place of the old one.
-async function refresh(url = location.href, options) {
-  try {
-    const now = await page(url, options);
-    if (list() && $('#list', now)) morph(list(), $('#list', now));
-    data.at = now.body.dataset.at;
-  } catch (e) { lost(e); }
+// Puts a page in place; false where what came after it is not known any more.
+function take(now, put) {
+  const made = at(now.body.dataset.at), seen = at(data.at), isSame = made.run === seen.run;
+  if (!made.run) return put(), true;
+  if (isSame && made.n < from) return false;
+  const later = isSame ? log.filter(e => e.n > made.n) : [];
+  put();
+  if (!isSame || made.n > seen.n) { data.at = now.body.dataset.at; log = []; from = made.n; }
+  behind = false;
+  for (const e of later) e.act();
+  return true;
 }
-function refreshSoon() { clearTimeout(freshTimer); freshTimer = setTimeout(refresh, 150); }
+
+// A browser has few connections to a server: pages that nobody sees leave them to others, and catch up when they are seen.
+function connect() {
+  source = source?.close();
+  clearTimeout(connectTimer);
+  if (!data.list || document.hidden) return;
+  source = new EventSource(`/events?list=${data.list}&after=${data.at}`);
+  for (const name of ['patch', 'parts', 'stale']) source.addEventListener(name, e => heard(name, e));
+  source.onopen = () => show(bar);
+  source.onerror = () => { show(bar, true); if (source.readyState === 2) connectTimer = setTimeout(connect, 3000 + 3000 * Math.random()); };
+}
+
+// Reads the page anew, and puts its list and numbers in the place of the old ones.
+async function refresh() {
+  loading?.abort();
+  freshTimer = clearTimeout(freshTimer);
+  const mine = loading = new AbortController();
+  try {
+    const answer = await fetch(here, mine), now = parse(await answer.text());
+    if (loading !== mine) return;
+    loading = null;
+    if (answer.ok ? take(now, () => {
+      document.title = now.title;
+      if (source?.readyState === 1) show(bar);
+      for (const e of $$('#list, [data-part]')) { const n = $('#' + e.id, now); if (n) morph(e, n); }
+    }) : answer.status < 500) return answer.ok;
+  } catch (e) {
+    if (loading !== mine) return;
+    loading = null;
+    show(bar, true);
+  }
+  freshTimer ??= setTimeout(refresh, 2000);
+}
+function refreshSoon() { if (!loading) freshTimer ??= setTimeout(refresh, 150); }
 
 async function search() {
-  searching?.abort();
-  searching = new AbortController();
-  const q = $('#q').value.trim(), url = $('#search').getAttribute('action') + (q && '?q=' + encodeURIComponent(q)), { signal } = searching;
-  await refresh(url, { signal });
-  if (signal.aborted) return;
+  clearTimeout(typing);
+  const q = $('#q').value.trim(), url = here = $('#search').getAttribute('action') + (q && '?q=' + encodeURIComponent(q));
+  if (!await refresh()) return;
   history.replaceState(null, '', url);
   if (q) news.textContent = $('h2', list())?.textContent;
 }
 
 // Forms
 
+// A row's button sends what is wanted, "on" or "off": the next tap wants the other.
+function flip(b) {
+  const is = b.ariaPressed === 'true';
+  b.ariaPressed = !is;
+  if (b.name !== 'i') b.name = is ? 'on' : 'off';
+}
+
 async function send(form, button) {
   const fields = new FormData(form, button), detail = form.closest('#detail'), row = button?.closest('#list li');
-  const pressed = row && button.ariaPressed;
+  const pressed = row && button.ariaPressed && button;
   own = Date.now();
-  if (pressed) button.ariaPressed = pressed !== 'true';
+  if (pressed) flip(pressed);
   let answer;
   try {
     answer = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), {
       method: 'POST', headers: { 'X-Patch': '1' },
       body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
   } catch {
-    if (pressed) button.ariaPressed = pressed;
+    if (pressed) flip(pressed);
     return flash('<div class="flash problem">Not saved: no connection. Try again when it is back.</div>');
   }
   own = Date.now();
   if (!answer.headers.get('content-type').includes('json')) return fill(parse(await answer.text()), detail);
-  const { to, flash: message } = await answer.json();
+  const { to, flash: message, once } = await answer.json();
+  if (form.once) form.once.value = once;
   if (row || form.id === 'undo' || form.closest('#flash')) return flash(message);
   if (detail) { flash(message); return open(to); }
   if (to === location.pathname + location.search && list()) { flash(message); form.reset(); return refresh(); }
@@ -121,20 +170,24 @@ async function send(form, button) {
 
 function fill(now, place = $('main')) {
   place ??= $('main');
-  place.replaceChildren(...$('main', now).childNodes);
+  const put = () => place.replaceChildren(...$('main', now).childNodes);
+  if (place.id !== 'main') put();
+  else if (!take(now, put)) { put(); refreshSoon(); }
   ($('[aria-invalid], [role=alert] a, .conflict button', place) ?? place).focus();
 }
 
 // A page beside the list, where there is room.
 async function open(path) {
-  const now = await page(path);
+  wanted = path;
+  const now = parse(await (await fetch(path)).text());
+  if (wanted !== path) return;
   if (!('detail' in now.body.dataset)) return close();
   if (!$('#detail')) $('main').after(element('<aside id=detail aria-label=Details tabindex=-1></aside>'));
   document.body.classList.add('two');
   fill(now, $('#detail'));
   for (const a of $$('#list a')) a.toggleAttribute('aria-current', a.pathname === path);
 }
-function close() { $('#detail')?.remove(); document.body.classList.remove('two'); }
+function close() { wanted = null; $('#detail')?.remove(); document.body.classList.remove('two'); }
 
 addEventListener('submit', e => {
   if (e.target.id === 'search') search();
@@ -142,7 +195,7 @@ addEventListener('submit', e => {
   else return;
   e.preventDefault();
 });
-addEventListener('input', e => { if (e.target.id === 'q') { clearTimeout(freshTimer); freshTimer = setTimeout(search, 60); } });
+addEventListener('input', e => { if (e.target.id === 'q') { clearTimeout(typing); typing = setTimeout(search, 60); } });
 addEventListener('change', e => { if (e.target.type === 'file') e.target.form.requestSubmit($('.upload', e.target.form)); });
 addEventListener('click', e => {
   const a = e.target.closest('a');
@@ -203,6 +256,7 @@ addEventListener('touchend', () => {
 });
 
 addEventListener('animationend', e => e.target.classList.remove('moved'));
+document.addEventListener('visibilitychange', connect);
 addEventListener('pageshow', e => { if (e.persisted) { connect(); refresh(); } });
 if (sessionStorage.flash) { flash(sessionStorage.flash); sessionStorage.removeItem('flash'); } else fade();
 connect();

@@ -64,7 +64,7 @@ package struct Badge: Sendable, Equatable {
 
     func html(_ tab: String) -> HTML {
         """
-        <b class=badge id="badge-\(tab)" aria-label="\(label)"\(" hidden", if: count == 0)>\(count)</b>
+        <b class=badge id="badge-\(tab)" data-part aria-label="\(label)"\(" hidden", if: count == 0)>\(count)</b>
         """
     }
 }
@@ -73,7 +73,7 @@ package struct Badge: Sendable, Equatable {
 package struct LiveParts: Encodable, Equatable, Sendable {
     /// The number before the title.
     package let title: Int
-    /// Markup by the ID of the element that it replaces, where a page has it.
+    /// Markup by the ID of the element that it replaces, where a page has it; each has the attribute `data-part`.
     package let parts: [String: String]
 
     package init(title: Int, badges: [String: Badge], parts: [String: HTML] = [:]) {

@@ -21,6 +21,8 @@ import Hummingbird
     private static let kept = 256
     /// How many events wait for a slow reader before it is let go; it comes back and catches up.
     private static let waiting = 128
+    /// The largest number of streams at a time: each keeps a connection and a file descriptor of the process.
+    package var mostSubscribers = 500
 
     /// Tells this run of the server from others, whose numbers mean nothing here.
     private let run = String(UInt32.random(in: .min ... .max), radix: 36)
@@ -59,8 +61,10 @@ import Hummingbird
         }
     }
 
-    /// What a page of the list is sent from now on, beginning with what came after the position that it has seen.
-    package func subscribe(to list: String, after position: String?) -> AsyncStream<ByteBuffer> {
+    /// What a page of the list is sent from now on, beginning with what came after the position that it has seen; `nil` where as
+    /// many pages listen as may.
+    package func subscribe(to list: String, after position: String?) -> AsyncStream<ByteBuffer>? {
+        guard subscribers.count < mostSubscribers else { return nil }
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.waiting + Self.kept))
         if isClosed {

@@ -167,7 +167,10 @@ import Hummingbird
         router.get("/events") { request, context in
             let query = Form(query: request.uri.query ?? "")
             let seen = request.headers[.lastEvent] ?? query["after"]
-            let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen)
+            guard let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen) else {
+                // The script of the page asks again after some seconds.
+                return Response(status: .serviceUnavailable, headers: [.retryAfter: "5"])
+            }
             return self.events(stream, request)
         }
     }

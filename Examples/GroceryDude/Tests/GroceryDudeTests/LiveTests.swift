@@ -135,6 +135,24 @@ import Testing
         }
     }
 
+    @Test func streamsAreBoundedAndWhoLeavesMakesRoom() async throws {
+        try await TestServer.run(.small) { server in
+            await MainActor.run { server.app.feed.mostSubscribers = 2 }
+            let browser = try server.browser
+            let at = try position(try await browser.get("/prepare"))
+            var readers = try (0..<2).map { _ in try browser.events("prepare", after: at) }
+            for reader in readers { _ = try await reader.next("") }
+            let refused = try await browser.get("/events?list=prepare&after=\(at)")
+            #expect(refused.status == 503)
+            #expect(refused.header("Retry-After") == "5")
+            // Pages are read all the same.
+            #expect(try await browser.get("/prepare").status == 200)
+            readers.removeLast()
+            try await Polling.wait(for: "the page that left") { await server.app.feed.subscriberCount == 1 }
+            _ = try await browser.events("prepare", after: at).next("")
+        }
+    }
+
     @Test func manyPagesHearOfItAtOnce() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser

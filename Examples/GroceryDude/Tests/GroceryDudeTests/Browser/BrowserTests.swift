@@ -55,6 +55,25 @@ struct BrowserTests {
         }
     }
 
+    @Test func whatOneFormAddsOneAfterTheOtherIsThere() async throws {
+        try await TestServer.run { server in
+            try await Chrome.run { chrome in
+                try await chrome.go(server.address("/units"))
+                // The page stays, and its form gets a new key each time.
+                for (number, name) in ["crate", "box"].enumerated() {
+                    try await chrome.type("\(name)\n", into: "#name")
+                    try await chrome.waitFor("\(name) 0 items")
+                    try await chrome.wait("document.querySelector('#name').value === ''")
+                    #expect(await server.app.groceries.count("Unit") == number + 1)
+                }
+                let keys = try await chrome.script(
+                    "const k = document.forms[0].once.value; return k.length + ' ' + document.querySelectorAll('#list li').length"
+                )
+                #expect(keys as? String == "32 2")
+            }
+        }
+    }
+
     @Test func aServerThatComesBackIsCaughtUpWith() async throws {
         let folder = try TestServer.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
