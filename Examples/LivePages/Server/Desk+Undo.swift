@@ -1,14 +1,15 @@
 import Hummingbird
 
 extension Desk {
-    /// Answers Undo and Redo.
+    /// Answers Undo and Redo of the browser's own steps.
     nonisolated package func addUndo(of store: LiveStore, to router: Router<BasicRequestContext>) {
         post(router, "/undo") { visit in
             let flash: Flash
-            switch try store.undo(step: visit.form["step"].flatMap { Int($0) }) {
+            switch try store.undo(step: visit.form["step"].flatMap { Int($0) }, of: visit.token) {
             case .done(let name):
                 self.answers.forgetAll()
                 flash = Flash(text: "Undone: \(name).", redo: true)
+            case .changedSince(let name): flash = Self.changedSince(name, "undone")
             case .superseded(let name):
                 flash = Flash(kind: .problem, text: "Something else was done after that: \(name).")
             case .nothing: flash = Flash(kind: .problem, text: "There is nothing to undo.")
@@ -17,12 +18,17 @@ extension Desk {
         }
         post(router, "/redo") { visit in
             let flash: Flash
-            if case .done(let name) = try store.redo() {
-                flash = Flash(text: "Done again: \(name).", step: store.lastStep)
-            } else {
-                flash = Flash(kind: .problem, text: "There is nothing to do again.")
+            switch try store.redo(of: visit.token) {
+            case .done(let name): flash = Flash(text: "Done again: \(name).", step: store.lastStep)
+            case .changedSince(let name): flash = Self.changedSince(name, "done again")
+            case .superseded, .nothing: flash = Flash(kind: .problem, text: "There is nothing to do again.")
             }
             return .redirect(visit.back(or: self.site.home), flash)
         }
+    }
+
+    private static func changedSince(_ name: String, _ action: String) -> Flash {
+        Flash(
+            kind: .problem, text: "“\(name)” is not \(action): somebody else has changed the same things since.")
     }
 }

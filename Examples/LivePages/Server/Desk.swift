@@ -24,8 +24,7 @@ import Hummingbird
         _ router: Router<BasicRequestContext>, _ path: RouterPath, _ handler: @escaping Handler
     ) {
         router.get(path) { request, context in
-            let visit = try await self.visit(request, context, Form())
-            return try await self.response(try await handler(visit), visit, request)
+            try await self.answer(try await self.visit(request, context, Form()), request, handler)
         }
     }
 
@@ -43,9 +42,20 @@ import Hummingbird
                 throw HTTPError(
                     .forbidden, message: "This form is too old, or cookies are switched off. Go back and try again.")
             }
-            let reply = once ? try await self.answers.reply(to: visit, handler) : try await handler(visit)
-            return try await self.response(reply, visit, request)
+            return try await self.answer(visit, request, once: once, handler)
         }
+    }
+
+    /// Has the handler answer; steps that it performs belong to the browser that asks.
+    ///
+    /// - Parameter once: whether what was answered to the same form before is answered again.
+    private func answer(
+        _ visit: Visit, _ request: Request, once: Bool = false, _ handler: @escaping Handler
+    ) async throws -> Response {
+        let reply = try await Browser.$current.withValue(visit.token) {
+            once ? try await answers.reply(to: visit, handler) : try await handler(visit)
+        }
+        return try response(reply, visit, request)
     }
 
     nonisolated private static func form(of request: Request, limit: Int) async throws -> Form {

@@ -4,15 +4,16 @@ import Foundation
 
 /// A store and the context that pages show, on the main actor as in an app with windows.
 ///
-/// What pages change is a step of the context's undo manager and saved at once, see ``perform(_:_:)``. What imports and other
-/// processes save is merged by the stack.
+/// A change by a page is a step of the browser that sent the form, and saved at once, see ``perform(_:_:)``. The stack merges what
+/// imports and other processes save.
 @MainActor package final class LiveStore {
     package let stack: CoreDataStack
     /// The store's file.
     package let url: URL
-    package let undoManager = UndoManager()
-    /// The steps, each with a number that a message about it carries.
+    /// The number of the newest step; a message about a step carries its number.
     package internal(set) var lastStep = 0
+    /// The steps of each browser, the one that was used last at the end.
+    var histories: [StepHistory] = []
 
     package var view: NSManagedObjectContext { stack.viewContext }
     package var store: NSPersistentStore? { stack.store }
@@ -29,10 +30,7 @@ import Foundation
         options.versions = versions
         stack = try await CoreDataStack.setUp(
             model: model, storeURL: url, options: options, migrationProgress: progress)
-        undoManager.groupsByEvent = false
-        undoManager.levelsOfUndo = 100
-        undoManager.disableUndoRegistration()
-        view.undoManager = undoManager
+        view.undoManager = StepUndoManager()
     }
 
     /// Closes the store; what is saved is saved.

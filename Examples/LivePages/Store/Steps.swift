@@ -1,97 +1,125 @@
 import CoreData
 import Foundation
 
-extension UndoManager.UserInfoKey {
-    /// The number of the step.
-    fileprivate static let step = UndoManager.UserInfoKey("step")
-}
-
-/// What became of an undo.
+/// The result of an undo or redo.
 package enum UndoOutcome: Equatable {
-    /// The step of that name was taken back, or done again.
+    /// The step of that name was undone, or done again.
     case done(String)
-    /// Something else came after it.
+    /// Another browser, process or import has changed objects of the step of that name since: nothing was done.
+    case changedSince(String)
+    /// The same browser has changed them since, by the later step of that name: nothing was done.
     case superseded(by: String)
     case nothing
 }
 
 extension LiveStore {
-    /// Does something as one step that can be undone, and saves it.
+    /// Does something as one step and saves it. In the answer to a form, the browser that sent it can undo the step.
     ///
-    /// - Returns: the number of the step, with what the body returned; `nil` where nothing changed.
+    /// - Returns: the number of the step, with what the body returned; `nil` where nothing changed, and outside of a form.
     @discardableResult
     package func perform<Result>(_ name: String, _ body: () throws -> Result) throws -> (result: Result, step: Int?) {
-        view.processPendingChanges()
-        undoManager.enableUndoRegistration()
-        defer { undoManager.disableUndoRegistration() }
-        undoManager.beginUndoGrouping()
+        let browser = Browser.current
+        let manager = StepUndoManager()
         let result: Result
         do {
-            result = try body()
+            result = try browser == nil ? body() : recording(manager, body)
             view.processPendingChanges()
         } catch {
-            undoManager.endUndoGrouping()
             view.rollback()
             throw error
         }
-        let hasChanges = view.hasChanges
-        if hasChanges {
-            lastStep += 1
-            undoManager.setActionName(name)
-            undoManager.setActionUserInfoValue(lastStep, forKey: .step)
-        }
-        undoManager.endUndoGrouping()
-        guard hasChanges else { return (result, nil) }
+        guard view.hasChanges else { return (result, nil) }
+        let changes = StepState.Changes(view)
         try save()
+        guard let browser else { return (result, nil) }
+        lastStep += 1
+        makeHistory(of: browser).add(Step(number: lastStep, name: name, manager: manager, state: changes.state))
         return (result, lastStep)
     }
 
-    /// Saves the view context and its parent; what cannot be saved is taken back.
+    private func recording<Result>(_ manager: StepUndoManager, _ body: () throws -> Result) rethrows -> Result {
+        view.processPendingChanges()
+        view.undoManager = manager
+        manager.enableUndoRegistration()
+        defer { manager.disableUndoRegistration() }
+        manager.beginUndoGrouping()
+        defer { manager.endUndoGrouping() }
+        let result = try body()
+        view.processPendingChanges()
+        return result
+    }
+
+    /// Saves the view context and its parent; changes that cannot be saved are rolled back.
     private func save() throws {
         do { try stack.saveAndWait() } catch {
             view.rollback()
             let parent = stack.parentContext
             if parent.performAndWait({ parent.hasChanges }) {
-                // The view has handed its changes on: it is to read what the store has.
+                // The view has handed its changes on: it has to read the store again.
                 parent.performAndWait { parent.rollback() }
-                undoManager.removeAllActions()
+                histories = []
                 view.refreshAllObjects()
             }
             throw error
         }
     }
 
-    /// Takes the last step back.
+    // MARK: Undo
+
+    /// The steps of the browser; `nil` where it has none.
+    package func history(of browser: String) -> StepHistory? { histories.last { $0.browser == browser } }
+
+    /// The history of the browser, made where there is none, as the one that was used last.
+    private func makeHistory(of browser: String) -> StepHistory {
+        let history = history(of: browser) ?? StepHistory(browser: browser)
+        histories.removeAll { $0 === history }
+        histories.append(history)
+        if histories.count > StepHistory.most { histories.removeFirst() }
+        return history
+    }
+
+    /// Undoes a step of the browser, unless its objects have changed since.
     ///
-    /// - Parameter step: only where it is the step of that number.
-    package func undo(step: Int? = nil) throws -> UndoOutcome {
-        guard undoManager.canUndo else { return .nothing }
-        let name = undoManager.undoActionName
-        if let step, undoManager.undoActionUserInfoValue(forKey: .step) as? Int != step {
-            return .superseded(by: name)
-        }
-        try recording { view.undo() }
-        return .done(name)
-    }
-
-    /// Does again what was undone last.
-    package func redo() throws -> UndoOutcome {
-        guard undoManager.canRedo else { return .nothing }
-        let name = undoManager.redoActionName
-        try recording {
-            view.redo()
-            lastStep += 1
-            undoManager.setActionUserInfoValue(lastStep, forKey: .step)
-        }
-        return .done(name)
-    }
-
-    private func recording(_ body: () -> Void) throws {
+    /// - Parameter step: the number of the step; `nil` for the last one.
+    package func undo(step number: Int? = nil, of browser: String) throws -> UndoOutcome {
+        guard let history = history(of: browser), let last = history.done.last,
+            let step = number == nil ? last : history.done.last(where: { $0.number == number })
+        else { return .nothing }
         view.processPendingChanges()
-        undoManager.enableUndoRegistration()
-        defer { undoManager.disableUndoRegistration() }
+        guard step.state.isIntact(in: view) else {
+            if step !== last { return .superseded(by: last.name) }
+            // The steps before it can be undone still.
+            history.drop(step)
+            return .changedSince(step.name)
+        }
+        history.drop(step)
+        try replay(step) { view.undo() }
+        history.keepForRedo(step)
+        return .done(step.name)
+    }
+
+    /// Does again the step that the browser has undone last, unless its objects have changed since.
+    package func redo(of browser: String) throws -> UndoOutcome {
+        guard let history = history(of: browser), let step = history.undone.last else { return .nothing }
+        view.processPendingChanges()
+        history.drop(step)
+        guard step.state.isIntact(in: view) else { return .changedSince(step.name) }
+        try replay(step) { view.redo() }
+        lastStep += 1
+        step.number = lastStep
+        history.keep(step)
+        return .done(step.name)
+    }
+
+    private func replay(_ step: Step, _ body: () -> Void) throws {
+        view.undoManager = step.manager
+        step.manager.enableUndoRegistration()
+        defer { step.manager.disableUndoRegistration() }
         body()
         view.processPendingChanges()
-        if view.hasChanges { try save() }
+        guard view.hasChanges else { return }
+        let changes = StepState.Changes(view)
+        try save()
+        step.state = changes.state
     }
 }

@@ -66,22 +66,6 @@ import Testing
         }
     }
 
-    @Test func anUndoThatIsLateTakesNothingOfOthersBack() async throws {
-        try await TestServer.run(.small) { server in
-            let browser = try server.browser
-            let (flour, butter) = try await MainActor.run {
-                (try server.app.groceries.number(of: "Flour"), try server.app.groceries.number(of: "Butter"))
-            }
-            let page = try await browser.submit("/prepare", ["i": "\(flour)"])
-            let step = try #require(page.text.firstMatch(of: /name=step value=(\d+)/)).output.1
-            _ = try await server.browser.submit("/prepare", ["i": "\(butter)"])
-            let refused = try await browser.submit("/undo", ["step": String(step)])
-            #expect(refused.words.contains("Something else was done after that: Put Butter on the list."))
-            #expect(refused.text.contains("aria-pressed=true>Flour<"))
-            #expect(refused.text.contains("aria-pressed=true>Butter<"))
-        }
-    }
-
     @Test func inTheShopATapCollectsAndClearTakesOffWhatIsCollected() async throws {
         try await TestServer.run(
             Filling { groceries in

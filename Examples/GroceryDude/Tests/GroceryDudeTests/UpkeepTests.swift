@@ -32,6 +32,13 @@ import Testing
             #expect(try await browser.get("/backups").words.contains("before merge"))
             #expect(try await browser.submit("/settings/duplicates").words.contains("There are no duplicates."))
             #expect(try await Groceries.backupFolder(of: server.store).list().count == 1)
+            // All of it is one step.
+            let undone = try await browser.submit("/undo", ["back": "/units"])
+            #expect(undone.words.contains("Undone: Merge duplicates."), "\(undone.words)")
+            #expect(undone.words.contains("KG 2 items kg 1 item"), "\(undone.words)")
+            #expect(try await browser.get("/prepare").words.contains("Anywhere at home 2 milk 1 KG Sugar 1 KG"))
+            #expect(try await browser.submit("/redo").words.contains("Done again: Merge duplicates."))
+            #expect(!(try await browser.get("/units").words.contains("KG")))
         }
     }
 

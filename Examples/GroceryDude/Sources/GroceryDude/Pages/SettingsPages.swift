@@ -6,19 +6,21 @@ import LivePages
 extension App {
     func settingsPage(_ visit: Visit) throws -> Reply {
         let token = Page.token(visit.token)
-        let undo = groceries.live.undoManager
-        let undoName = undo.undoActionName
-        let redoName = undo.redoActionName
+        let history = groceries.live.history(of: visit.token)
+        let (undoName, redoName) = (history?.undoName, history?.redoName)
+        let undoText: String = undoName.map { ": \($0)" } ?? ""
+        let redoText: String = redoName.map { ": \($0)" } ?? ""
         return .page(
             page(
                 "Settings", .settings,
                 """
                 <header class=top><a class="back phone" href=/more aria-label="Back to More">\(Icon.back)</a><h1>Settings</h1></header>
                 <section class=card><h2>Undo</h2>
-                <p>The last \(undo.levelsOfUndo) changes can be taken back, whoever made them here.</p>
+                <p>Your last \(StepHistory.levels) changes in this browser can be undone, as long as nobody else has changed the same \
+                things since.</p>
                 <form method=post action=/undo>\(token)<input type=hidden name=back value=/settings>
-                <p class=row><button\(" disabled", if: !undo.canUndo)>Undo\(undo.canUndo ? ": \(undoName)" : "")</button>
-                <button formaction=/redo\(" disabled", if: !undo.canRedo)>Redo\(undo.canRedo ? ": \(redoName)" : "")</button></p></form></section>
+                <p class=row><button\(" disabled", if: undoName == nil)>Undo\(undoText)</button>
+                <button formaction=/redo\(" disabled", if: redoName == nil)>Redo\(redoText)</button></p></form></section>
                 <section class=card><h2>Default data</h2>
                 <p>Common groceries with their units and places. What is there already stays as it is.</p>
                 <form method=post action=/settings/default-data>\(token)<input type=hidden name=back value=/settings>
@@ -64,10 +66,11 @@ extension App {
     }
 
     func mergeDuplicates(_ visit: Visit) async throws -> Reply {
-        let count = try await groceries.mergeDuplicates()
+        let done = try await groceries.mergeDuplicates()
         let text =
-            count == 0 ? "There are no duplicates." : "\(Count.of(count, "duplicate")) merged. A backup has how it was."
-        return .redirect("/settings", Flash(text: text))
+            done.count == 0
+            ? "There are no duplicates." : "\(Count.of(done.count, "duplicate")) merged. A backup has how it was."
+        return .redirect("/settings", Flash(text: text, step: done.step))
     }
 
     func importDefaultData(_ visit: Visit) async throws -> Reply {

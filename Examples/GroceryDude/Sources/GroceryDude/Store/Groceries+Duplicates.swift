@@ -4,31 +4,26 @@ import LivePages
 
 // What is there twice, and what other stores have.
 extension Groceries {
-    /// Makes one of things whose names differ in capitals and in blanks at their ends only: "kg" and "Kg", " Tin" and "Tin". What
-    /// led to the others leads to the one that stays. How it was before is a backup, where the store is a file.
+    /// Makes one of things whose names differ in capitals and in blanks at their ends only: "kg" and "Kg", " Tin" and "Tin". Whatever
+    /// referred to the others refers to the one that stays. It is one step; where the store is a file, a backup is made first.
     ///
-    /// - Returns: how many went.
-    func mergeDuplicates() async throws -> Int {
-        let before: BackupInfo?
-        if url.isFileURL {
-            before = try await backup.create(name: Self.freshBackupName("before-merge"))
-        } else {
-            before = nil
-        }
-        var removed = 0
+    /// - Returns: the number of duplicates that were deleted, and the step.
+    func mergeDuplicates() async throws -> (count: Int, step: Int?) {
+        let before = try await url.isFileURL ? backup.create(name: Self.freshBackupName("before-merge")) : nil
+        let done: (result: Int, step: Int?)
         do {
-            // Places first: then items that have the same ones are the same.
-            for (entity, key) in PlaceKind.allCases.map({ ($0.entityName, $0.key) }) + [("Item", "name")] {
-                removed += try await Deduplicator(stack).removeDuplicates(
-                    of: entity, by: key, matching: .ignoringCaseAndBlanks
-                ).removed
+            done = try perform("Merge duplicates") {
+                // Places first: then items that have the same ones are the same.
+                try (PlaceKind.allCases.map { ($0.entityName, $0.key) } + [("Item", "name")]).reduce(0) { count, pair in
+                    try count + DuplicateMerge(context: view, entity: pair.0, key: pair.1).run()
+                }
             }
         } catch {
-            if removed == 0, let before { try? await backup.delete(before.name) }
+            if let before { try? await backup.delete(before.name) }
             throw error
         }
-        if removed == 0, let before { try await backup.delete(before.name) }
-        return removed
+        if done.result == 0, let before { try await backup.delete(before.name) }
+        return (done.result, done.step)
     }
 
     /// Takes over what another store has: items become as they are there, with their units, places and pictures; others stay.

@@ -30,7 +30,7 @@ struct BrowserTests {
                     try await mine.wait("window.mark === 1")
                     try await mine.waitFor("Flour is on the list. Undo")
                     try await mine.script("document.querySelector('#flash button').click()")
-                    try await mine.waitFor("Something else was done after that")
+                    try await mine.waitFor("somebody else has changed the same things since")
                     #expect(try await mine.complaints().isEmpty)
                     #expect(try await other.complaints().isEmpty)
                 }
