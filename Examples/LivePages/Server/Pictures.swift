@@ -27,7 +27,7 @@ package enum Pictures {
     private static let atWork = Mutex(0)
     private static let queue = DispatchQueue(label: "pictures")
 
-    /// Checks what was sent, and makes the small picture.
+    /// Checks what was sent, removes its metadata, and makes the small picture.
     ///
     /// - Returns: the small picture too, where the machine has a program for it.
     /// - Throws: a ``Problem``.
@@ -39,11 +39,11 @@ package enum Pictures {
         guard (try? ImageHeader(file.bytes)) != nil else {
             throw Problem(message: "That is no picture: JPEG, PNG, GIF and WebP can be uploaded.")
         }
-        guard scaler != nil else { return (file.bytes, nil) }
-        guard let small = try await small(file.bytes) else {
-            throw Problem(message: "That picture is broken, or of a kind that cannot be read.")
-        }
-        return (file.bytes, small)
+        let broken = Problem(message: "That picture is broken, or of a kind that cannot be read.")
+        guard let picture = PictureMetadata.removed(from: file.bytes) else { throw broken }
+        guard scaler != nil else { return (picture, nil) }
+        guard let small = try await small(picture) else { throw broken }
+        return (picture, small)
     }
 
     /// A small picture of a large one, made one after the other on a queue of its own; `nil` where it cannot be read.
@@ -61,10 +61,12 @@ package enum Pictures {
         }
     }
 
-    /// What a picture is sent as; `nil` for what is none.
+    /// What a picture is sent as, without metadata that another program may have stored with it; `nil` for what is none.
     package static func reply(_ data: Data?, _ visit: Visit) -> Reply? {
-        guard let data, let header = try? ImageHeader(data) else { return nil }
-        return .file(data, type: "image/\(header.format.rawValue)", isForever: visit.query["v"] != nil)
+        guard let data, let header = try? ImageHeader(data), let picture = PictureMetadata.removed(from: data) else {
+            return nil
+        }
+        return .file(picture, type: "image/\(header.format.rawValue)", isForever: visit.query["v"] != nil)
     }
 
     /// Where a picture is; the address changes with the picture, so that browsers may keep it.
