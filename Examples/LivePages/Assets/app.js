@@ -185,7 +185,7 @@ async function open(path) {
   if (!$('#detail')) $('main').after(element('<aside id=detail aria-label=Details tabindex=-1></aside>'));
   document.body.classList.add('two');
   fill(now, $('#detail'));
-  for (const a of $$('#list a')) a.toggleAttribute('aria-current', a.pathname === path);
+  for (const a of $$('#list a')) a.toggleAttribute('aria-current', a.pathname + a.search === path);
 }
 function close() { wanted = null; $('#detail')?.remove(); document.body.classList.remove('two'); }
 
@@ -201,21 +201,23 @@ addEventListener('click', e => {
   const a = e.target.closest('a');
   if (!a || e.ctrlKey || e.metaKey || e.shiftKey) return;
   if (a.matches('#detail .back, #detail .cancel')) close();
-  else if (a.matches('#detail .beside') || a.matches('.detailed li > a') && matchMedia('(min-width: 1100px)').matches) open(a.pathname);
+  else if (a.matches('#detail .beside') || a.matches('.detailed li > a') && matchMedia('(min-width: 1100px)').matches) open(a.pathname + a.search);
   else return;
   e.preventDefault();
 });
 
 // Keys and swipes
 
-function act(path) {
+function act(path, i) {
   const form = $('#undo').cloneNode(true);
   form.setAttribute('action', path);
+  if (i) form.append(element(`<input name=i value=${i}>`));
   return send(form);
 }
 async function remove(row) {
   const next = (row.nextElementSibling ?? row.previousElementSibling ?? row).firstElementChild;
-  await act($('a', row).pathname + '/delete');
+  const off = list().dataset.remove;
+  await (off ? act(off, $('button', row).value) : act($('a', row).pathname + '/delete'));
   next.focus();
 }
 
@@ -226,7 +228,7 @@ addEventListener('keydown', e => {
     '/': () => $('#q') ? $('#q').focus() : location.assign(data.home),
     n: () => location.assign(data.new),
     '?': () => $('#keys').showModal(),
-    Enter: onRow && here.ariaPressed && (() => $('a', row).click()),
+    o: row && (() => $('a', row).click()),
     Delete: onRow && (() => remove(row)),
   }[e.key];
   if (here.id === 'q' && e.key === 'Escape') { here.value = ''; search(); }

@@ -117,8 +117,8 @@ package struct Page {
         <dl>
         <dt><kbd>/</kbd><dd>Search
         \(site.keys.map { "<dt><kbd>\($0.key)</kbd><dd>\($0.meaning)\n" as HTML })<dt><kbd>↑</kbd> <kbd>↓</kbd><dd>Move through the list
-        <dt><kbd>Enter</kbd><dd>Open
-        <dt><kbd>Delete</kbd><dd>Delete
+        <dt><kbd>o</kbd><dd>Open
+        <dt><kbd>Delete</kbd><dd>Delete, or take off the list
         <dt><kbd>Ctrl</kbd> <kbd>Z</kbd><dd>Undo
         <dt><kbd>Ctrl</kbd> <kbd>Shift</kbd> <kbd>Z</kbd><dd>Redo
         <dt><kbd>?</kbd><dd>This list

@@ -123,6 +123,26 @@ import Testing
         }
     }
 
+    @Test func anItemThatWasOpenedInTheShopLeadsBackThere() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let path = "/items/\(try await server.app.groceries.number(of: "Milk"))"
+            #expect(try await browser.get("/shop").text.contains("<a href=\"\(path)?from=shop\">"))
+            let page = try await browser.get("\(path)?from=shop")
+            #expect(page.text.contains("<a class=back href=\"/shop\" aria-label=\"Back to Shop\">"))
+            let form = fields(of: page).merging(["quantity": "2"]) { $1 }
+            let saved = try await browser.submit("\(path)?from=shop", form)
+            #expect(saved.words.contains("Milk is saved."))
+            #expect(saved.text.contains("aria-label=\"Back to Shop\""))
+            #expect(try await browser.post("\(path)/delete?from=shop").header("Location") == "/shop")
+            // From Prepare it leads back to Prepare, and so it does from anywhere else.
+            #expect(try await browser.submit("/undo").status == 200)
+            for address in [path, "\(path)?from=https://evil.example"] {
+                #expect(try await browser.get(address).text.contains("aria-label=\"Back to Prepare\""))
+            }
+        }
+    }
+
     @Test func aDeletionCanBeUndone() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser

@@ -93,6 +93,19 @@ import Testing
         }
     }
 
+    @Test func whatIsTakenOffInTheShopStaysAtHome() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let milk = try await server.app.groceries.number(of: "Milk")
+            // What the key Delete and a swipe send from this page.
+            #expect(try await browser.get("/shop").text.contains("data-remove=/shop/off"))
+            #expect(
+                try await browser.submit("/shop/off", ["i": "\(milk)"]).words.contains("Milk is off the list. Undo"))
+            #expect(try await browser.get("/prepare").text.contains("aria-pressed=false>Milk<"))
+            #expect(try await browser.submit("/shop/off", ["i": "4711"]).words.contains("Somebody has deleted this"))
+        }
+    }
+
     @Test func clearingTheListAsksFirst() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser

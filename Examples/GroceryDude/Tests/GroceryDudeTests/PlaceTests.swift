@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "Type a name."), ("kg", "There is “kg” already."), (String(repeating: "x", count: 101), "too long"),
+        ("", "Type a name."), ("kg", "There is “kg” already."), (" KG", "There is “kg” already."),
+        (String(repeating: "x", count: 101), "too long"),
     ])
     func namesAreChecked(_ name: String, _ message: String) async throws {
         try await TestServer.run(.small) { server in
@@ -55,6 +56,43 @@ import Testing
             let item = try #require(page.text.firstMatch(of: /role=alert><p>.*?<a href=(\/items\/\d+)>/)).output.1
             #expect(try await browser.get(String(item)).status == 200)
             #expect(try await browser.get("/\(kind.rawValue)/\(place)").status == 200)
+        }
+    }
+
+    @Test func aNameInOtherCapitalsIsTheOneThatThereIs() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let form = [
+                "name": "Sugar", "quantity": "2", "unit": "new", "new-unit": "KG", "home": "new", "new-home": "fridge",
+            ]
+            #expect(try await browser.submit("/items", form).words.contains("Sugar is added."))
+            #expect(try await browser.get("/prepare").words.contains("Fridge 3 Butter Dairy Milk Dairy Sugar 2 kg"))
+            // Its own name can be spelled anew.
+            let kg = try await MainActor.run { try server.app.groceries.place(.unit, named: "Kg")?.number ?? 0 }
+            #expect(try await browser.submit("/units/\(kg)", ["name": "KG"]).words.contains("KG 2 items"))
+        }
+    }
+
+    @Test func aPlaceSaysThatItHasMoreAndLeadsToTheRest() async throws {
+        let most = await App.mostItems
+        try await TestServer.run(
+            Filling { groceries in
+                try groceries.perform("Fill") {
+                    let home = try groceries.findOrMakePlace(.home, named: "Cellar") as? LocationAtHome
+                    for number in 0..<most + 3 {
+                        try groceries.makeItem(named: "Bottle \(number)").locationAtHome = home
+                    }
+                }
+            }
+        ) { server in
+            let browser = try server.browser
+            let cellar = try await MainActor.run { try server.app.groceries.place(.home, named: "Cellar")?.number ?? 0 }
+            let page = try await browser.get("/home-locations/\(cellar)")
+            #expect(page.words.contains("The first \(most) of \(most + 3). Show all \(most + 3) items"))
+            #expect(page.text.matches(of: /<li>/).count == most)
+            let all = try await browser.get("/home-locations/\(cellar)?all")
+            #expect(!all.words.contains("The first"))
+            #expect(all.text.matches(of: /<li>/).count == most + 3)
         }
     }
 

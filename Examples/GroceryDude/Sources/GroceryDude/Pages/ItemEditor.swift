@@ -45,7 +45,7 @@ struct ItemEditor {
             <span class=pick><select id="\(id)" name="\(id)"\(markup.described(field))><option value="">None</option>\(options)\
             <option value=new\(" selected", if: value == ItemForm.new)>New…</option></select>\
             <input name="new-\(id)" aria-label="New \(kind.noun)" placeholder="New \(kind.noun)" maxlength=100 \
-            value="\(form.newNames[kind] ?? "")" autocomplete=off></span>
+            value="\(form.newNames[kind] ?? "")" autocomplete=off\(value == ItemForm.new ? markup.described(field) : "")></span>
             """
     }
 

@@ -20,7 +20,7 @@ extension App {
         let problems = form.problems()
         guard problems.isEmpty else { return try editor(form, of: nil, visit, problems: problems, status: 422) }
         let done = try groceries.add(form)
-        return .redirect("/items/\(done.item.number)", Flash(text: "\(done.item.title) is added.", step: done.step))
+        return .redirect(path(of: done.item, visit), Flash(text: "\(done.item.title) is added.", step: done.step))
     }
 
     /// Adds what was searched for and not found, and puts it on the list.
@@ -52,16 +52,20 @@ extension App {
             return try editor(
                 form, of: item, visit, problems: problems, conflicts: conflicts, status: conflicts.isEmpty ? 422 : 409)
         }
-        guard let step = try groceries.update(item, form) else { return .redirect("/items/\(item.number)") }
-        return .redirect("/items/\(item.number)", Flash(text: "\(item.title) is saved.", step: step))
+        guard let step = try groceries.update(item, form) else { return .redirect(path(of: item, visit)) }
+        return .redirect(path(of: item, visit), Flash(text: "\(item.title) is saved.", step: step))
     }
 
     func deleteItem(_ visit: Visit) throws -> Reply {
-        guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
+        let list = "/\(Tab.origin(of: visit).rawValue)"
+        guard let item = groceries.item(visit.number) else { return .redirect(list, Self.gone) }
         let title = item.title
         let step = try groceries.delete(item)
-        return .redirect(visit.back(or: "/prepare"), Flash(text: "\(title) is deleted.", step: step))
+        return .redirect(visit.back(or: list), Flash(text: "\(title) is deleted.", step: step))
     }
+
+    /// The address of the item, with the list from which it was opened.
+    func path(of item: Item, _ visit: Visit) -> String { "/items/\(item.number)\(Tab.origin(of: visit).query.text)" }
 
     // MARK: The page
 
@@ -88,17 +92,20 @@ extension App {
         } else if !conflicts.isEmpty {
             notice = FieldMarkup<ItemField>.notice
         }
-        let action: HTML = item.map { "/items/\($0.number)" } ?? "/items"
+        let tab = Tab.origin(of: visit)
+        let action = item.map { path(of: $0, visit) } ?? "/items\(tab.query.text)"
+        // What is typed is kept under this name until it is sent.
+        let draft = item.map { "/items/\($0.number)" } ?? "/items/new \(visit.query["name"] ?? "")"
         let button: HTML = isGone ? "Make it anew" : item == nil ? "Add item" : "Save"
         return .page(
             page(
-                title, .prepare, live: item.map { _ in "item" }, isDetail: item != nil,
+                title, tab, live: item.map { _ in "item" }, isDetail: item != nil,
                 """
-                <header class=top><a class=back href=/prepare aria-label="Back to Prepare">\(Icon.back)</a><h1>\(title)</h1></header>
+                <header class=top><a class=back href="/\(tab.rawValue)" aria-label="Back to \(tab.title)">\(Icon.back)</a><h1>\(title)</h1></header>
                 <div class=card>
-                \(notice)<form method=post action=\(action) class=editor>\(Page.token(visit.token))\(item == nil ? Page.once : "")
+                \(notice)<form method=post action="\(action)" class=editor data-draft="\(draft)">\(Page.token(visit.token))\(item == nil ? Page.once : "")
                 \(fields.html)
-                <p class=row><button class=main>\(button)</button> <a class="button cancel" href=/prepare>Cancel</a></p></form>
+                <p class=row><button class=main>\(button)</button> <a class="button cancel" href="/\(tab.rawValue)">Cancel</a></p></form>
                 \(item.map { photoForm($0, visit, problem: photoProblem) })
                 </div>
                 \(item.map { deleteForm($0, visit) })
@@ -107,7 +114,7 @@ extension App {
 
     private func deleteForm(_ item: Item, _ visit: Visit) -> HTML {
         """
-        <form class=end method=post action=/items/\(item.number)/delete>\(Page.token(visit.token))\
+        <form class=end method=post action="/items/\(item.number)/delete\(Tab.origin(of: visit).query)">\(Page.token(visit.token))\
         <button class="danger quiet">Delete item</button></form>
         """
     }

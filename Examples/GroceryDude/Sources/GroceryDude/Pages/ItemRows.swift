@@ -30,13 +30,13 @@ import LivePages
 
     /// A row of the Prepare page: pressed where the item is on the list.
     static func prepareRow(_ item: Item, _ details: PlaceKind = .shop) -> HTML {
-        row(item, isPressed: item.listed, details)
+        row(item, isPressed: item.listed, details, from: .prepare)
     }
 
     /// A row of the Shop page: pressed where the item is collected.
-    static func shopRow(_ item: Item) -> HTML { row(item, isPressed: item.collected, .home) }
+    static func shopRow(_ item: Item) -> HTML { row(item, isPressed: item.collected, .home, from: .shop) }
 
-    private static func row(_ item: Item, isPressed: Bool, _ details: PlaceKind) -> HTML {
+    private static func row(_ item: Item, isPressed: Bool, _ details: PlaceKind, from tab: Tab) -> HTML {
         let number = item.number
         let state: HTML = item.collected ? " class=c" : ""
         let pressed: HTML = isPressed ? "true" : "false"
@@ -44,7 +44,7 @@ import LivePages
         let text = item.details(details)
         return """
             <li id=i\(number)\(state)><button name=\(wanted) value=\(number) aria-pressed=\(pressed)>\(item.title)</button>\
-            <a href=/items/\(number)>\(text.isEmpty ? "1" : text)\(thumbnail(item))</a>
+            <a href="/items/\(number)\(tab.query)">\(text.isEmpty ? "1" : text)\(thumbnail(item))</a>
 
             """
     }

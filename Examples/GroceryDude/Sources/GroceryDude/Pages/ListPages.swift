@@ -75,7 +75,7 @@ extension App {
                 """
                 <header class=top><h1>Shop</h1>
                 \(counts.done)</header>
-                <form id=list class="shop detailed" method=post action=/shop>\(Page.token(visit.token))\
+                <form id=list class="shop detailed" method=post action=/shop data-remove=/shop/off>\(Page.token(visit.token))\
                 <input type=hidden name=back value=/shop>
                 \(content)</form>
                 <form class=end method=post action=/shop/clear>\(Page.token(visit.token))\
@@ -108,6 +108,13 @@ extension App {
         return .redirect(
             "/shop",
             Flash(text: item.collected ? "\(item.title) is collected." : "\(item.title) is still to buy.", step: step))
+    }
+
+    /// Takes an item off the list, which stays at home.
+    func takeOff(_ visit: Visit) throws -> Reply {
+        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect("/shop", Self.gone) }
+        return .redirect(
+            "/shop", Flash(text: "\(item.title) is off the list.", step: try groceries.takeOff(item)))
     }
 
     /// Somebody was faster.

@@ -19,7 +19,7 @@ extension App {
         }
         let has = data != nil
         return """
-            <form class=photo method=post action=/items/\(item.number)/photo enctype=multipart/form-data>\(token)
+            <form class=photo method=post action="/items/\(item.number)/photo\(Tab.origin(of: visit).query)" enctype=multipart/form-data>\(token)
             <h2>Picture</h2>
             \(picture)<div class=field><label for=photo>\(has ? "Another picture" : "Add a picture")</label>
             <input id=photo type=file name=photo accept="\(Pictures.accepted)"\
@@ -31,18 +31,19 @@ extension App {
     }
 
     func changePhoto(_ visit: Visit) async throws -> Reply {
-        guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
-        let path = "/items/\(item.number)"
+        let list = "/\(Tab.origin(of: visit).rawValue)"
+        guard let item = groceries.item(visit.number) else { return .redirect(list, Self.gone) }
+        let path = path(of: item, visit)
         if visit.form["remove"] != nil {
             let step = try groceries.removePhoto(of: item)
             return .redirect(path, Flash(text: "The picture is removed.", step: step))
         }
         let read: (picture: Data, thumbnail: Data?)
         do { read = try await Pictures.read(visit.form.files["photo"]) } catch let problem as Pictures.Problem {
-            guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
+            guard let item = groceries.item(visit.number) else { return .redirect(list, Self.gone) }
             return try photoProblem(problem.message, item, visit)
         }
-        guard let item = groceries.item(visit.number) else { return .redirect("/prepare", Self.gone) }
+        guard let item = groceries.item(visit.number) else { return .redirect(list, Self.gone) }
         let step = try groceries.setPhoto(read.picture, thumbnail: read.thumbnail, of: item)
         return .redirect(path, Flash(text: "\(item.title) has a new picture.", step: step))
     }

@@ -51,6 +51,14 @@ extension App {
             $0.title < $1.title
         }
         let path: HTML = "/\(kind.rawValue)/\(place.number)"
+        let shown = visit.query["all"] == nil ? items.prefix(Self.mostItems) : items[...]
+        let rest: HTML =
+            shown.count == items.count
+            ? ""
+            : """
+            <p class=end>The first \(shown.count) of \(items.count). \
+            <a class=button href="\(path)?all">Show all \(Count.items(items.count))</a></p>
+            """
         return .page(
             page(
                 name, .of(kind),
@@ -64,11 +72,14 @@ extension App {
                 \(problem.map { "<p class=problem id=problem>\($0)</p>" as HTML })</div>
                 <p class=row><button class=main>Rename</button> <a class=button href="/\(kind.rawValue)">Cancel</a></p></form></div>
                 <section class=used><h2>Used by <span>\(Count.items(items.count))</span></h2>\
-                <ul>\(items.prefix(200).map(Self.link))</ul></section>
+                <ul>\(shown.map(Self.link))</ul>\(rest)</section>
                 <form class=end method=post action="\(path)/delete">\(Page.token(visit.token))\
                 <button class="danger quiet">Delete \(kind.noun)</button></form>
                 """), status: denial != nil ? 409 : problem != nil ? 422 : 200)
     }
+
+    /// The number of items that the page of a place shows at first.
+    static let mostItems = 200
 
     private static func link(_ item: Item) -> HTML {
         "<li><a class=name href=/items/\(item.number)><span>\(item.title)</span></a>"

@@ -24,6 +24,12 @@ enum Tab: String, CaseIterable {
         }
     }
 
+    /// The list from which an item was opened, as its address tells.
+    static func origin(of visit: Visit) -> Tab { visit.query["from"] == "shop" ? .shop : .prepare }
+
+    /// Behind the address of an item that was opened from this list: Back leads to it again.
+    var query: HTML { self == .shop ? "?from=shop" : "" }
+
     /// Whether it stands in the bar at the bottom of a phone.
     var isInBar: Bool { self == .prepare || self == .shop || self == .more }
 

@@ -13,6 +13,14 @@ extension Groceries {
         }.step
     }
 
+    /// Takes the item off the shopping list; nothing where it is not on it.
+    func takeOff(_ item: Item) throws -> Int? {
+        try perform("Take \(item.title) off the list") {
+            if item.listed { item.listed = false }
+            if item.collected { item.collected = false }
+        }.step
+    }
+
     /// Marks a listed item as collected, or as still to be found. Changes nothing where it is so already.
     func setCollected(_ isCollected: Bool, _ item: Item) throws -> Int? {
         guard item.collected != isCollected else { return nil }

@@ -31,12 +31,12 @@ extension Groceries {
 
     func name(of place: NSManagedObject, _ kind: PlaceKind) -> String { place.value(forKey: kind.key) as? String ?? "" }
 
-    /// The place of exactly that name.
+    /// The place of that name, whatever its capitals: "KG" is "kg". Of several the one that is spelled exactly so, else the first.
     func place(_ kind: PlaceKind, named name: String) throws -> NSManagedObject? {
         let request = NSFetchRequest<NSManagedObject>(entityName: kind.entityName)
-        request.predicate = NSPredicate(format: "%K == %@", kind.key, name)
-        request.fetchLimit = 1
-        return try view.fetch(request).first
+        request.predicate = NSPredicate(format: "%K ==[c] %@", kind.key, name)
+        let found = try view.fetch(request).sorted { $0.number < $1.number }
+        return found.first { self.name(of: $0, kind) == name } ?? found.first
     }
 
     /// The place of that name, made where there is none; call it in `perform(_:_:)`.
@@ -79,7 +79,9 @@ extension Groceries {
         let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if name.isEmpty { throw NameProblem.empty }
         if name.isLonger(than: Self.longestName) { throw NameProblem.tooLong }
-        if let other = try place(kind, named: name), other !== besides { throw NameProblem.taken(name) }
+        if let other = try place(kind, named: name), other !== besides {
+            throw NameProblem.taken(self.name(of: other, kind))
+        }
         return name
     }
 }

@@ -138,7 +138,7 @@ struct BrowserTests {
                 try await chrome.press("/")
                 try await chrome.press("f", "l", "o")
                 try await chrome.waitFor("Found 1 item")
-                try await chrome.press(Key.down, Key.enter)
+                try await chrome.press(Key.down, "o")
                 try await chrome.wait("document.querySelector('#detail #name')?.value === 'Flour'")
                 try await chrome.picture("list-and-detail")
                 try await chrome.script("document.activeElement.blur()")

@@ -65,7 +65,7 @@ extension App {
                 "Shared", .shared, live: "shared",
                 """
                 <header class=top><h1>Shared</h1>\("<p class=hint>Tap what came back.</p>", if: lists.shared.count > 0)</header>
-                <form id=list class="shared detailed" method=post action=/shared>\(Page.token(visit.token))\
+                <form id=list class="shared detailed" method=post action=/shared data-remove=/shared>\(Page.token(visit.token))\
                 \(content)</form>
                 """))
     }
