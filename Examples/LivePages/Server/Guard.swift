@@ -71,8 +71,10 @@ package struct Guard: RouterMiddleware {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            context.logger.error("\(request.method) \(request.uri.path): \(error)")
-            return ErrorPage.response(site, 500, "Something went wrong: \(error.localizedDescription)")
+            // The reason may tell where files lie on this machine: it is for the log alone.
+            let mark = String(UInt32.random(in: 1 << 28 ... .max), radix: 16)
+            context.logger.error("\(request.method) \(request.uri.path) [\(mark)]: \(error)")
+            return ErrorPage.response(site, 500, "The server's log has the reason, marked \(mark).")
         }
     }
 

@@ -3,7 +3,8 @@
     package enum State: Equatable {
         case running
         case cancelled
-        case failed(String)
+        /// The server's log has the reason.
+        case failed
         case done
     }
 
@@ -25,7 +26,7 @@
             do {
                 try await open { fraction in Task { @MainActor in self.progress = max(self.progress, fraction) } }
                 state = .done
-            } catch { state = Task.isCancelled ? .cancelled : .failed(error.localizedDescription) }
+            } catch { state = Task.isCancelled ? .cancelled : .failed }
             task = nil
         }
     }

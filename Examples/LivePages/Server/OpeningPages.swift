@@ -41,9 +41,9 @@ import Hummingbird
                 <h1>Cancelled</h1><p>Your list is as it was. It has to be brought up to date before it can be shown.</p>
                 <form method=post action=/migration/again>\(token)<button class=main>Begin again</button></form>
                 """
-        case .failed(let reason):
+        case .failed:
             content = """
-                <h1>That did not work</h1><p>Your list is as it was. \(reason)</p>
+                <h1>That did not work</h1><p>Your list is as it was. The server's log has the reason.</p>
                 <form method=post action=/migration/again>\(token)<button class=main>Try again</button></form>
                 """
         }

@@ -36,7 +36,12 @@ import ServiceLifecycle
     /// - Parameter fill: what a store needs before it is shown.
     package func open(_ fill: @escaping @MainActor (App) async throws -> Void = { _ in }) async throws {
         guard try opener.needsTime() else { return show(try await opened({ _ in }, fill)) }
-        let opening = Opening { [self] progress in show(try await opened(progress, fill)) }
+        let opening = Opening { [self] progress in
+            do { show(try await opened(progress, fill)) } catch {
+                if !Task.isCancelled { logger.error("The store is not opened: \(error)") }
+                throw error
+            }
+        }
         switchboard.connect(router { OpeningPages(opening, self.desk).addPages(to: $0) })
         opening.begin()
     }

@@ -35,6 +35,18 @@ package enum StorePlace {
         return parts.string ?? "on a server"
     }
 
+    /// A message as browsers may show it: without the folders of this machine.
+    package static func withoutFolders(_ message: String, of store: URL) -> String {
+        let files = FileManager.default
+        let folders = [store.deletingLastPathComponent(), files.temporaryDirectory, files.homeDirectoryForCurrentUser]
+        var message = message
+        for folder in folders.map(\.path) where folder.count > 1 {
+            message = message.replacingOccurrences(of: folder + "/", with: "")
+            message = message.replacingOccurrences(of: folder, with: "the folder")
+        }
+        return message
+    }
+
     /// The folder of the program's files that are not the store: beside it, or where a store in a file would be.
     package static func folder(of store: URL, program: String) -> URL {
         store.isFileURL

@@ -46,6 +46,76 @@ import Testing
         }
     }
 
+    @Test func storesInOneFolderHaveBackupsOfTheirOwn() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            #expect(try await browser.submit("/backups").words.contains("The backup is made."))
+            let name = try #require(try await backups(of: server.store).first?.name)
+            let other = await TestServer.server(server.folder.appendingPathComponent("Other.sqlite"))
+            try await other.open()
+            try await TestServer.serve(other) { port in
+                let elsewhere = TestBrowser(port: port)
+                #expect(try await elsewhere.get("/backups").words.contains("No backups yet"))
+                for path in ["/backups/restore", "/backups/delete"] {
+                    let answer = try await elsewhere.submit(path, ["name": name])
+                    #expect(answer.words.contains("There is no such backup"))
+                }
+            }
+            #expect(try await backups(of: server.store).count == 1)
+        }
+    }
+
+    @Test(arguments: [true, false]) func backupsOfEarlierVersionsAreFoundWhereTheyAreClear(_ isAlone: Bool) async throws
+    {
+        let folder = try TestServer.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let all = folder.appendingPathComponent("Backups")
+        try FileManager.default.createDirectory(at: all, withIntermediateDirectories: true)
+        let old = all.appendingPathComponent("2026-11-23-08.30.05-3f.zip")
+        try Data("zip".utf8).write(to: old)
+        let store = folder.appendingPathComponent("Test.sqlite")
+        for file in isAlone ? [store] : [store, folder.appendingPathComponent("Other.sqlite")] {
+            try Data().write(to: file)
+        }
+        Groceries.adoptBackups(of: store)
+        #expect(try await backups(of: store).map(\.name) == (isAlone ? [old.lastPathComponent] : []))
+        #expect(FileManager.default.fileExists(atPath: old.path) != isAlone)
+    }
+
+    @Test func noPageTellsWhereFilesLie() async throws {
+        let folder = try TestServer.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = folder.appendingPathComponent("Test.sqlite")
+        try makeStore(1, at: store)
+        // The backup before the migration cannot be made: a file lies in its way.
+        let backups = Groceries.backupFolder(of: store).folder
+        try FileManager.default.createDirectory(
+            at: backups.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data().write(to: backups)
+        let server = await TestServer.server(store)
+        try await server.open()
+        try await TestServer.serve(server) { port in
+            let browser = TestBrowser(port: port)
+            try await Polling.wait(for: "the migration to fail") {
+                try await browser.get("/prepare").words.contains("That did not work")
+            }
+            var page = try await browser.get("/prepare")
+            #expect(page.words.contains("Your list is as it was."))
+            #expect(!page.text.contains(folder.lastPathComponent))
+            // Without that file it goes on; with it again, the list of backups fails.
+            try FileManager.default.removeItem(at: backups)
+            _ = try await browser.post("/migration/again")
+            try await Polling.wait(for: "the migration") { try await browser.get("/prepare").status == 200 }
+            try FileManager.default.removeItem(at: backups)
+            try Data().write(to: backups)
+            page = try await browser.get("/backups")
+            #expect(page.status == 500)
+            #expect(page.words.contains("Something went wrong The server's log has the reason"))
+            #expect(!page.text.contains(folder.lastPathComponent))
+            #expect(!(try await browser.get("/settings").text.contains(folder.lastPathComponent)))
+        }
+    }
+
     private func backups(of store: URL) async throws -> [BackupInfo] {
         try await Groceries.backupFolder(of: store).list().sorted { $0.date > $1.date }
     }

@@ -104,6 +104,50 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 4, 7]) func soIsWhatAStoreOfAnOlderVersionHas(_ version: Int) async throws {
+        let folder = try TestServer.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let other = folder.appendingPathComponent("Other.sqlite")
+        let picture = TestPicture.png(width: 4, height: 4)
+        try OldStore.make(version, at: other) { context in
+            for name in ["Milk", "Oats"] {
+                let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                item.setValue(name, forKey: "name")
+                item.setValue(picture, forKey: "photoData")
+            }
+        }
+        try await TestServer.run(.small) { server in
+            for _ in 0..<2 { #expect(try await server.app.groceries.copyItems(from: other) == 2) }
+            let browser = try server.browser
+            #expect(try await browser.get("/prepare").words.contains("Oats"))
+            #expect(await server.app.groceries.count("Item") == 4)
+            #expect(try await browser.get("/items/1/photo").body == picture)
+        }
+        // The other store is as it was.
+        #expect(try Versions.version(ofStoreAt: other) == version)
+    }
+
+    @Test func aStoreOfAnotherProgramIsRefused() async throws {
+        let folder = try TestServer.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let other = folder.appendingPathComponent("Other.sqlite")
+        let model = NSManagedObjectModel()
+        let entity = NSEntityDescription()
+        entity.name = "Item"
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: other, options: nil)
+        try coordinator.remove(store)
+        try await TestServer.run(.small) { server in
+            let error = await #expect(throws: ToolkitError.self) {
+                try await server.app.groceries.copyItems(from: other)
+            }
+            #expect(error?.message.contains("of no version that this program knows") == true)
+            #expect(await server.app.groceries.count("Item") == 3)
+        }
+    }
+
     @MainActor private func fill(_ store: URL) async throws {
         let groceries = try await Groceries(at: store)
         try groceries.perform("Fill") {

@@ -90,7 +90,8 @@ extension App {
         do { try await onRestore(backup.name) } catch let error as ToolkitError {
             // Nothing was changed.
             try? await Groceries.backupFolder(of: groceries.url).delete(before.name)
-            return .redirect("/backups", Flash(kind: .problem, text: error.message))
+            let text = StorePlace.withoutFolders(error.message, of: groceries.url)
+            return .redirect("/backups", Flash(kind: .problem, text: text))
         }
         return .redirect("/prepare", Flash(text: "The backup “\(backup.title)” is restored."))
     }

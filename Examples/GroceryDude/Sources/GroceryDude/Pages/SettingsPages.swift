@@ -49,7 +49,7 @@ extension App {
             <dt>Size<dd>\(size / 1000) kB, and \((report.externalDataSize ?? 0) / 1000) kB of pictures beside it
             <dt>History<dd>\(Count.of(report.transactionCount ?? 0, "transaction"))
             <dt>Pages open<dd>\(feed.subscriberCount)
-            <dt>File<dd>\(report.path)</dl></section>
+            <dt>File<dd>\(URL(fileURLWithPath: report.path).lastPathComponent)</dl></section>
             """
     }
 

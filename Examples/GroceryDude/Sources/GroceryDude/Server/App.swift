@@ -31,7 +31,8 @@ import LivePages
         Opener {
             try Versions.needMigration(at: store)
         } open: { desk, progress in
-            try await Versions.keepingBackup(of: store) {
+            Groceries.adoptBackups(of: store)
+            return try await Versions.keepingBackup(of: store) {
                 try await App(store: store, desk: desk) { progress($0.fractionCompleted) }
             }
         }

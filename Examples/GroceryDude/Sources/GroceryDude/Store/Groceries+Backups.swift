@@ -2,13 +2,34 @@ import CoreDataToolkit
 import Foundation
 import LivePages
 
-// Copies of the store, in the folder `Backups` beside it. A store on a server is backed up by whoever runs that.
+// Copies of the store, in a folder of its own in the folder `Backups` beside it. The operator of a server backs up the stores on it.
 extension Groceries {
     static let mostBackups = 50
 
-    static func backupFolder(of store: URL) -> FolderDestination {
-        FolderDestination(
-            StorePlace.folder(of: store, program: "GroceryDude").appendingPathComponent("Backups", isDirectory: true))
+    /// The folder has the name of the store's file: stores that lie side by side have backups of their own.
+    nonisolated static func backupFolder(of store: URL) -> FolderDestination {
+        let name = store.isFileURL ? store.lastPathComponent : "server"
+        return FolderDestination(allBackups(beside: store).appendingPathComponent(name, isDirectory: true))
+    }
+
+    private nonisolated static func allBackups(beside store: URL) -> URL {
+        StorePlace.folder(of: store, program: "GroceryDude").appendingPathComponent("Backups", isDirectory: true)
+    }
+
+    /// Moves backups that earlier versions of this program left in the folder `Backups` itself to the store's own folder, if they can be
+    /// of no other store: there is no other one beside it.
+    nonisolated static func adoptBackups(of store: URL) {
+        guard store.isFileURL else { return }
+        let files = FileManager.default
+        let (all, own) = (allBackups(beside: store), backupFolder(of: store).folder)
+        let backups = (try? files.contentsOfDirectory(atPath: all.path))?.filter { $0.hasSuffix(".zip") } ?? []
+        let neighbours = (try? files.contentsOfDirectory(atPath: store.deletingLastPathComponent().path)) ?? []
+        let stores = neighbours.filter { URL(fileURLWithPath: $0).pathExtension == store.pathExtension }
+        guard !backups.isEmpty, stores == [store.lastPathComponent] else { return }
+        try? files.createDirectory(at: own, withIntermediateDirectories: true)
+        for backup in backups {
+            try? files.moveItem(at: all.appendingPathComponent(backup), to: own.appendingPathComponent(backup))
+        }
     }
 
     var backup: Backup {

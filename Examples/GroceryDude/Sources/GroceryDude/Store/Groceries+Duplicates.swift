@@ -1,3 +1,4 @@
+import CoreData
 import CoreDataToolkit
 import Foundation
 import LivePages
@@ -26,11 +27,30 @@ extension Groceries {
         return (done.result, done.step)
     }
 
-    /// Takes over what another store has: items become as they are there, with their units, places and pictures; others stay.
+    /// Takes over the items of another store: items of the same name become as they are there, with their units, places and pictures;
+    /// others stay. Of a store of an older version, a copy is migrated: the store itself stays as it is.
     ///
-    /// - Returns: how many items it has.
+    /// - Returns: the number of items that it has.
     @discardableResult
     func copyItems(from store: URL) async throws -> Int {
+        guard try Versions.needMigration(at: store) else { return try await copyPresentItems(from: store) }
+        _ = try Versions.version(ofStoreAt: store)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("GroceryDude-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent("Copy.sqlite")
+        let model = try Versions.model(Versions.newest)
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: copy, withPersistentStoreFrom: store, type: .sqlite)
+        var options = CoreDataStack.Options()
+        options.undo = false
+        options.versions = Versions.all
+        try await CoreDataStack.setUp(model: model, storeURL: copy, options: options).removeStores()
+        return try await copyPresentItems(from: copy)
+    }
+
+    /// Copies from a store of the present version.
+    private func copyPresentItems(from store: URL) async throws -> Int {
         var copier = try DeepCopier(fromStoreAt: store, to: stack, unique: Self.unique)
         // What has no name cannot be found again.
         copier.skipsUnidentified = true

@@ -35,16 +35,26 @@ enum Versions {
         return !(try model(newest)).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
 
+    /// The version of the store in that file.
+    ///
+    /// - Throws: a `ToolkitError` where it is none of this program's.
+    static func version(ofStoreAt store: URL) throws -> Int {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
+        let version = try (1...newest).first {
+            try model($0).isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        }
+        guard let version else {
+            throw ToolkitError("\(store.path) is a store of no version that this program knows.")
+        }
+        return version
+    }
+
     /// Keeps a store of an older version among the backups while `open` migrates it; not where that fails.
     @MainActor static func keepingBackup<Result>(
         of store: URL, _ open: @MainActor () async throws -> Result
     ) async throws -> Result {
         guard try needMigration(at: store) else { return try await open() }
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
-        let old = try (1..<newest).map(model).first {
-            $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
-        }
-        guard let old else { throw ToolkitError("The store is of no version that this program knows.") }
+        let old = try model(try version(ofStoreAt: store))
         var options = CoreDataStack.Options()
         options.isReadOnly = true
         options.undo = false

@@ -92,7 +92,9 @@ extension App {
         session.apply(movies)
         let isNew = session.number == nil
         let done: (number: Int, step: Int?)
-        do { done = try sessions.save(session) } catch let error as CocoaError {
+        do { done = try sessions.save(session) } catch let error as CocoaError
+            where (NSManagedObjectValidationError..<1700).contains(error.code.rawValue)
+        {
             return try editor(session, visit, problems: [.title: error.localizedDescription], status: 422)
         }
         let path = "/movies/\(done.number)"

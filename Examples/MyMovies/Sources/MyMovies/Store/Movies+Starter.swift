@@ -34,6 +34,10 @@ extension Movies {
     /// - Returns: how many movies it has.
     @discardableResult
     func copyMovies(from store: URL) async throws -> Int {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
+        guard stack.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) else {
+            throw ToolkitError("\(store.path) is no store of this version of MyMovies.")
+        }
         let copier = try DeepCopier(fromStoreAt: store, to: stack, unique: Self.unique)
         return try await copier.copy(["Movie", "Friend"]).objects
     }
