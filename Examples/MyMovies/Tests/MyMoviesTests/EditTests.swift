@@ -187,20 +187,74 @@ import Testing
         }
     }
 
-    @Test func sessionsAreBounded() async throws {
+    @Test func aPageThatShowsTheEditorOpensNoSession() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser
-            for _ in 0..<110 { _ = try await browser.get("/movies/new") }
-            #expect(await server.app.sessions.count == 100)
-            // Covers that nobody saves do not fill the memory.
-            let picture = TestPicture.png(width: 60, height: 60)
-            await MainActor.run { server.app.sessions.mostBytes = 50_000 }
-            for _ in 0..<12 {
-                let page = try await browser.get("/movies/new")
-                _ = try await browser.upload(page.action, field: "cover", file: picture, with: ["do": "cover"])
-                #expect(try await browser.get(page.action).status == 200)
+            for path in ["/movies/new", "/movies/1/edit"] {
+                let page = try await browser.get(path)
+                #expect(await server.app.sessions.count == 0)
+                // Neither does a form that carries all that was changed.
+                #expect(try await browser.post(page.action, page.fields + ["title": ""]).status == 422)
+                #expect(await server.app.sessions.count == 0)
+                _ = try await browser.post(page.action, page.fields + ["do": "remove"])
+                #expect(await server.app.sessions.count == 1)
+                _ = try await browser.post(page.action, page.fields + ["do": "cancel"])
+                #expect(await server.app.sessions.count == 0)
             }
-            #expect(await server.app.sessions.count < 100)
+        }
+    }
+
+    @Test func aBrowserEndsItsOwnIdleSessionsAlone() async throws {
+        try await TestServer.run(.small) { server in
+            let (mine, theirs) = (try server.browser, try server.browser)
+            func open(_ browser: TestBrowser) async throws -> String {
+                let page = try await browser.get("/movies/1/edit")
+                #expect(try await browser.post(page.action, page.fields + ["do": "remove"]).status == 303)
+                return page.action
+            }
+            let my = try await open(mine)
+            let first = try await open(theirs)
+            let second = try await open(theirs)
+            for _ in 2..<EditSessions.mostOfBrowser { _ = try await open(theirs) }
+            #expect(await server.app.sessions.count == EditSessions.mostOfBrowser + 1)
+            // The session that was used last of all is not idle.
+            #expect(try await theirs.get(first).status == 200)
+            _ = try await open(theirs)
+            #expect(try await theirs.get(first).status == 200)
+            #expect(try await theirs.get(second).status == 404)
+            #expect(try await mine.get(my).status == 200)
+            // After a time idle sessions of everybody end.
+            await MainActor.run { server.app.sessions.longestIdle = .zero }
+            let last = try await open(theirs)
+            #expect(await server.app.sessions.count == 1)
+            #expect(try await theirs.get(last).status == 200)
+        }
+    }
+
+    @Test func coversThatNobodySavesDoNotFillTheMemory() async throws {
+        try await TestServer.run(.small) { server in
+            let (mine, theirs) = (try server.browser, try server.browser)
+            let picture = TestPicture.png(width: 60, height: 60)
+            let size = picture.count
+            func upload(_ browser: TestBrowser) async throws -> (action: String, answer: Answer) {
+                let page = try await browser.get("/movies/new")
+                let form = page.fields + ["title": "Nosferatu", "do": "cover"]
+                return (page.action, try await browser.upload(page.action, field: "cover", file: picture, with: form))
+            }
+            await MainActor.run {
+                server.app.sessions.mostBytesOfBrowser = 2 * size
+                server.app.sessions.mostBytes = 3 * size
+            }
+            let my = try await upload(mine).action
+            for _ in 0..<3 { #expect(try await upload(theirs).answer.status == 303) }
+            #expect(await server.app.sessions.count == 3)
+            #expect(try await mine.get(my).status == 200)
+            // Others have the rest: what was typed is kept, without the cover.
+            let refused = try await upload(try server.browser).answer
+            #expect(refused.status == 503)
+            #expect(refused.words.contains("Too many covers wait to be saved"))
+            #expect(refused.fields["title"] == "Nosferatu")
+            #expect(try await mine.get(my).status == 200)
         }
     }
 }

@@ -6,7 +6,7 @@ import LivePages
 // The editor of movies.
 extension App {
     func newMoviePage(_ visit: Visit) throws -> Reply {
-        let session = sessions.begin(nil, token: visit.token)
+        let session = EditSession(movies, nil, token: visit.token)
         if let title = visit.query["title"] { session.form.values[.title] = title }
         return try editor(session, visit)
     }
@@ -15,7 +15,8 @@ extension App {
         guard let movie = movies.movie(visit.number) else {
             return missing("This movie does not exist (any more).")
         }
-        return try editor(sessions.begin(movie, token: visit.token), visit)
+        // A session opens with the first change that the form does not carry.
+        return try editor(EditSession(movies, movie, token: visit.token), visit)
     }
 
     func sessionPage(_ visit: Visit) throws -> Reply {
@@ -45,29 +46,37 @@ extension App {
             return .redirect(number.map { "/movies/\($0)" } ?? "/movies")
         }
         session.form = FieldForm(visit.form)
-        if action == "remove" {
-            session.set(nil, nil)
-            return .redirect("/edits/\(session.id)")
-        }
-        if let file = visit.form.files["cover"], !file.bytes.isEmpty || action == "cover" {
-            do {
-                let read = try await Pictures.read(file)
-                session.set(read.picture, read.thumbnail)
-                sessions.makeRoom(for: session)
-            } catch let problem as Pictures.Problem {
-                return try editor(session, visit, coverProblem: problem.message, status: 422)
+        do {
+            if action == "remove" {
+                try sessions.keep(session, coverSize: 0)
+                session.set(nil, nil)
+                return .redirect("/edits/\(session.id)")
             }
+            try await takeCover(visit, of: session)
+        } catch let problem as Pictures.Problem {
+            return try editor(session, visit, coverProblem: problem.message, status: 422)
+        } catch let full as EditSessions.Full {
+            return try editor(session, visit, coverProblem: full.message, status: 503)
         }
         if action == "cover" { return .redirect("/edits/\(session.id)") }
         return try save(session, visit)
     }
 
-    /// The session that the form names; after a restart one that begins with what the form has. `nil` for one that was saved.
+    /// Gives the session the cover that the form brought, if it brought one.
+    private func takeCover(_ visit: Visit, of session: EditSession) async throws {
+        guard let file = visit.form.files["cover"], !file.bytes.isEmpty || visit.form["do"] == "cover" else { return }
+        let read = try await Pictures.read(file)
+        try sessions.keep(session, coverSize: read.picture.count)
+        session.set(read.picture, read.thumbnail)
+    }
+
+    /// The session that the form names; where it is not open, one that begins with what the form has. `nil` for one that was saved.
     private func session(_ visit: Visit) throws -> EditSession? {
         if let session = sessions.find(visit.id, token: visit.token) { return session }
         if sessions.result(of: visit.id) != nil { return nil }
         let number = Int(visit.form["movie"] ?? "")
-        let session = sessions.begin(number.flatMap(movies.movie), token: visit.token)
+        let id = Secret.isOne(visit.id) ? visit.id : Secret.make()
+        let session = EditSession(movies, number.flatMap(movies.movie), id: id, token: visit.token)
         if number != nil, session.number == nil { session.expects(number) }
         return session
     }
@@ -124,13 +133,15 @@ extension App {
         let title = isGone ? "Deleted meanwhile" : isNew ? "New movie" : session.form.value(.title)
         let button: HTML = isGone ? "Make it anew" : isNew ? "Add movie" : "Save"
         let number: HTML = session.number.map { "\($0)" } ?? ""
+        // What is typed is kept under this name until it is sent.
+        let draft = session.number.map { "/movies/\($0)/edit" } ?? "/movies/new \(visit.query["title"] ?? "")"
         return .page(
             page(
                 title, .movies, isDetail: true,
                 """
                 <header class=top><h1>\(title.isEmpty ? "Untitled" : title)</h1></header>
                 <div class=card>
-                \(notice)<form method=post action="/edits/\(session.id)" enctype=multipart/form-data class=editor>\
+                \(notice)<form method=post action="/edits/\(session.id)" enctype=multipart/form-data class=editor data-draft="\(draft)">\
                 \(Page.token(visit.token))<input type=hidden name=movie value="\(number)">
                 <button class=sr tabindex=-1 aria-hidden=true>Save</button>
                 \(fields.html)
@@ -143,12 +154,15 @@ extension App {
 
     private func cover(_ session: EditSession, problem: String?) -> HTML {
         var picture: HTML = ""
-        if let data = session.movie.cover?.data {
+        let isOpen = sessions.isOpen(session)
+        let data = isOpen ? session.movie.cover?.data : movies.cover(of: session.number.flatMap(movies.movie))
+        if let data {
+            let path = isOpen ? "/edits/\(session.id)/cover" : "/movies/\(session.number ?? 0)/cover"
             picture = """
-                <img src="\(Pictures.path("/edits/\(session.id)/cover", data))" alt="Cover of \(session.form.value(.title))">
+                <img src="\(Pictures.path(path, data))" alt="Cover of \(session.form.value(.title))">
                 """
         }
-        let has = session.movie.cover?.data != nil
+        let has = data != nil
         return """
             <div class="photo field"><h2>Cover</h2>
             \(picture)<label for=cover>\(has ? "Another picture" : "Add a picture")</label>

@@ -10,8 +10,8 @@ import LivePages
 ///         └─rollback()
 /// ```
 @MainActor final class EditSession {
-    /// A name that nobody guesses.
-    let id = Secret.make()
+    /// A name that nobody guesses; the page that shows the editor made it.
+    let id: String
     /// The secret of the browser that works on it.
     let token: String
     /// Of the movie as others see it; `nil` for a new one.
@@ -21,10 +21,13 @@ import LivePages
     private(set) var movie: Movie
     /// How many bytes the cover has that is not saved yet.
     private(set) var pictureSize = 0
+    /// When the browser asked for the session last.
+    var lastUse = ContinuousClock.now
     /// What was typed, right or wrong.
     var form: FieldForm<MovieField>
 
-    init(_ movies: Movies, _ original: Movie?, token: String) {
+    init(_ movies: Movies, _ original: Movie?, id: String = Secret.make(), token: String) {
+        self.id = id
         self.token = token
         number = original?.number
         context = NSManagedObjectContext(.mainQueue)
@@ -94,61 +97,5 @@ import LivePages
             try context.save()
         }.step
         return (movie.number, step)
-    }
-}
-
-/// The sessions that are open: bounded, the oldest go first.
-@MainActor final class EditSessions {
-    private static let most = 100
-    /// How many bytes of covers that are not saved yet there may be.
-    var mostBytes = 64 << 20
-    private let movies: Movies
-    private var sessions: [EditSession] = []
-    /// What became of sessions that were saved, so that a form that is sent twice is saved once.
-    private var saved: [(id: String, number: Int)] = []
-
-    init(_ movies: Movies) { self.movies = movies }
-
-    var count: Int { sessions.count }
-
-    func begin(_ movie: Movie?, token: String) -> EditSession {
-        let session = EditSession(movies, movie, token: token)
-        sessions.append(session)
-        if sessions.count > Self.most { sessions.removeFirst().context.rollback() }
-        return session
-    }
-
-    /// Ends the oldest sessions where there is too much that is not saved, but never the one that has just been used.
-    func makeRoom(for session: EditSession) {
-        var size = sessions.reduce(0) { $0 + $1.pictureSize }
-        for other in sessions where size > mostBytes && other !== session && other.pictureSize > 0 {
-            size -= other.pictureSize
-            cancel(other)
-        }
-    }
-
-    func find(_ id: String, token: String) -> EditSession? {
-        sessions.first { $0.id == id && Secret.areEqual($0.token, token) }
-    }
-
-    /// The movie that was made or changed by a session that has ended.
-    func result(of id: String) -> Int? { saved.last { $0.id == id }?.number }
-
-    func cancel(_ session: EditSession) {
-        session.context.rollback()
-        sessions.removeAll { $0 === session }
-    }
-
-    func save(_ session: EditSession) throws -> (number: Int, step: Int?) {
-        let done = try session.save(movies)
-        sessions.removeAll { $0 === session }
-        saved.append((session.id, done.number))
-        if saved.count > Self.most { saved.removeFirst() }
-        return done
-    }
-
-    func endAll() {
-        for session in sessions { session.context.reset() }
-        sessions = []
     }
 }
