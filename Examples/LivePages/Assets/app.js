@@ -155,6 +155,7 @@ async function send(form, button) {
       body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
   } catch {
     if (pressed) flip(pressed);
+    form.dispatchEvent(new Event('input', { bubbles: true }));
     return flash('<div class="flash problem">Not saved: no connection. Try again when it is back.</div>');
   }
   own = Date.now();

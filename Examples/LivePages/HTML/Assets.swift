@@ -4,10 +4,12 @@ import Foundation
 package enum Assets {
     package static let style = "/app.css?v=\(fingerprint("app.css"))"
     package static let script = "/app.js?v=\(fingerprint("app.js"))"
+    /// The script that keeps what the server does not have yet.
+    package static let keeper = "/keep.js?v=\(fingerprint("keep.js"))"
 
     private static let files: [String: Data] = {
         var files: [String: Data] = [:]
-        for name in ["app.css", "app.js", "favicon.svg", "manifest.json", "DefaultData.xml"] {
+        for name in ["app.css", "app.js", "keep.js", "favicon.svg", "manifest.json", "DefaultData.xml"] {
             files[name] = url(name).flatMap { try? Data(contentsOf: $0) }
         }
         return files

@@ -63,6 +63,7 @@ package struct Page {
             <link rel=icon href=/favicon.svg type=image/svg+xml>
             <link rel=stylesheet href="\(Assets.style)">
             <script src="\(Assets.script)" defer></script>
+            <script src="\(Assets.keeper)" defer></script>
             <body\(live) data-home="\(site.home)" data-new="\(site.newPath)"\(" data-detail", if: isDetail)>
             <a class=skip href=#main>Skip to content</a>
             \(navigation, if: hasNavigation)

@@ -159,9 +159,10 @@ import Hummingbird
             })
     }
 
-    /// Style sheet, script and icon.
+    /// Style sheet, scripts and icon.
     package nonisolated func addFiles(to router: Router<BasicRequestContext>) {
-        for (name, type) in [("app.css", "text/css; charset=utf-8"), ("app.js", "text/javascript; charset=utf-8")] {
+        let script = "text/javascript; charset=utf-8"
+        for (name, type) in [("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script)] {
             get(router, RouterPath("/\(name)")) { visit in
                 guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
                 return .file(data, type: type, isForever: visit.query["v"] != nil)

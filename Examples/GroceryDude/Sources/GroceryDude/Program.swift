@@ -21,7 +21,7 @@ import LivePages
         ("/prepare/clear", "Clear the list?"), ("/items/new", "New item"), ("/items/1", "At home"),
         ("/units", "<h1>Units</h1>"), ("/home-locations", "<h1>Home locations</h1>"),
         ("/shop-locations", "<h1>Shop locations</h1>"), ("/units/1", "Rename"), ("/more", "<h1>More</h1>"),
-        ("/settings", "<h1>Settings</h1>"), ("/app.css", "--accent"), ("/app.js", "EventSource"),
+        ("/settings", "<h1>Settings</h1>"), ("/app.css", "--accent"), ("/app.js", "EventSource"), ("/keep.js", "draft"),
         ("/favicon.svg", "<svg"),
     ]
 }

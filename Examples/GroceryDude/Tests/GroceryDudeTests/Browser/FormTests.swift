@@ -66,6 +66,62 @@ struct FormTests {
         }
     }
 
+    @Test func whatIsTypedSurvivesLeavingThePage() async throws {
+        try await TestServer.run(.small) { server in
+            try await Chrome.run { chrome in
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.type(" fresh", into: "#name")
+                try await chrome.click("#listed")
+                try await chrome.click(".back")
+                try await chrome.waitFor("Prepare")
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.waitFor("What you typed before is back, not saved yet.")
+                #expect(try await chrome.faults("draft-360") == [])
+                try await chrome.wait(
+                    "document.querySelector('#name').value === 'Milk fresh' && !document.querySelector('#listed').checked"
+                )
+                // Other forms have drafts of their own.
+                try await chrome.go(server.address("/items/2"))
+                try await chrome.wait("document.querySelector('#name').value === 'Butter'")
+                // It can be discarded.
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.click(".draft button")
+                try await chrome.wait(
+                    "document.querySelector('#name').value === 'Milk' && document.querySelector('#listed').checked")
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.wait(
+                    "document.querySelector('#name').value === 'Milk' && !document.querySelector('.draft')")
+                // What was saved or cancelled is no draft.
+                for (button, name) in [("button.main", "Milk again"), (".cancel", "Milk again")] {
+                    try await chrome.type(" again", into: "#name")
+                    try await chrome.click(button)
+                    try await chrome.wait("document.querySelector('h1').textContent !== 'Milk'")
+                    try await chrome.go(server.address("/items/1"))
+                    try await chrome.wait(
+                        "document.querySelector('#name').value === '\(name)' && !document.querySelector('.draft')")
+                }
+                #expect(try await chrome.complaints().isEmpty)
+            }
+        }
+    }
+
+    @Test func aDraftDoesNotHideWhatOthersChangedMeanwhile() async throws {
+        try await TestServer.run(.small) { server in
+            try await Chrome.run { chrome in
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.type(" fresh", into: "#name")
+                try await chrome.go(server.address("/shop"))
+                let theirs = ["name": "Oat milk", "was-name": "Milk", "quantity": "1", "was-quantity": "1"]
+                #expect(try await server.browser.submit("/items/1", theirs).status == 200)
+                try await chrome.go(server.address("/items/1"))
+                try await chrome.wait("document.querySelector('#name').value === 'Milk fresh'")
+                try await chrome.click("button.main")
+                try await chrome.waitFor("Theirs: Oat milk Yours: Milk fresh")
+                try await chrome.wait("!document.querySelector('.draft')")
+            }
+        }
+    }
+
     @Test func deleteAndSwipeInTheShopTakeOffTheList() async throws {
         try await TestServer.run(
             Filling { groceries in
