@@ -154,6 +154,7 @@ async function send(form, button) {
       method: 'POST', headers: { 'X-Patch': '1' },
       body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
   } catch {
+    if (pressed && await window.keepTick?.(form, button)) return;
     if (pressed) flip(pressed);
     form.dispatchEvent(new Event('input', { bubbles: true }));
     return flash('<div class="flash problem">Not saved: no connection. Try again when it is back.</div>');

@@ -50,4 +50,109 @@ addEventListener('submit', e => {
   if (e.submitter?.value === 'cancel') drop(form); else store(form, true);
 });
 addEventListener('click', e => { if (e.target.closest('.cancel')) for (const form of $$('form[data-draft]')) drop(form); });
+
+// The service worker keeps the pages that start without a connection. Browsers have one on this machine and with HTTPS alone.
+
+const { dataset } = document.body;
+const attribute = e => e.getAttribute('href') ?? e.getAttribute('src');
+function keepPages(age) {
+  if (!navigator.serviceWorker || Date.now() - (sessionStorage.kept ?? 0) < age) return;
+  sessionStorage.kept = Date.now();
+  const files = $$('link[rel=stylesheet], link[rel=icon], link[rel=manifest], script[src]').map(attribute);
+  navigator.serviceWorker.ready.then(worker => worker.active.postMessage({ keep: [...dataset.keep.split(' '), '/offline', ...files] }));
+}
+navigator.serviceWorker?.register('/sw.js').catch(() => {});
+keepPages(60000);
+document.addEventListener('visibilitychange', () => { if (document.hidden) keepPages(10000); });
+
+// Ticks without a connection: the state that is wished for, sent in their order when there is one. Of two for one item the later counts.
+
+const ticks = async (mode, act) => {
+  const base = await new Promise((resolve, reject) => {
+    const opening = indexedDB.open('ticks', 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore('ticks', { keyPath: 'id', autoIncrement: true });
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(opening.error);
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      const work = base.transaction('ticks', mode), request = act(work.objectStore('ticks'));
+      work.oncomplete = () => resolve(request.result);
+      work.onerror = work.onabort = () => reject(work.error);
+    });
+  } finally { base.close(); }
+};
+const allTicks = () => ticks('readonly', all => all.getAll());
+
+let retry, isMine = false, isSending = false;
+
+// A row's button sends what is wanted next.
+const press = (button, on) => { if (button) { button.ariaPressed = on; button.name = on ? 'off' : 'on'; } };
+
+async function showTicks() {
+  const all = await allTicks(), bar = $('#offline'), list = $('#list');
+  $('#waiting').textContent = all.length ? ` ${all.length} ${all.length > 1 ? 'changes wait' : 'change waits'} to be sent.` : '';
+  for (const { i, tick, on } of all) if (list?.dataset.tick === tick) press($(`#i${i} button`, list), on);
+  if (all.length) { isMine = true; bar.hidden = false; clearTimeout(retry); retry = setTimeout(sendTicks, 3000); }
+  else if (isMine) { isMine = false; bar.hidden = true; }
+}
+
+// The script of the page has a tick that was not sent. Whether it is kept.
+window.keepTick = async (form, button) => {
+  const { tick } = form.dataset, i = button.value, on = button.ariaPressed === 'true', title = button.textContent;
+  if (!tick) return false;
+  try {
+    await ticks('readwrite', all => {
+      const former = all.getAll();
+      former.onsuccess = () => {
+        for (const t of former.result) if (t.i === i && t.tick === tick) all.delete(t.id);
+        all.add({ i, tick, on, title });
+      };
+      return former;
+    });
+    await showTicks();
+  } catch { return false; }
+  return true;
+};
+
+const token = page => $('#undo [name=token]', page)?.value ?? '';
+
+async function send({ i, tick, on }) {
+  for (let isSecond = false; ; isSecond = true) {
+    const answer = await fetch('/ticks', {
+      method: 'POST', headers: { 'X-Patch': '1' }, body: new URLSearchParams({ token: token(document), i, tick, on: on ? 1 : 0 }) });
+    if (answer.ok) return (await answer.json()).flash;
+    if (answer.status !== 403 || isSecond) throw Error(answer.status);
+    // The form's secret is another one by now.
+    const now = new DOMParser().parseFromString(await (await fetch('/offline')).text(), 'text/html');
+    for (const e of $$('[name=token]')) e.value = token(now);
+  }
+}
+
+async function sendAll() {
+  const problems = [];
+  let sent = 0;
+  try {
+    for (const tick of await allTicks()) {
+      const { firstElementChild: message } = new DOMParser().parseFromString(await send(tick), 'text/html').body;
+      if (message?.matches('.problem')) problems.push(`“${tick.title}” is not ticked: ${message.textContent.trim()}`);
+      else sent += 1;
+      await ticks('readwrite', all => all.delete(tick.id));
+    }
+  } finally {
+    const text = problems.length ? problems.join(' ') : sent ? `${sent} ${sent > 1 ? 'changes' : 'change'} sent.` : '';
+    if (text) $('#flash').replaceChildren(element('div', { className: 'flash ' + (problems.length ? 'problem' : 'done') }, element('span', { textContent: text })));
+  }
+}
+
+async function sendTicks() {
+  if (isSending) return;
+  isSending = true;
+  // One tab at a time; where browsers have no locks, sending twice does no harm.
+  try { await (navigator.locks ? navigator.locks.request('ticks', sendAll) : sendAll()); } catch { /* The next try is on its way. */ }
+  isSending = false;
+  await showTicks();
+}
+addEventListener('online', sendTicks);
+showTicks().then(sendTicks, () => {});
 }

@@ -9,7 +9,7 @@ package enum Assets {
 
     private static let files: [String: Data] = {
         var files: [String: Data] = [:]
-        for name in ["app.css", "app.js", "keep.js", "favicon.svg", "manifest.json", "DefaultData.xml"] {
+        for name in ["app.css", "app.js", "keep.js", "sw.js"] {
             files[name] = url(name).flatMap { try? Data(contentsOf: $0) }
         }
         return files

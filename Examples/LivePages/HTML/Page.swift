@@ -60,17 +60,20 @@ package struct Page {
             <meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
             <meta name=color-scheme content="light dark">
             \("<meta http-equiv=refresh content=1>", if: refreshes)<title>\(open)\(title) – \(site.name)</title>
+            <meta name=theme-color content="#1f7a4d">
             <link rel=icon href=/favicon.svg type=image/svg+xml>
+            <link rel=apple-touch-icon href=/icon-192.png>
+            <link rel=manifest href=/manifest.webmanifest>
             <link rel=stylesheet href="\(Assets.style)">
             <script src="\(Assets.script)" defer></script>
             <script src="\(Assets.keeper)" defer></script>
-            <body\(live) data-home="\(site.home)" data-new="\(site.newPath)"\(" data-detail", if: isDetail)>
+            <body\(live) data-home="\(site.home)" data-new="\(site.newPath)" data-keep="\(site.kept.joined(separator: " "))"\(" data-detail", if: isDetail)>
             <a class=skip href=#main>Skip to content</a>
             \(navigation, if: hasNavigation)
             <main id=main tabindex=-1>
             \(content)
             </main>
-            <p id=offline class=bar hidden role=status>No connection. Changes show when it is back.</p>
+            <p id=offline class=bar hidden role=status>No connection. Changes show when it is back.<span id=waiting></span></p>
             <div id=flash role=status aria-live=polite>\(visit.flash.map { Self.flash($0, token: visit.token) })</div>
             <p id=news class=sr aria-live=polite></p>
             <form id=undo method=post action=/undo hidden>\(Self.token(visit.token))</form>

@@ -6,22 +6,29 @@ package struct Site: Sendable {
     package let name: HTML
     /// An SVG.
     package let icon: Data
+    /// PNGs by the length of their sides, for who installs the app.
+    package let icons: [Int: Data]
     /// Where the app begins.
     package let home: String
     package let tabs: [Tab]
     /// The page that makes a new one, for the key `n`.
     package let newPath: String
+    /// The pages that show without a connection, as they were last.
+    package let kept: [String]
     /// Keys beside those of all apps, and what they do.
     package let keys: [(key: HTML, meaning: HTML)]
 
     package init(
-        name: HTML, icon: Data, home: String, tabs: [Tab], newPath: String, keys: [(key: HTML, meaning: HTML)]
+        name: HTML, icon: Data, icons: [Int: Data], home: String, tabs: [Tab], newPath: String, kept: [String],
+        keys: [(key: HTML, meaning: HTML)]
     ) {
         self.name = name
         self.icon = icon
+        self.icons = icons
         self.home = home
         self.tabs = tabs
         self.newPath = newPath
+        self.kept = kept
         self.keys = keys
     }
 

@@ -170,6 +170,7 @@ import Hummingbird
         }
         let icon = site.icon
         get(router, "/favicon.svg") { _ in .file(icon, type: "image/svg+xml") }
+        addInstalling(to: router)
     }
 
     /// The stream of what changes, for pages that are open.

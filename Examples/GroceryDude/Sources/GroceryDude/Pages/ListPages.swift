@@ -25,7 +25,7 @@ extension App {
                 <form id=search class=search role=search action=/prepare><input type=search id=q name=q value="\(search)" \
                 placeholder="\(all == 0 ? "Search" : "Search \(Count.items(all))")" aria-label=Search autocomplete=off enterkeyhint=search maxlength=100>\
                 <button class=sr>Search</button></form>
-                <form id=list class="prepare detailed" method=post action=/prepare>\(Page.token(visit.token))\
+                <form id=list class="prepare detailed" method=post action=/prepare data-tick=listed>\(Page.token(visit.token))\
                 <input type=hidden name=back value="\(path)">
                 \(content)</form>
                 <p class=end>\(counts.clearLink)</p>
@@ -75,7 +75,7 @@ extension App {
                 """
                 <header class=top><h1>Shop</h1>
                 \(counts.done)</header>
-                <form id=list class="shop detailed" method=post action=/shop data-remove=/shop/off>\(Page.token(visit.token))\
+                <form id=list class="shop detailed" method=post action=/shop data-remove=/shop/off data-tick=collected>\(Page.token(visit.token))\
                 <input type=hidden name=back value=/shop>
                 \(content)</form>
                 <form class=end method=post action=/shop/clear>\(Page.token(visit.token))\
@@ -108,6 +108,21 @@ extension App {
         return .redirect(
             "/shop",
             Flash(text: item.collected ? "\(item.title) is collected." : "\(item.title) is still to buy.", step: step))
+    }
+
+    /// Answers a tick that was made without a connection, perhaps long ago, with the state that was wished for: it may come twice.
+    func setTick(_ visit: Visit) throws -> Reply {
+        guard let item = groceries.item(Int(visit.form["i"] ?? "") ?? 0) else { return .redirect("/shop", Self.gone) }
+        let isOn = visit.form["on"] == "1"
+        if visit.form["tick"] == "listed" {
+            let step = try groceries.setListed(isOn, item)
+            return .redirect("/prepare", Flash(text: "\(item.title) is \(isOn ? "on" : "off") the list.", step: step))
+        }
+        guard item.listed || !isOn else {
+            return .redirect("/shop", Flash(kind: .problem, text: "It is not on the list any more."))
+        }
+        let step = try groceries.setCollected(isOn, item)
+        return .redirect("/shop", Flash(text: "\(item.title) is \(isOn ? "collected" : "still to buy").", step: step))
     }
 
     /// Takes an item off the list, which stays at home.

@@ -52,13 +52,14 @@ enum Tab: String, CaseIterable {
 
 extension Site {
     static let groceryDude = Site(
-        name: "Grocery Dude", icon: OwnFiles.data("favicon.svg"), home: "/prepare",
+        name: "Grocery Dude", icon: OwnFiles.data("favicon.svg"),
+        icons: [192: OwnFiles.data("icon-192.png"), 512: OwnFiles.data("icon-512.png")], home: "/prepare",
         tabs: GroceryDude.Tab.allCases.map { tab in
             Site.Tab(
                 path: tab.rawValue, title: tab.title, icon: tab.icon,
                 place: tab == .more ? .bar : tab.isInBar ? .everywhere : .column)
         },
-        newPath: "/items/new", keys: [("n", "New item"), ("Space", "Tick")])
+        newPath: "/items/new", kept: ["/prepare", "/shop"], keys: [("n", "New item"), ("Space", "Tick")])
 }
 
 /// Files that come with the app.

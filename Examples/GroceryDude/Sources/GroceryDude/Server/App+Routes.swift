@@ -21,6 +21,7 @@ extension App {
         desk.post(router, "/prepare/clear") { try self.clearList($0) }
         desk.get(router, "/shop") { try self.shopPage($0) }
         desk.post(router, "/shop") { try self.tapCollected($0) }
+        desk.post(router, "/ticks") { try self.setTick($0) }
         desk.post(router, "/shop/off") { try self.takeOff($0) }
         desk.post(router, "/shop/clear") { try self.clearCollected($0) }
     }

@@ -126,7 +126,7 @@ struct FormTests {
         try await TestServer.run(
             Filling { groceries in
                 try groceries.fillSmall()
-                _ = try groceries.toggleListed(try #require(groceries.item(try groceries.number(of: "Flour"))))
+                _ = try groceries.setListed(true, try #require(groceries.item(try groceries.number(of: "Flour"))))
             }
         ) { server in
             try await Chrome.run { chrome in

@@ -25,9 +25,14 @@ enum Tab: String, CaseIterable {
 extension Site {
     static let myMovies = Site(
         name: "MyMovies",
-        icon: Bundle.module.url(forResource: "favicon.svg", withExtension: nil, subdirectory: "Assets")
-            .flatMap { try? Data(contentsOf: $0) } ?? Data(),
+        icon: asset("favicon.svg"), icons: [192: asset("icon-192.png"), 512: asset("icon-512.png")],
         home: "/movies",
         tabs: MyMovies.Tab.allCases.map { Tab(path: $0.rawValue, title: $0.title, icon: $0.icon) },
-        newPath: "/movies/new", keys: [("n", "New movie"), ("Space", "It came back")])
+        newPath: "/movies/new", kept: ["/movies", "/shared"], keys: [("n", "New movie"), ("Space", "It came back")])
+
+    /// A file that comes with the app.
+    private static func asset(_ name: String) -> Data {
+        Bundle.module.url(forResource: name, withExtension: nil, subdirectory: "Assets")
+            .flatMap { try? Data(contentsOf: $0) } ?? Data()
+    }
 }
