@@ -57,9 +57,11 @@ const { dataset } = document.body;
 const attribute = e => e.getAttribute('href') ?? e.getAttribute('src');
 function keepPages(age) {
   if (!navigator.serviceWorker || Date.now() - (sessionStorage.kept ?? 0) < age) return;
-  sessionStorage.kept = Date.now();
   const files = $$('link[rel=stylesheet], link[rel=icon], link[rel=manifest], script[src]').map(attribute);
-  navigator.serviceWorker.ready.then(worker => worker.active.postMessage({ keep: [...dataset.keep.split(' '), '/offline', ...files] }));
+  navigator.serviceWorker.ready.then(worker => {
+    sessionStorage.kept = Date.now();
+    worker.active.postMessage({ keep: [...dataset.keep.split(' '), '/offline', ...files] });
+  });
 }
 navigator.serviceWorker?.register('/sw.js').catch(() => {});
 keepPages(60000);
