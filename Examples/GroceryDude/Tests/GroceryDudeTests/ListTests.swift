@@ -131,6 +131,16 @@ import Testing
         }
     }
 
+    @Test func aSearchThatFindsVeryManySaysHowToFindTheOthers() async throws {
+        try await TestServer.run { server in
+            _ = try await server.app.groceries.importDefaultData()
+            let page = try await server.browser.get("/prepare?q=e")
+            #expect(page.words.contains("Found More than 200 items"))
+            #expect(page.words.contains("These are the first 200. Type more of the name to find the others."))
+            #expect(!(try await server.browser.get("/prepare?q=lemo").words.contains("These are the first")))
+        }
+    }
+
     @Test func anEmptyStoreSaysWhatToDo() async throws {
         try await TestServer.run { server in
             let browser = try server.browser

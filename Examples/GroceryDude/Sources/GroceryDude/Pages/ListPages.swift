@@ -46,9 +46,12 @@ extension App {
 
             """
         let found = items.count > limit ? "More than \(limit) items" : Count.items(items.count)
+        let rest: HTML =
+            items.count > limit
+            ? "<p class=end>These are the first \(limit). Type more of the name to find the others.</p>\n" : ""
         return """
             \(add)<section data-found="\(items.count)"><h2>Found <span>\(found)</span></h2><ul>\(rows)</ul></section>
-
+            \(rest)
             """
     }
 

@@ -66,7 +66,7 @@ extension App {
                 <header class=top><a class=back href="/\(kind.rawValue)" aria-label="Back to \(kind.title)">\(Icon.back)</a>\
                 <h1>\(name)</h1></header>
                 \(denial.map(Self.denied))
-                <div class=card><form method=post action="\(path)">\(Page.token(visit.token))
+                <div class=card><form method=post action="\(path)" data-draft="\(path)">\(Page.token(visit.token))
                 <div class=field><label for=name>Name</label><input id=name name=name value="\(typed ?? name)" maxlength=100 \
                 required autocomplete=off\(invalid, if: problem != nil)>\
                 \(problem.map { "<p class=problem id=problem>\($0)</p>" as HTML })</div>

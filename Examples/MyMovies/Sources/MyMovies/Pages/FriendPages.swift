@@ -90,7 +90,7 @@ extension App {
                 <h1>\(friend.name)</h1></header>
                 \(denial.map(Self.denied))
                 <div class=card>\(conflicts.isEmpty ? "" : FieldMarkup<FriendField>.notice)
-                <form method=post action=\(path) class=editor>\(token)
+                <form method=post action=\(path) class=editor data-draft="\(path)">\(token)
                 \(markup.html(.name, """
                     <input id=name name=name value="\(form.value(.name))" maxlength=100 required autocomplete=off\
                     \(markup.described(.name))>

@@ -43,10 +43,13 @@ extension App {
             <p class=end><a class=button href="/movies/new?title=\(search.percentEncoded)">Add “\(search)”</a></p>
 
             """ : ""
+        let rest: HTML =
+            found.count > limit
+            ? "<p class=end>These are the first \(limit). Type more of the title to find the others.</p>\n" : ""
         return """
             <section data-found="\(found.count)"><h2>Found <span>\(count)</span></h2>\
             <ul>\(found.prefix(limit).map(MovieRows.row))</ul></section>
-            \(add)
+            \(add)\(rest)
             """
     }
 

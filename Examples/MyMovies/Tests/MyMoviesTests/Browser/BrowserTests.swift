@@ -128,6 +128,19 @@ struct BrowserTests {
         }
     }
 
+    @Test func deleteInTheListOfSharedMoviesTakesTheMovieBack() async throws {
+        try await TestServer.run(.small) { server in
+            try await Chrome.run { chrome in
+                try await chrome.go(server.address("/shared"))
+                try await chrome.press(Key.down, Key.delete)
+                try await chrome.waitFor("Metropolis is back from Amira.")
+                try await chrome.waitFor("Everything is at home")
+                #expect(await server.app.movies.count("Movie") == 3)
+                #expect(try await chrome.complaints().isEmpty)
+            }
+        }
+    }
+
     @Test func aCoverIsChosenBeforeItIsSaved() async throws {
         try await TestServer.run(.small) { server in
             let file = server.folder.appendingPathComponent("cover.png")
