@@ -27,8 +27,12 @@ struct WriteAheadLogIndex {
     /// Valid as long as the connection has not been closed.
     private let header: UnsafeRawPointer
 
-    /// `nil` where the database has no write-ahead log that others share.
+    /// `nil` where the connection has opened no write-ahead log. Whatever else asks for an index has SQLite make the file for one (`-shm`), which stays beside the
+    /// database: beside one with a rollback journal, or one that is read as a file that nobody changes.
     init?(of database: OpaquePointer) {
+        guard SQLiteConnection.file(of: database, SQLITE_FCNTL_JOURNAL_POINTER) != nil,
+            SQLiteConnection.usesLog(SQLiteConnection.start(of: database, count: 20) ?? [])
+        else { return nil }
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
             let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,

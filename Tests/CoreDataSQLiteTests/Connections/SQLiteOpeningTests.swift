@@ -129,6 +129,29 @@ import Testing
         database.close()
     }
 
+    /// A connection that is used again and again asks for the index of the log; without a log that must not make one.
+    @Test(arguments: ["delete", "wal"]) func whatHasNoLogGetsNoIndexOfOne(mode: String) throws {
+        let folder = try Fixtures.temporaryFolder()
+        var options = SQLiteOptions(path: folder.appendingPathComponent("Books.sqlite").path)
+        options.pragmas["journal_mode"] = mode
+        let made = try SQLiteDatabase(options)
+        try made.write { try $0.execute("CREATE TABLE ZBOOK (Z_PK INTEGER PRIMARY KEY)") }
+        made.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Books.sqlite"])
+        options.pragmas = [:]
+        options.isReadOnly = true
+        options.leavesNothing = true
+        let look = try SQLiteDatabase(options)
+        try look.read { connection in
+            let rows = try connection.rows("SELECT COUNT(*) FROM ZBOOK")
+            #expect(rows == [[.integer(0)]])
+            let own = try #require(connection as? SQLiteConnection)
+            #expect(own.logIndex == nil)
+        }
+        look.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["Books.sqlite"])
+    }
+
     @Test func aDamagedFileIsReportedAndNotRead() throws {
         let database = try makeDatabase(inFile: true)
         let path = try #require(database.options.path)
