@@ -81,6 +81,11 @@ extension IncrementalSource {
         )
     }
 
+    // MARK: Values
+
+    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
+    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? { nil }
+
     // MARK: Requests
 
     /// The plan as the request that it was made of, of the class that code for Apple's framework casts it to.

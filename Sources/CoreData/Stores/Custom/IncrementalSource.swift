@@ -277,11 +277,6 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         }
     }
 
-    // MARK: Values
-
-    func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
-    func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? { nil }
-
     // MARK: Saving
 
     func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
@@ -295,9 +290,11 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         if isReadOnly { throw CoreDataErrors.readOnly(store) }
         let ids = try store.obtainPermanentIDs(for: objects)
         let fits = ids.count == objects.count && zip(ids, objects).allSatisfy { $0.runtime.root == $1.runtime.root }
+        let context = objects.first?.managedObjectContext
+        // Also by an object of which nothing has been read.
         let isTaken = { (id: NSManagedObjectID) in
-            self.rows[RowKey(entity: id.runtime.root, primaryKey: id.primaryKey)] != nil
-                && objects.first?.managedObjectContext?.isDeleting(id) != true
+            let isKnown = self.rows[RowKey(entity: id.runtime.root, primaryKey: id.primaryKey)] != nil
+            return (isKnown || context?.registeredObject(for: id) != nil) && context?.isDeleting(id) != true
         }
         guard fits, Set(ids).count == ids.count, !ids.contains(where: isTaken) else {
             throw CoreDataErrors.make(
