@@ -8,6 +8,8 @@ import Foundation
 ///     TurnProgram dispatch-main       // in two blocks of the main queue
 ///     TurnProgram nothing             // one after the other, in a program that just ends
 ///     TurnProgram list                // prints what a list shows after another context saved, where no notification is observed
+///     TurnProgram wait                // prints what a main context did while the main thread waited for it in a run loop
+///     TurnProgram wait-in-main-queue  // the same, where a block of the main queue waits
 @MainActor final class Story {
     let context = NSManagedObjectContext(.mainQueue)
     let note: NSManagedObject
@@ -93,6 +95,8 @@ final class Reader: NSObject, NSFetchedResultsControllerDelegate {
 }
 
 if CommandLine.arguments.contains("list") { try showList() }
+if CommandLine.arguments.contains("wait") { try showWaiting() }
+if CommandLine.arguments.contains("wait-in-main-queue") { showWaitingInMainQueue() }
 let story = try Story()
 switch CommandLine.arguments.dropFirst().first {
 case "run-loop":

@@ -11,12 +11,14 @@ extension NSManagedObjectContext {
 
     /// What ``perform(_:)`` does.
     nonisolated final func enqueue(_ block: @escaping @Sendable () -> Void) {
-        dispatchQueue.async {
+        let work: @Sendable () -> Void = {
             Confinement.with(self) {
                 block()
                 self.endEvent()
             }
         }
+        if concurrencyType == .mainQueueConcurrencyType { return MainQueueWork.shared.async(work) }
+        dispatchQueue.async(execute: work)
     }
 
     /// What ``performAndWait(_:)`` does.

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         // Who uses the context elsewhere does so by mistake: the main queue must not come in between.
         guard Confinement.isMain else { return }
         followsTurns = false
-        DispatchQueue.main.async { [weak self] in self?.endTurn() }
+        MainQueueWork.shared.async { [weak self] in self?.endTurn() }
     }
 
     private final func endTurn() {

@@ -232,6 +232,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
         followsTurns = ct == .mainQueueConcurrencyType
+        if followsTurns { MainQueueWork.shared.prepare() }
         queue =
             ct == .privateQueueConcurrencyType
             // By itself a queue takes a thread as soon as it has work; those of a global queue are as many as processors.

@@ -135,6 +135,16 @@ import Testing
         #expect(try output(of: "list") == ["changed", "a", "b"])
     }
 
+    @Test(
+        "What a main context does comes while the main thread waits in a run loop, also inside of a block of the main queue",
+        arguments: [
+            ("wait", ["merged by perform", "merged on the main queue", "saved", "fetched 1", "changed"]),
+            ("wait-in-main-queue", ["merged by perform", "saved", "fetched 1", "changed"]),
+        ])
+    func waitingOnTheMainThread(kind: String, lines: [String]) throws {
+        #expect(try output(of: kind) == lines)
+    }
+
     private func output(of kind: String) throws -> [String] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
