@@ -10,7 +10,8 @@ import Foundation
 ///  Library/store.json       {"metadata": …, "next": 7}
 ///  Library/Book/3.json      {"version": 2, "title": "Emma", "pages": 480, "author": "Author/1", "tags": ["Tag/5", "Tag/6"]}
 /// ```
-/// A fetch reads every file of its entity, so this is for some thousands of objects. Each file is replaced as a whole; a save
+/// A fetch with a predicate or an order reads every file of its entity, so this is for some thousands of objects. Each file is
+/// replaced as a whole; a save
 /// of several objects is not, if the program ends in its midst.
 public final class JSONFolderStore: NSIncrementalStore, @unchecked Sendable {
     // Safe because Core Data asks a store on one thread at a time.
@@ -171,7 +172,9 @@ public final class JSONFolderStore: NSIncrementalStore, @unchecked Sendable {
     ) throws -> Any {
         let value = try content(of: objectID)[relationship.name]
         guard relationship.isToMany else { return value.flatMap { id($0, relationship.destinationEntity) } ?? NSNull() }
+        // A member's values are asked for later: one without a file would be an object that is gone.
         return (value as? [Any] ?? []).compactMap { id($0, relationship.destinationEntity) }
+            .filter { FileManager.default.fileExists(atPath: file(of: $0).path) }
     }
 
     public override func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {

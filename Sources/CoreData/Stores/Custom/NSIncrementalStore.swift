@@ -58,7 +58,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ) throws -> NSIncrementalStoreNode { throw missing("newValuesForObject(with:with:)") }
 
     /// Where a relationship of an object leads: an ID or `NSNull` for a to-one, an array or set of IDs for a to-many, in its order
-    /// where it has one.
+    /// where it has one. Leave out members that are gone: a member without an object is deleted when it is read.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
