@@ -11,8 +11,7 @@ import Foundation
 ///  Library/Book/3.json      {"version": 2, "title": "Emma", "pages": 480, "author": "Author/1", "tags": ["Tag/5", "Tag/6"]}
 /// ```
 /// A fetch with a predicate or an order reads every file of its entity, so this is for some thousands of objects. Each file is
-/// replaced as a whole; a save
-/// of several objects is not, if the program ends in its midst.
+/// replaced as a whole; a save of several objects is not, if the program ends in its midst.
 public final class JSONFolderStore: NSIncrementalStore, @unchecked Sendable {
     // Safe because Core Data asks a store on one thread at a time.
 
