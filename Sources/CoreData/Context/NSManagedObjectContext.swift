@@ -134,7 +134,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///     // SELECT … FROM "Item"; SELECT … FROM "Unit" WHERE "_id" = ANY (…)      once for every hundred items
     ///
     /// Each way to a server and back takes as long as a hundred rows. A sibling has then the row of that moment, as after a fetch. It makes
-    /// no difference for stores in files and in memory. No part of Apple's framework.
+    /// no difference for stores in files and in memory; a ``BatchReadingIncrementalStore`` is read so, too. No part of Apple's framework.
     public final var readsSiblingsOfFaults = true
     /// What came together, where that is of use.
     @exclusivity(unchecked) final var siblings = SiblingLists()
